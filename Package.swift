@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "relay",
+    products: [
+        .library(name: "RelayCore", targets: ["RelayCore"]),
+        .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
+        .library(name: "Relocation", targets: ["Relocation"]),
+        .executable(name: "relay-service", targets: ["relay-service"]),
+        .executable(name: "relay-cli", targets: ["relay-cli"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .target(name: "CRelayShims"),
+        .target(name: "RelayCore", dependencies: ["CDBus", "CRelayShims"], swiftSettings: strict),
+        .target(name: "RelayTestKit", dependencies: ["RelayCore"], swiftSettings: strict),
+        .target(name: "Relocation", dependencies: ["RelayCore"], swiftSettings: strict),
+        .target(name: "RelocationDomain", dependencies: ["RelayCore", "Relocation"], swiftSettings: strict),
+        .executableTarget(
+            name: "relay-service", dependencies: ["RelayCore", "Relocation", "RelocationDomain"],
+            swiftSettings: strict),
+        .executableTarget(name: "relay-cli", dependencies: ["RelayCore", "CExpat"], swiftSettings: strict),
+        .testTarget(
+            name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus"], swiftSettings: strict),
+        .testTarget(
+            name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit"], swiftSettings: strict),
+        .testTarget(name: "RelayCLITests", dependencies: ["relay-cli", "RelayTestKit"], swiftSettings: strict),
+    ]
+)

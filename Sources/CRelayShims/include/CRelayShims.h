@@ -1,0 +1,21 @@
+#ifndef C_RELAY_SHIMS_H
+#define C_RELAY_SHIMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// What Swift cannot call. Each function says why it is here.
+
+/// Starts a program that ends when this process ends, by whatever means.
+///
+/// In C, because Swift cannot call fork(2), and posix_spawn(3) cannot ask for PR_SET_PDEATHSIG. That signal fires when
+/// the *thread* that forked ends, so each child has a thread of its own, which lives just as long: it waits for it.
+///
+/// `keep` lists descriptors to hand over, as `count` pairs (ours, the child's number); all others are close-on-exec.
+/// `exited` is called once, on that thread, with the wait status, after the child was reaped.
+/// Returns the process id, or -errno of the fork or the exec.
+pid_t relay_spawn_bound(const char *path, char *const argv[], char *const envp[], const int *keep, int count,
+                        void (*exited)(void *context, int status), void *context);
+
+#endif

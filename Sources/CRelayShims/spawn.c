@@ -1,0 +1,108 @@
+#define _GNU_SOURCE
+#include "CRelayShims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct request {
+    const char *path;
+    char *const *argv;
+    char *const *envp;
+    const int *keep;
+    int count;
+    void (*exited)(void *, int);
+    void *context;
+    pid_t result;
+    sem_t started;
+};
+
+// Between fork and exec of a threaded process only async-signal-safe calls are allowed: these are.
+static void become(const struct request *request, pid_t parent, int report) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    for (int signal = 1; signal < NSIG; signal++) {
+        struct sigaction action = {.sa_handler = SIG_DFL};
+        if (signal != SIGKILL && signal != SIGSTOP) sigaction(signal, &action, NULL);
+    }
+    // Twice, over numbers that no pair names, so that one pair's target cannot be another's source.
+    int moved[16];
+    int failed = request->count > 16 ? EINVAL : 0;
+    for (int i = 0; i < request->count && !failed; i++) {
+        moved[i] = fcntl(request->keep[2 * i], F_DUPFD_CLOEXEC, 64);
+        if (moved[i] < 0) failed = errno;
+    }
+    for (int i = 0; i < request->count && !failed; i++) {
+        if (dup2(moved[i], request->keep[2 * i + 1]) < 0) failed = errno;
+    }
+    if (!failed) {
+        execve(request->path, request->argv, request->envp);
+        failed = errno;
+    }
+    ssize_t ignored = write(report, &failed, sizeof failed);
+    (void)ignored;
+    _exit(127);
+}
+
+static void *keeper(void *argument) {
+    struct request *request = argument;
+    void (*exited)(void *, int) = request->exited;
+    void *context = request->context;
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        request->result = -errno;
+        sem_post(&request->started);
+        return NULL;
+    }
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child == 0) become(request, parent, report[1]);
+    int failed = child < 0 ? errno : 0;
+    close(report[1]);
+    if (child > 0) {
+        ssize_t got;
+        do got = read(report[0], &failed, sizeof failed);
+        while (got < 0 && errno == EINTR);
+    }
+    close(report[0]);
+    request->result = failed ? -failed : child;
+    sem_post(&request->started);  // `request` belongs to the caller again.
+    int status = 0;
+    if (child > 0)
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (!failed && exited) exited(context, status);
+    return NULL;
+}
+
+pid_t relay_spawn_bound(const char *path, char *const argv[], char *const envp[], const int *keep, int count,
+                        void (*exited)(void *context, int status), void *context) {
+    struct request request = {path, argv, envp, keep, count, exited, context, 0};
+    sem_init(&request.started, 0, 0);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    // No signal is handled on the keeper's thread.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    int failed = pthread_create(&thread, &attributes, keeper, &request);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (failed) {
+        sem_destroy(&request.started);
+        return -failed;
+    }
+    while (sem_wait(&request.started) != 0) {}
+    sem_destroy(&request.started);
+    return request.result;
+}

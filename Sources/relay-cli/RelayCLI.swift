@@ -1,0 +1,1 @@
+@main struct RelayCLI { static func main() {} }

@@ -1,0 +1,1 @@
+@main struct RelayService { static func main() {} }
