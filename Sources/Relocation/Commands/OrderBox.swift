@@ -1,0 +1,29 @@
+public import RelayCore
+
+/// Orders a box of 5, 10 or 20 items; replies with its id.
+public struct OrderBox: RelocationCommand {
+    /// 1 to 200 characters, not all of them white space, none of them a control character.
+    public let label: String
+    /// 5, 10 or 20.
+    public let capacity: Int32
+
+    public init(label: String, capacity: Int32) { (self.label, self.capacity) = (label, capacity) }
+
+    public struct Reply: Codable, Hashable, Sendable {
+        public let boxID: Int64
+        public init(boxID: Int64) { self.boxID = boxID }
+    }
+
+    public enum Failure: String, CommandFailure, CaseIterable {
+        case invalidCapacity = "InvalidCapacity"
+        case invalidLabel = "InvalidLabel"
+
+        public var message: String {
+            switch self {
+            case .invalidCapacity: "a box has a capacity of 5, 10 or 20"
+            case .invalidLabel:
+                "a label has 1 to 200 characters, not all of them white space, none of them a control character"
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+public import RelayCore
+
+/// Removes a box after moving its items to the others; changes nothing if those lack room.
+public struct RemoveBox: RelocationCommand {
+    public let boxID: Int64
+
+    public init(boxID: Int64) { self.boxID = boxID }
+
+    public enum Failure: String, CommandFailure, CaseIterable {
+        case unknownBox = "UnknownBox"
+        case noRoomElsewhere = "NoRoomElsewhere"
+
+        public var message: String {
+            switch self {
+            case .unknownBox: "there is no box with this id"
+            case .noRoomElsewhere: "the other boxes lack room for its items; order a box or remove items first"
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+import RelayCore
+
+/// No box had room for a new item.
+public struct ItemDistributionFailed: RelocationEvent {
+    public let itemTitle: String
+
+    public init(itemTitle: String) {
+        self.itemTitle = itemTitle
+    }
+}

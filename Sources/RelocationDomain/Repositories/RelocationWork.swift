@@ -1,0 +1,11 @@
+public import RelayCore
+
+/// What is to be done within one unit of work, on whatever a store's unit of work is.
+///
+/// A type and not a closure, because a closure cannot be generic, and a unit of work that cannot be copied
+/// cannot be an associated type.
+public protocol RelocationWork: Sendable {
+    associatedtype Outcome: Sendable
+    /// Changes state and publishes events, both of which happen together or, if it throws, not at all.
+    func perform(in unit: inout some BoxRepository & ItemRepository & EventSink & ~Copyable) throws -> Outcome
+}

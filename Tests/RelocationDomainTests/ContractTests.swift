@@ -1,0 +1,74 @@
+import RelayCore
+import Relocation
+import Testing
+
+@Suite("The relocation contract")
+struct ContractTests {
+    static let events: [String: (names: [String], signature: String)] = [
+        "BoxProvisioned": (["boxID", "capacity", "title"], "xis"),
+        "BoxRemoved": (["boxID"], "x"),
+        "BoxRemovalFailed": (["boxID", "reason"], "xs"),
+        "BoxItemsRedistributionFailed": (["boxID"], "x"),
+        "ItemProvisioned": (["itemID", "boxID", "title"], "xxs"),
+        "ItemMoved": (["itemID", "fromBoxID", "toBoxID"], "xxx"),
+        "ItemDistributionFailed": (["itemTitle"], "s"),
+        "ItemRemoved": (["itemID"], "x"),
+        "ItemRemovalFailed": (["itemID", "boxID"], "xx"),
+    ]
+    static let commands: [String: (arguments: [String], signature: String, reply: String)] = [
+        "OrderBox": (["label", "capacity"], "si", "x"),
+        "DistributeItem": (["title"], "s", "xx"),
+        "RemoveBox": (["boxID"], "x", ""),
+        "RemoveItem": (["itemID", "boxID"], "xx", ""),
+        "Contents": ([], "", "a(xisa(xs))"),
+    ]
+
+    @Test("has every event, with the fields and the D-Bus signature that other languages see")
+    func eventForms() throws {
+        #expect(Set(Relocation1.contract.events.map { $0.name }) == Set(Self.events.keys))
+        #expect(Relocation1.contract.events.count == Self.events.count)
+        func check<E: DomainEvent>(_ type: E.Type) throws {
+            let schema = try WireSchema(event: type)
+            #expect(schema.fields.map(\.name) == Self.events[E.name]?.names, "\(E.name)")
+            #expect(schema.signature == Self.events[E.name]?.signature, "\(E.name)")
+        }
+        for type in Relocation1.contract.events { try check(type) }
+    }
+
+    @Test("has every command, with the arguments and the signatures of request and reply")
+    func commandForms() throws {
+        #expect(Set(Relocation1.contract.commands.map { $0.name }) == Set(Self.commands.keys))
+        #expect(Relocation1.contract.commands.count == Self.commands.count)
+        func check<C: Command>(_ type: C.Type) throws {
+            let schema = try WireSchema(of: type, allowsNoFields: true)
+            #expect(schema.fields.map(\.name) == Self.commands[C.name]?.arguments, "\(C.name)")
+            #expect(schema.signature == Self.commands[C.name]?.signature, "\(C.name)")
+            let reply = try WireSchema(of: C.Reply.self, allowsNoFields: true)
+            #expect(reply.signature == Self.commands[C.name]?.reply, "\(C.name)")
+        }
+        for type in Relocation1.contract.commands { try check(type) }
+    }
+
+    @Test("names the interface with its version, and is volatile")
+    func interface() {
+        #expect(Relocation1.name == "org.eventrelay.Relocation1")
+        #expect(type(of: Relocation1.durability) == Volatile.self)
+    }
+
+    @Test("gives every refusal a name that D-Bus allows and a message for people, and finds it again by its name")
+    func failures() {
+        func check<F: CommandFailure & CaseIterable & Equatable>(_ type: F.Type) {
+            for failure in F.allCases {
+                #expect(failure.errorName.allSatisfy { $0.isASCII && $0.isLetter })
+                #expect(failure.message.contains(" "), "\(failure) has no message of its own")
+                #expect(F(errorName: failure.errorName, message: "") == failure)
+            }
+            #expect(Set(F.allCases.map(\.errorName)).count == F.allCases.count)
+            #expect(F(errorName: "NoSuchFailure", message: "") == nil)
+        }
+        check(OrderBox.Failure.self)
+        check(DistributeItem.Failure.self)
+        check(RemoveBox.Failure.self)
+        check(RemoveItem.Failure.self)
+    }
+}

@@ -1,0 +1,124 @@
+import RelayCore
+import Relocation
+import RelocationDomain
+import Testing
+
+@Suite("Commands, as the service handles them")
+struct RelocationCommandsTests {
+    let log: EventLog
+    let store: MemoryStore
+    let commands: RelocationCommands<MemoryStore>
+
+    init() {
+        let log = EventLog()
+        let store = MemoryStore { log.append($0) }
+        (self.log, self.store, commands) = (log, store, RelocationCommands(store: store))
+    }
+
+    @Test("reply with the new ids, and Contents shows boxes and items by rising id")
+    func replies() async throws {
+        #expect(try await commands.handle(OrderBox(label: "Kitchen", capacity: 10)) == .init(boxID: 1))
+        #expect(try await commands.handle(OrderBox(label: "Attic", capacity: 5)) == .init(boxID: 2))
+        #expect(try await commands.handle(DistributeItem(title: "Kettle")) == .init(itemID: 1, boxID: 1))
+        #expect(try await commands.handle(DistributeItem(title: "Skis")) == .init(itemID: 2, boxID: 2))
+        #expect(try await commands.handle(DistributeItem(title: "Pan")) == .init(itemID: 3, boxID: 1))
+        try await commands.handle(RemoveItem(itemID: 3, boxID: 1))
+        let expected = Contents.Reply(boxes: [
+            .init(boxID: 1, capacity: 10, title: "Kitchen", items: [.init(itemID: 1, title: "Kettle")]),
+            .init(boxID: 2, capacity: 5, title: "Attic", items: [.init(itemID: 2, title: "Skis")]),
+        ])
+        #expect(try await commands.handle(Contents()) == expected)
+        try await commands.handle(RemoveBox(boxID: 1))
+        #expect(try await commands.handle(Contents()).boxes.map { $0.items.map(\.itemID) } == [[1, 2]])
+        let events: [any RelocationEvent] = [
+            BoxProvisioned(boxID: 1, capacity: 10, title: "Kitchen"),
+            BoxProvisioned(boxID: 2, capacity: 5, title: "Attic"),
+            ItemProvisioned(itemID: 1, boxID: 1, title: "Kettle"), ItemProvisioned(itemID: 2, boxID: 2, title: "Skis"),
+            ItemProvisioned(itemID: 3, boxID: 1, title: "Pan"), ItemRemoved(itemID: 3),
+            ItemMoved(itemID: 1, fromBoxID: 1, toBoxID: 2), BoxRemoved(boxID: 1),
+        ]
+        #expect(same(log.events, events))
+    }
+
+    /// Runs a command that must be refused on a full box, and gives what was emitted after the state was found unchanged.
+    private func refusal<F: Error & Equatable>(
+        _ failure: F, of command: @Sendable (RelocationCommands<MemoryStore>) async throws -> Void
+    ) async throws -> [any RelocationEvent] {
+        _ = try await commands.handle(OrderBox(label: "full", capacity: 5))
+        for index in 1...5 { _ = try await commands.handle(DistributeItem(title: "item \(index)")) }
+        let (before, count) = (store.state, log.events.count)
+        await #expect(throws: failure) { try await command(commands) }
+        #expect(store.state == before)
+        return Array(log.events.dropFirst(count))
+    }
+
+    @Test("DistributeItem without room emits ItemDistributionFailed")
+    func noRoom() async throws {
+        let events = try await refusal(DistributeItem.Failure.noRoom) {
+            _ = try await $0.handle(DistributeItem(title: "x"))
+        }
+        #expect(same(events, [ItemDistributionFailed(itemTitle: "x")]))
+    }
+
+    @Test("DistributeItem with an invalid title emits nothing")
+    func invalidTitle() async throws {
+        let events = try await refusal(DistributeItem.Failure.invalidTitle) {
+            _ = try await $0.handle(DistributeItem(title: "a\0b"))
+        }
+        #expect(events.isEmpty)
+    }
+
+    @Test("OrderBox refused emits nothing")
+    func invalidOrder() async throws {
+        var events = try await refusal(OrderBox.Failure.invalidCapacity) {
+            _ = try await $0.handle(OrderBox(label: "x", capacity: 7))
+        }
+        #expect(events.isEmpty)
+        events = try await refusal(OrderBox.Failure.invalidLabel) {
+            _ = try await $0.handle(OrderBox(label: "", capacity: 5))
+        }
+        #expect(events.isEmpty)
+    }
+
+    @Test("RemoveBox of an unknown box emits BoxRemovalFailed")
+    func unknownBox() async throws {
+        let events = try await refusal(RemoveBox.Failure.unknownBox) { try await $0.handle(RemoveBox(boxID: 9)) }
+        #expect(same(events, [BoxRemovalFailed(boxID: 9, reason: RemoveBox.Failure.unknownBox.message)]))
+    }
+
+    @Test("RemoveBox without room elsewhere emits BoxItemsRedistributionFailed, then BoxRemovalFailed")
+    func noRoomElsewhere() async throws {
+        let events = try await refusal(RemoveBox.Failure.noRoomElsewhere) { try await $0.handle(RemoveBox(boxID: 1)) }
+        let reason = RemoveBox.Failure.noRoomElsewhere.message
+        #expect(same(events, [BoxItemsRedistributionFailed(boxID: 1), BoxRemovalFailed(boxID: 1, reason: reason)]))
+    }
+
+    @Test("RemoveItem refused emits ItemRemovalFailed, whatever the reason")
+    func itemRemoval() async throws {
+        for (itemID, boxID, failure) in [(9, 1, .unknownItem), (1, 9, .unknownBox)]
+            as [(Int64, Int64, RemoveItem.Failure)]
+        {
+            let events = try await refusal(failure) { try await $0.handle(RemoveItem(itemID: itemID, boxID: boxID)) }
+            #expect(same(events, [ItemRemovalFailed(itemID: itemID, boxID: boxID)]))
+        }
+        let events = try await refusal(RemoveItem.Failure.notInBox) {
+            try await $0.handle(RemoveItem(itemID: 1, boxID: 2))
+        }
+        #expect(same(events, [ItemRemovalFailed(itemID: 1, boxID: 2)]))
+    }
+
+    @Test("the error of a store that cannot publish a failure event takes the refusal's place")
+    func brokenStore() async throws {
+        let commands = RelocationCommands(store: BrokenStore())
+        await #expect { try await commands.handle(RemoveBox(boxID: 1)) } throws: { .storageFull ~= $0 }
+    }
+}
+
+/// Runs work on nothing, and has no room for events.
+private struct BrokenStore: RelocationStore {
+    func perform<Work: RelocationWork>(_ work: Work) throws -> Work.Outcome {
+        var unit = try FakeUnit()
+        unit.publishLimit = 0
+        do { return try work.perform(in: &unit) } catch is FakeUnit.Broken { throw RelayError(.storageFull, "full") }
+    }
+}
