@@ -76,10 +76,14 @@ static void *keeper(void *argument) {
     close(report[0]);
     request->result = failed ? -failed : child;
     sem_post(&request->started);  // `request` belongs to the caller again.
-    int status = 0;
-    if (child > 0)
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    if (!failed && exited) exited(context, status);
+    if (child <= 0) return NULL;
+    // Told before it is reaped: from then on its number may be another's.
+    siginfo_t info;
+    while (waitid(P_PID, child, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}
+    int code = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status & 0x7f;
+    if (!failed && exited) exited(context, code);
+    int status;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     return NULL;
 }
 

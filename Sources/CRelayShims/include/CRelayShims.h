@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// Not in Swift's Glibc module: epoll(7) and eventfd(2).
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
 // What Swift cannot call. Each function says why it is here.
 
 /// Starts a program that ends when this process ends, by whatever means.
@@ -13,9 +17,12 @@
 /// the *thread* that forked ends, so each child has a thread of its own, which lives just as long: it waits for it.
 ///
 /// `keep` lists descriptors to hand over, as `count` pairs (ours, the child's number); all others are close-on-exec.
-/// `exited` is called once, on that thread, with the wait status, after the child was reaped.
+/// `exited` is called once, on that thread, with the wait status, before the child is reaped.
 /// Returns the process id, or -errno of the fork or the exec.
 pid_t relay_spawn_bound(const char *path, char *const argv[], char *const envp[], const int *keep, int count,
                         void (*exited)(void *context, int status), void *context);
+
+/// Names the calling thread for debuggers. In C: pthread_setname_np is behind _GNU_SOURCE.
+void relay_name_thread(const char *name);
 
 #endif

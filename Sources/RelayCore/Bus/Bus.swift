@@ -1,0 +1,68 @@
+import Glibc
+
+/// Which bus to connect to.
+public struct Bus: Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable { case session, system, address(String) }
+    package let kind: Kind
+
+    /// The bus of the user's login: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in `XDG_RUNTIME_DIR`.
+    public static let session = Self(kind: .session)
+    /// The machine's bus: `DBUS_SYSTEM_BUS_ADDRESS`, else its well-known socket.
+    public static let system = Self(kind: .system)
+    /// A bus at an address in D-Bus's form: `unix:path=…`.
+    public static func address(_ address: String) -> Self { Self(kind: .address(address)) }
+
+    public var description: String {
+        switch kind {
+        case .session: "the session bus"
+        case .system: "the system bus"
+        case .address(let address): "the bus at \(address)"
+        }
+    }
+
+    /// Whether users other than the caller's are expected there, so that a broadcast reaches strangers.
+    package var admitsOtherUsers: Bool { kind == .system }
+
+    /// The address to connect to. Throws `Unavailable` when the environment names none.
+    package func address() throws(RelayError) -> String {
+        switch kind {
+        case .address(let address): return address
+        case .system: return Self.environment("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"
+        case .session:
+            if let address = Self.environment("DBUS_SESSION_BUS_ADDRESS") { return address }
+            if let directory = Self.environment("XDG_RUNTIME_DIR"), Self.isSocket("\(directory)/bus") {
+                return "unix:path=\(Self.escaped("\(directory)/bus"))"
+            }
+            throw RelayError(
+                .unavailable,
+                "no session bus: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no socket 'bus'; "
+                    + "log in to a session, name a bus by its address, or start a private one")
+        }
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+    private static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+    /// A path as a value in an address: D-Bus escapes all but `[-0-9A-Za-z_/.\]`.
+    package static func escaped(_ path: String) -> String {
+        let digits = Array("0123456789abcdef")
+        var escaped = ""
+        for byte in path.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "\\"):
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                escaped.append("%")
+                escaped.append(digits[Int(byte >> 4)])
+                escaped.append(digits[Int(byte & 15)])
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,347 @@
+import CDBus
+import Glibc
+import Synchronization
+
+/// A private connection to a bus, served by a loop's thread.
+///
+/// - Order: signals, calls and replies reach the handler and the completions in the order in which the bus sent them.
+/// - Isolation: sending is allowed from any thread; everything that comes in is shown on the loop's thread.
+/// - Loss: when the bus goes, every waiting call ends with `Unavailable`, then the handler hears `disconnected`.
+/// - Cancellation: a cancelled call ends at once; a reply that comes later is dropped.
+package final class BusConnection: Sendable {
+    /// libdbus's connection. Every call of libdbus on it is made under this lock, so that the watch callbacks are too:
+    /// else one thread could free a watch while the loop handles it.
+    private struct Inner: ~Copyable {
+        var pointer: OpaquePointer?
+        let watches: WatchTable
+    }
+    private let inner: Mutex<Inner>
+    private let pending: Mutex<PendingCalls>
+    private let matches = Mutex<[MatchRule: Int]>([:])
+    private let name = Mutex("")
+    private let strays = Atomic<Int>(0)
+    private let handlerID = Atomic<UInt64>(0)
+    package let loop: BusLoop
+    private weak let handler: (any BusHandler)?
+
+    /// The name that the bus gave this connection; empty before.
+    package var uniqueName: String { name.withLock { $0 } }
+    /// Replies that answered nothing of ours.
+    package var strayReplies: Int { strays.load(ordering: .relaxed) }
+
+    // MARK: Connecting
+
+    /// Opens a connection and says hello. The completion comes on the loop's thread.
+    package static func open(
+        _ bus: Bus, on loop: BusLoop, handler: any BusHandler, timeout: Duration = .seconds(10),
+        completion: @escaping @Sendable (Result<BusConnection, RelayError>) -> Void
+    ) {
+        loop.execute {
+            do throws(RelayError) {
+                let connection = try BusConnection(bus, loop, handler)
+                connection.send(.toBus("Hello"), timeout: timeout) { reply in
+                    do throws(RelayError) {
+                        let name = try reply.get().read("s") { try $0.string() }
+                        connection.name.withLock { $0 = name }
+                        completion(.success(connection))
+                    } catch {
+                        connection.close()
+                        completion(
+                            .failure(
+                                RelayError(.unavailable, "\(bus) did not let us in: \(error.message)", cause: error)))
+                    }
+                }
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+    /// Opens a connection and says hello.
+    package static func connect(
+        to bus: Bus, on loop: BusLoop, handler: any BusHandler, timeout: Duration = .seconds(10)
+    ) async throws -> BusConnection {
+        try await withCheckedThrowingContinuation { continuation in
+            open(bus, on: loop, handler: handler, timeout: timeout) { continuation.resume(with: $0) }
+        }
+    }
+
+    private init(_ bus: Bus, _ loop: BusLoop, _ handler: any BusHandler) throws(RelayError) {
+        let address = try bus.address()
+        // Idempotent, and needed before any other call: connections are used from several threads.
+        guard dbus_threads_init_default() != 0 else { throw RelayError(.unavailable, "libdbus: out of memory") }
+        var failure = DBusError()
+        dbus_error_init(&failure)
+        guard let pointer = dbus_connection_open_private(address, &failure) else {
+            defer { dbus_error_free(&failure) }
+            let reason = failure.message.map { String(cString: $0) } ?? "out of memory"
+            let cause = RemoteError(name: failure.name.map { String(cString: $0) } ?? "", message: reason)
+            throw RelayError(.unavailable, "no connection to \(bus): \(reason)", cause: cause)
+        }
+        // A private connection has it off already; a process that ends with its bus would be too high a price.
+        dbus_connection_set_exit_on_disconnect(pointer, 0)
+        self.loop = loop
+        self.handler = handler
+        inner = Mutex(Inner(pointer: pointer, watches: WatchTable(loop)))
+        pending = Mutex(PendingCalls(startingAt: UInt32.random(in: 0...UInt32.max)))
+        let id = loop.addHandler { [weak self] events in self?.ready(events) }
+        handlerID.store(id, ordering: .relaxed)
+        inner.withLock { inner in
+            inner.watches.handlerID = id
+            inner.watches.onRemoval = { [weak self] in loop.execute { [weak self] in self?.drain() } }
+            // libdbus holds the table until it frees its watch functions, with the connection.
+            let data = Unmanaged.passRetained(inner.watches).toOpaque()
+            let isSet = dbus_connection_set_watch_functions(
+                inner.pointer,
+                { watch, data in
+                    if let watch, let data { Unmanaged<WatchTable>.fromOpaque(data).takeUnretainedValue().add(watch) }
+                    return 1
+                },
+                { watch, data in
+                    if let watch, let data {
+                        Unmanaged<WatchTable>.fromOpaque(data).takeUnretainedValue().remove(watch)
+                    }
+                },
+                { watch, data in
+                    if let watch, let data {
+                        Unmanaged<WatchTable>.fromOpaque(data).takeUnretainedValue().toggle(watch)
+                    }
+                }, data, { data in if let data { Unmanaged<WatchTable>.fromOpaque(data).release() } })
+            // No timeout functions: libdbus needs them for its own pending calls only, and ours are not its.
+            if isSet == 0 { Unmanaged<WatchTable>.fromOpaque(data).release() }
+        }
+    }
+    deinit { close() }
+
+    /// Ends the connection. From any thread, any number of times. The handler hears nothing; waiting calls end.
+    package func close() { end(RelayError(.unavailable, "the connection was closed")) }
+
+    @discardableResult private func end(_ reason: RelayError) -> Bool {
+        let wasOpen = inner.withLock { inner -> Bool in
+            guard let pointer = inner.pointer else { return false }
+            inner.pointer = nil
+            dbus_connection_close(pointer)
+            dbus_connection_unref(pointer)
+            return true
+        }
+        guard wasOpen else { return false }
+        loop.removeHandler(handlerID.load(ordering: .relaxed))
+        for entry in pending.withLock({ $0.close() }) {
+            loop.cancel(timer: entry.timer)
+            let error = RelayError(.unavailable, "\(entry.title): \(reason.message)", cause: reason, mayHaveRun: true)
+            loop.execute { entry.completion(.failure(error)) }
+        }
+        return true
+    }
+
+    // MARK: Sending
+
+    /// The bytes that libdbus holds for us, because the bus does not take them as fast.
+    package var outgoingBytes: Int {
+        inner.withLock { inner in inner.pointer.map { dbus_connection_get_outgoing_size($0) } ?? 0 }
+    }
+
+    /// Sends one message in wire format, made with a serial of `nextSerial()`.
+    ///
+    /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes.
+    package func send(_ bytes: UnsafeRawBufferPointer) throws(RelayError) {
+        let message = try MessageHandle(parsing: bytes)
+        let isSent = inner.withLock { inner in
+            guard let pointer = inner.pointer, dbus_connection_get_is_connected(pointer) != 0 else { return false }
+            return dbus_connection_send(pointer, message.pointer, nil) != 0
+        }
+        if !isSent { throw RelayError(.unavailable, "the connection to the bus is gone") }
+    }
+    package func send(_ writer: borrowing WireWriter) throws(RelayError) {
+        try writer.withUnsafeBytes { bytes in Result { () throws(RelayError) in try send(bytes) } }.get()
+    }
+    package func nextSerial() -> UInt32 { pending.withLock { $0.nextSerial() } }
+
+    /// Sends a message without a reply.
+    package func send(_ header: MessageHeader, body: [UInt8] = []) throws(RelayError) {
+        try send(header, serial: nextSerial(), body: body)
+    }
+    private func send(_ header: MessageHeader, serial: UInt32, body: [UInt8]) throws(RelayError) {
+        var writer = WireWriter()
+        let start = try header.write(into: &writer, serial: serial)
+        writer.append(body)
+        try MessageHeader.finish(&writer, bodyStart: start)
+        try send(writer)
+    }
+
+    /// Sends a call. The completion comes exactly once, on the loop's thread. Returns the serial, for `cancel`.
+    @discardableResult package func send(
+        _ call: MethodCall, timeout: Duration = .seconds(25),
+        completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
+    ) -> UInt32 {
+        let entry = PendingCalls.Entry(title: call.title, destination: call.destination, completion: completion)
+        let (serial, isOpen) = pending.withLock { pending in
+            let serial = pending.nextSerial()
+            return (serial, pending.add(entry, serial: serial))
+        }
+        guard isOpen else {
+            let error = RelayError(.unavailable, "\(call.title): the connection to the bus is gone")
+            loop.execute { completion(.failure(error)) }
+            return serial
+        }
+        let timer = loop.schedule(after: timeout) { [weak self] in
+            let text = "\(call.title): no answer within \(timeout)"
+            self?.finish(serial, .failure(RelayError(.timedOut, text, mayHaveRun: true)))
+        }
+        if !pending.withLock({ $0.setTimer(timer, of: serial) }) { loop.cancel(timer: timer) }
+        do throws(RelayError) {
+            let header = MessageHeader.methodCall(
+                path: call.path, interface: call.interface, member: call.member, destination: call.destination,
+                signature: call.signature, flags: call.flags)
+            try send(header, serial: serial, body: call.body)
+        } catch {
+            loop.execute { [weak self] in self?.finish(serial, .failure(error)) }
+        }
+        return serial
+    }
+    /// Sends a call and waits for its answer. Throws what went wrong, with the remote error as its cause.
+    package func call(_ call: MethodCall, timeout: Duration = .seconds(25)) async throws -> BusReply {
+        let serial = Mutex<UInt32?>(nil)
+        let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let sent = send(call, timeout: timeout) { continuation.resume(returning: $0) }
+                serial.withLock { $0 = sent }
+                if Task.isCancelled { cancel(sent) }
+            }
+        } onCancel: {
+            if let sent = serial.withLock({ $0 }) { cancel(sent) }
+        }
+        return try result.get()
+    }
+    /// Ends a waiting call with `Cancelled`. Its reply, if one comes, is dropped.
+    package func cancel(_ serial: UInt32) {
+        loop.execute { [weak self] in
+            let text = "the task was cancelled while it waited for an answer"
+            self?.finish(serial, .failure(RelayError(.cancelled, text, mayHaveRun: true)))
+        }
+    }
+    private func finish(_ serial: UInt32, _ result: Result<BusReply, RelayError>) {
+        guard let entry = pending.withLock({ $0.remove(serial) }) else { return }
+        loop.cancel(timer: entry.timer)
+        entry.completion(result)
+    }
+
+    /// Answers a call.
+    package func reply(to call: IncomingCall, _ signature: Signature = .empty, body: [UInt8] = []) {
+        guard call.wantsReply else { return }
+        do throws(RelayError) {
+            try send(.methodReturn(to: call.serial, destination: call.sender, signature: signature), body: body)
+        } catch {
+            // Else the peer or the bus is gone: there is nobody to tell.
+            if error.code == .tooLarge { fail(call, ErrorNames.name(for: .tooLarge), error.message) }
+        }
+    }
+    /// Answers a call with an error.
+    package func fail(_ call: IncomingCall, _ errorName: String, _ message: String) {
+        guard call.wantsReply else { return }
+        var body = WireWriter()
+        do throws(RelayError) {
+            try body.string(message, named: "the message")
+            let header = MessageHeader.error(
+                errorName, to: call.serial, destination: call.sender, signature: try Signature("s"))
+            try send(header, body: body.bytes)
+        } catch {
+            // As above.
+        }
+    }
+
+    // MARK: Rules
+
+    /// Asks the bus for signals; rules are counted, so that a second request of the same rule costs nothing.
+    package func addMatch(
+        _ rule: MatchRule, completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void = { _ in }
+    ) {
+        let isFirst = matches.withLock { matches in
+            matches[rule, default: 0] += 1
+            return matches[rule] == 1
+        }
+        if isFirst { sendMatch("AddMatch", rule, completion) }
+    }
+    package func removeMatch(_ rule: MatchRule) {
+        let isLast = matches.withLock { matches in
+            guard let count = matches[rule] else { return false }
+            matches[rule] = count == 1 ? nil : count - 1
+            return count == 1
+        }
+        if isLast { sendMatch("RemoveMatch", rule) { _ in } }
+    }
+    package var rules: [MatchRule: Int] { matches.withLock { $0 } }
+
+    private func sendMatch(
+        _ member: String, _ rule: MatchRule, _ completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
+    ) {
+        var body = WireWriter()
+        do throws(RelayError) {
+            try body.string(rule.description, named: "the match rule")
+            send(.toBus(member, try Signature("s"), body: body.bytes), completion: completion)
+        } catch {
+            loop.execute { completion(.failure(error)) }
+        }
+    }
+
+    // MARK: Receiving, on the loop's thread
+
+    private func ready(_ events: UInt32) {
+        inner.withLock { inner in if inner.pointer != nil { inner.watches.handle(events) } }
+        drain()
+    }
+    private func drain() {
+        while true {
+            let message = inner.withLock { inner -> MessageHandle? in
+                guard let pointer = inner.pointer else { return nil }
+                return dbus_connection_pop_message(pointer).map { MessageHandle(adopting: $0) }
+            }
+            guard let message else { break }
+            guard let received = ReceivedMessage(message) else { continue }
+            dispatch(received)
+        }
+        // Out of memory in libdbus: what it has read stays; look again soon.
+        let status = inner.withLock { inner in inner.pointer.map { dbus_connection_get_dispatch_status($0) } }
+        if status == DBUS_DISPATCH_NEED_MEMORY {
+            loop.schedule(after: .milliseconds(100)) { [weak self] in self?.drain() }
+        }
+    }
+    private func dispatch(_ message: borrowing ReceivedMessage) {
+        switch message.kind {
+        case .methodReturn, .error: answer(message)
+        case .methodCall:
+            guard let sender = message.sender, let path = message.path, let member = message.member else { return }
+            handler?.methodCall(
+                IncomingCall(
+                    sender: sender, serial: message.serial, path: path, interface: message.interface, member: member,
+                    signature: message.signature, body: message.body, wantsReply: message.wantsReply))
+        case .signal:
+            if message.isDisconnected {
+                let reason = RelayError(.unavailable, "the bus closed the connection")
+                if end(reason) { loop.execute { [handler] in handler?.disconnected(reason) } }
+            } else {
+                handler?.signal(message)
+            }
+        }
+    }
+    private func answer(_ message: borrowing ReceivedMessage) {
+        let (sender, serial) = (message.sender, message.replySerial)
+        guard let entry = pending.withLock({ $0.answered(by: sender, serial: serial) }) else {
+            strays.add(1, ordering: .relaxed)
+            return
+        }
+        loop.cancel(timer: entry.timer)
+        if message.kind == .methodReturn {
+            entry.completion(.success(BusReply(sender: sender ?? "", signature: message.signature, body: message.body)))
+            return
+        }
+        var text = ""
+        if message.signature.hasPrefix("s") {
+            text = message.withBody { body in
+                var reader = WireReader(body)
+                return (try? reader.string()) ?? ""
+            }
+        }
+        let remote = RemoteError(name: message.errorName ?? "", message: text)
+        entry.completion(.failure(ErrorNames.relayError(remote, calling: entry.title)))
+    }
+}

@@ -1,0 +1,89 @@
+import CRelayShims
+import Glibc
+
+/// A program that ends, at the latest, when this process does.
+package final class ChildProcess: Sendable {
+    /// How it ended.
+    package enum Exit: Hashable, Sendable { case code(Int32), signal(Int32) }
+    package let processID: Int32
+    package let path: String
+    private let end: ChildExit
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: a path, or a name that is looked for in `PATH`.
+    ///   - environment: replaces ours when given.
+    ///   - descriptors: what the child gets as which number; everything else is closed to it, but for 0, 1 and 2.
+    /// Throws `NotFound` when there is no such program, `Unavailable` when it cannot be started.
+    package init(
+        _ path: String, _ arguments: [String], environment: [String: String]? = nil,
+        descriptors: [(ours: Int32, childs: Int32)] = []
+    ) throws(RelayError) {
+        let found = try Self.find(path)
+        self.path = found
+        let end = ChildExit()
+        self.end = end
+        let pairs = descriptors.flatMap { [$0.ours, $0.childs] }
+        // The keeper thread gives this reference back when the child has ended.
+        let context = Unmanaged.passRetained(end)
+        let result = Self.withCStrings([found] + arguments) { argv in
+            Self.withCStrings((environment ?? Self.ownEnvironment).map { "\($0.key)=\($0.value)" }) { envp in
+                relay_spawn_bound(
+                    found, argv, envp, pairs, Int32(descriptors.count),
+                    { context, status in
+                        guard let context else { return }
+                        Unmanaged<ChildExit>.fromOpaque(context).takeRetainedValue().finish(status)
+                    }, context.toOpaque())
+            }
+        }
+        guard result > 0 else {
+            context.release()
+            throw RelayError(
+                .unavailable, "cannot start \(found): \(SystemError(-result))", cause: SystemError(-result))
+        }
+        processID = result
+    }
+    deinit { terminate() }
+
+    /// How it ended; nil while it runs.
+    package var exit: Exit? { end.exit }
+    /// Sends a signal, if it still runs.
+    package func signal(_ signal: Int32) { end.ifRunning { _ = kill(processID, signal) } }
+    /// Asks it to end. A stopped one is continued, to hear it.
+    package func terminate() {
+        signal(SIGTERM)
+        signal(SIGCONT)
+    }
+    /// Waits until it has ended.
+    package func waitForExit() async -> Exit { await end.wait() }
+
+    private static var ownEnvironment: [String: String] {
+        var result: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            if let equals = text.firstIndex(of: "=") {
+                result[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            next += 1
+        }
+        return result
+    }
+    private static func find(_ name: String) throws(RelayError) -> String {
+        if name.contains("/") { return name }
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        for directory in path.split(separator: ":") where access("\(directory)/\(name)", X_OK) == 0 {
+            return "\(directory)/\(name)"
+        }
+        throw RelayError(.notFound, "there is no program '\(name)' in PATH: install it")
+    }
+    private static func withCStrings<Result>(_ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result)
+        -> Result
+    {
+        var copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
+        copies.append(nil)
+        defer { for copy in copies { free(copy) } }
+        return body(copies)
+    }
+}

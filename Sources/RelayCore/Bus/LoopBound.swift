@@ -1,0 +1,18 @@
+/// State that belongs to a loop's thread: no lock, and a trap for the programmer who forgets.
+package final class LoopBound<Value>: @unchecked Sendable {  // Only touched on the loop's thread, which is checked.
+    private var value: Value
+    private let loop: BusLoop
+
+    package init(_ value: Value, on loop: BusLoop) { (self.value, self.loop) = (value, loop) }
+
+    package var onLoop: Value {
+        get {
+            assert(loop.isCurrent, "off the loop")
+            return value
+        }
+        _modify {
+            assert(loop.isCurrent, "off the loop")
+            yield &value
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// A method call to send.
+package struct MethodCall: Sendable {
+    package var destination: String
+    package var path: String
+    package var interface: String
+    package var member: String
+    package var signature: Signature
+    package var body: [UInt8]
+    package var flags: MessageHeader.Flags
+
+    package init(
+        to destination: String, path: String, interface: String, member: String, signature: Signature = .empty,
+        body: [UInt8] = [], flags: MessageHeader.Flags = []
+    ) {
+        (self.destination, self.path, self.interface, self.member) = (destination, path, interface, member)
+        (self.signature, self.body, self.flags) = (signature, body, flags)
+    }
+    /// For messages to people.
+    var title: String { "\(interface).\(member) at \(destination)" }
+
+    /// A call of the bus itself.
+    package static func toBus(_ member: String, _ signature: Signature = .empty, body: [UInt8] = []) -> Self {
+        Self(
+            to: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+            member: member,
+            signature: signature, body: body)
+    }
+}
+
+/// The answer to a method call.
+package struct BusReply: Sendable {
+    /// The unique name that answered.
+    package let sender: String
+    package let signature: String
+    package let body: [UInt8]
+
+    /// Reads the answer's values in order. Throws `SchemaMismatch` when it has another signature than `expected`.
+    package func read<Result>(_ expected: String, _ body: (inout WireReader) throws -> Result) throws(RelayError)
+        -> Result
+    {
+        if signature != expected {
+            throw RelayError(
+                .schemaMismatch, "\(sender) answered with signature '\(signature)' instead of '\(expected)'")
+        }
+        do {
+            return try self.body.withUnsafeBytes { bytes in
+                var reader = WireReader(bytes)
+                return try body(&reader)
+            }
+        } catch {
+            throw RelayError(.schemaMismatch, "\(sender) sent an answer that cannot be read: \(error)", cause: error)
+        }
+    }
+}
+
+/// A method call that came in, copied out of its message.
+package struct IncomingCall: Sendable {
+    package let sender: String
+    package let serial: UInt32
+    package let path: String
+    package let interface: String?
+    package let member: String
+    package let signature: String
+    package let body: [UInt8]
+    package let wantsReply: Bool
+}

@@ -1,0 +1,56 @@
+import CDBus
+import Glibc
+
+/// A message as it came in. Valid during the call that shows it; what is kept is copied.
+package struct ReceivedMessage: ~Copyable {
+    private let handle: MessageHandle
+    private let marshalled: MarshalledMessage
+
+    package let kind: MessageHeader.Kind
+
+    /// Nil for a message that is not worth a look: of an unknown kind, or too large to marshal again.
+    init?(_ handle: consuming MessageHandle) {
+        let kind = MessageHeader.Kind(rawValue: UInt8(clamping: dbus_message_get_type(handle.pointer)))
+        let marshalled = MarshalledMessage(handle.pointer)
+        guard let kind, marshalled.bodyStart != nil else { return nil }
+        self.kind = kind
+        self.handle = handle
+        self.marshalled = marshalled
+    }
+
+    package var serial: UInt32 { dbus_message_get_serial(handle.pointer) }
+    package var replySerial: UInt32 { dbus_message_get_reply_serial(handle.pointer) }
+    package var wantsReply: Bool { kind == .methodCall && dbus_message_get_no_reply(handle.pointer) == 0 }
+
+    private static func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+    /// The sender's unique name, as the bus vouches for it. Nil on a message that libdbus made itself.
+    package var sender: String? { Self.text(dbus_message_get_sender(handle.pointer)) }
+    package var path: String? { Self.text(dbus_message_get_path(handle.pointer)) }
+    package var interface: String? { Self.text(dbus_message_get_interface(handle.pointer)) }
+    package var member: String? { Self.text(dbus_message_get_member(handle.pointer)) }
+    package var errorName: String? { Self.text(dbus_message_get_error_name(handle.pointer)) }
+    package var signature: String { Self.text(dbus_message_get_signature(handle.pointer)) ?? "" }
+
+    /// Comparisons without making a `String`.
+    package func hasSender(_ name: String) -> Bool { Self.isEqual(dbus_message_get_sender(handle.pointer), name) }
+    package func hasInterface(_ name: String) -> Bool { Self.isEqual(dbus_message_get_interface(handle.pointer), name) }
+    package func hasMember(_ name: String) -> Bool { Self.isEqual(dbus_message_get_member(handle.pointer), name) }
+    package func hasPath(_ name: String) -> Bool { Self.isEqual(dbus_message_get_path(handle.pointer), name) }
+    package func hasSignature(_ text: String) -> Bool { Self.isEqual(dbus_message_get_signature(handle.pointer), text) }
+    private static func isEqual(_ pointer: UnsafePointer<CChar>?, _ text: String) -> Bool {
+        guard let pointer else { return false }
+        return text.withCString { strcmp(pointer, $0) == 0 }
+    }
+
+    /// The body, little-endian, its first byte aligned to 8; valid during the call.
+    package func withBody<Result>(_ read: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try read(UnsafeRawBufferPointer(rebasing: marshalled.bytes[(marshalled.bodyStart ?? 0)...]))
+    }
+    package var body: [UInt8] { withBody { Array($0) } }
+
+    /// libdbus's own last word on a connection. Anybody may send one of this name, but not without a sender.
+    var isDisconnected: Bool {
+        kind == .signal && dbus_message_get_sender(handle.pointer) == nil
+            && dbus_message_is_signal(handle.pointer, "org.freedesktop.DBus.Local", "Disconnected") != 0
+    }
+}

@@ -1,0 +1,39 @@
+import Glibc
+public import RelayCore
+
+/// A bus of one's own, for tests: a `dbus-daemon` in a temporary folder, which ends with this value or with the process.
+public final class PrivateBus: Sendable {
+    /// Where services and relays connect: `Bus.address(bus.address)`.
+    public let address: String
+    public var bus: Bus { .address(address) }
+    /// The folder of the socket; for whatever else a test needs beside it.
+    public let directory: String
+    package let daemon: BusDaemon
+
+    /// Starts a daemon. Throws `NotFound` when `dbus-daemon` is not installed, `Unavailable` when it does not come up.
+    public convenience init() throws { try self.init(limits: .session) }
+    package init(limits: BusDaemon.Limits, policy: String = "") throws {
+        directory = try Self.temporaryDirectory()
+        daemon = try BusDaemon(directory: directory, limits: limits, policy: policy)
+        address = daemon.address
+    }
+    deinit {
+        daemon.process.terminate()
+        for name in ["bus", "bus.conf"] { unlink("\(directory)/\(name)") }
+        rmdir(directory)
+    }
+    /// The daemon's process id, to stop or kill it.
+    public var processID: Int32 { daemon.process.processID }
+    /// Ends the daemon, and waits for that.
+    public func stop() async { await daemon.stop() }
+
+    private static func temporaryDirectory() throws -> String {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/eventrelay-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw RelayError(
+                .unavailable, "no temporary folder in \(parent): \(SystemError(errno))", cause: SystemError(errno))
+        }
+        return String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
