@@ -1,0 +1,119 @@
+import Synchronization
+
+/// A subscription with a queue of its own, delivered through a mailbox.
+///
+/// The queue is guarded by the mailbox's lock. Each of its entries has a token in the mailbox; the tokens of entries that
+/// were dropped are orphans, and come before all others of this subscription.
+final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked Sendable {
+    let mailbox: Mailbox
+    private var queue: DeliveryQueue
+    private var orphans = 0
+    private var isDiscarded = false
+    private let handler: Handler<AnyEventBox>
+    private let gapHandler: Handler<Gap>?
+    private let cancelled = Atomic<Bool>(false)
+    private let onCancel: @Sendable (BufferedSubscriber) -> Void
+    /// Where the handler runs lives as long as the subscription: the mailbox itself holds its actor weakly.
+    private let place: (any Actor)?
+    /// Whether the handler has somebody left to call; asked where no lock is held.
+    private let isAlive: (@Sendable () -> Bool)?
+    var showsStamps: Bool { false }
+
+    init(
+        _ mailbox: Mailbox, _ buffer: EventBuffer, _ handler: Handler<AnyEventBox>, _ gapHandler: Handler<Gap>?,
+        keeping place: (any Actor)?, while isAlive: (@Sendable () -> Bool)?,
+        onCancel: @escaping @Sendable (BufferedSubscriber) -> Void
+    ) {
+        (self.mailbox, self.handler, self.gapHandler, self.onCancel) = (mailbox, handler, gapHandler, onCancel)
+        (self.place, self.isAlive) = (place, isAlive)
+        queue = DeliveryQueue(buffer)
+    }
+    private var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
+    var isActive: Bool { !isCancelled && !mailbox.state.withLock { _ in queue.isClosed && queue.isEmpty } }
+    var missed: Int { mailbox.state.withLock { _ in queue.missed } }
+
+    func cancel() {
+        if cancelled.exchange(true, ordering: .sequentiallyConsistent) { return }
+        onCancel(self)
+        // What is held can be much, and the place may never get to it.
+        let held = mailbox.state.withLock { state in
+            counting(in: &state) {
+                let held = queue.removeAll()
+                (orphans, isDiscarded) = (orphans + held.count, true)
+                return held
+            }
+        }
+        withExtendedLifetime(held) {}
+    }
+    /// For one whose publisher is gone: nobody else tells the mailbox.
+    func leave() {
+        var after = Aftermath()
+        _ = mailbox.removeUser(&after)
+        after.run()
+    }
+    func end(_ after: inout Aftermath) { mailbox.state.withLock { _ in queue.close() } }
+
+    func offer(_ event: AnyEventBox, _ stamp: Stamp, _ after: inout Aftermath) {
+        mailbox.enqueue(self, &after) { queue.push(event, stamp) }
+    }
+    func offer(_ gap: Gap, _ after: inout Aftermath) {
+        mailbox.enqueue(self, &after) { queue.push(gap) }
+    }
+
+    // MARK: Under the mailbox's lock
+
+    /// How many of this subscription's tokens say nothing: all but the one that marks the place of its gap.
+    private var idleTokens: Int { isDiscarded ? orphans : max(0, orphans - 1) }
+
+    func counting<Result>(in state: inout Mailbox.State, _ change: () -> Result) -> Result {
+        let before = idleTokens
+        defer { state.idleTokens += idleTokens - before }
+        return change()
+    }
+    func addOrphans(_ count: Int) { orphans += count }
+    /// Whether this token can go; counts it as gone.
+    func dropsIdleToken() -> Bool {
+        guard idleTokens > 0 else { return false }
+        orphans -= 1
+        return true
+    }
+    var holdsNothing: Bool { isDiscarded }
+
+    private func pop() -> DeliveryQueue.Entry? {
+        mailbox.state.withLock { state in
+            counting(in: &state) {
+                guard orphans > 0 else { return queue.popEntry() }
+                orphans -= 1
+                // One run of gaps for a run of losses, right before the next event of its type that survived.
+                return orphans == 0 ? queue.popLost() : nil
+            }
+        }
+    }
+
+    // MARK: Delivery, on the handler's own isolation
+
+    func deliverNext(isolation: isolated (any Actor)?) async {
+        guard let entry = pop(), !isCancelled else { return }
+        switch entry {
+        case .event(let box, _): await handler(box)
+        case .gaps(let run):
+            if let gapHandler { for gap in run.gaps where !isCancelled { await gapHandler(gap) } }
+            endIfClosed()
+        }
+        if isAlive?() == false { cancel() }
+    }
+    /// For places that wait for nothing: their handlers are synchronous.
+    func deliverNext() {
+        guard let entry = pop(), !isCancelled else { return }
+        switch entry {
+        case .event(let box, _): if case .sync(let body) = handler { body(box) }
+        case .gaps(let run):
+            if case .sync(let body)? = gapHandler { for gap in run.gaps where !isCancelled { body(gap) } }
+            endIfClosed()
+        }
+        if isAlive?() == false { cancel() }
+    }
+    private func endIfClosed() {
+        if mailbox.state.withLock({ _ in queue.isClosed && queue.isEmpty }) { cancel() }
+    }
+}

@@ -1,0 +1,37 @@
+/// The subscribers of one event type, without its type: see `AnyEventBox`. Everything mutable is guarded by the publisher's lock.
+final class Channel: @unchecked Sendable {
+    var immediate: ContiguousArray<ImmediateSubscriber> = []
+    var buffered: ContiguousArray<any BufferedDelivery> = []
+    /// Whether one of them shows stamps, so that the clock has to be read.
+    var showsStamps = false
+    /// The sequence of the preceding event of this type that was published here.
+    var previous: UInt64 = 0
+    /// What the interest observer was told last.
+    var isTold = false
+    var isUnused: Bool { immediate.isEmpty && buffered.isEmpty }
+
+    /// The type's interface, if it is a domain event.
+    let interface: ObjectIdentifier?
+    /// Makes the box of an event that a pointer shows.
+    let box: @Sendable (UnsafeRawPointer) -> AnyEventBox
+    /// Says to an observer whether there is a subscriber.
+    let tell: @Sendable (any InterestObserver, Bool) -> Void
+
+    init<E: Event>(_ type: E.Type) {
+        func interface<D: DomainEvent>(of type: D.Type) -> ObjectIdentifier { ObjectIdentifier(D.Interface.self) }
+        self.interface = (E.self as? any DomainEvent.Type).map { interface(of: $0) }
+        box = { EventBox($0.assumingMemoryBound(to: E.self).pointee) }
+        tell = { observer, isWanted in
+            if isWanted { observer.interestBegan(in: E.self) } else { observer.interestEnded(in: E.self) }
+        }
+    }
+
+    func add(_ delivery: any BufferedDelivery) {
+        buffered.append(delivery)
+        showsStamps = showsStamps || delivery.showsStamps
+    }
+    func remove(_ delivery: AnyObject) {
+        buffered.removeAll { $0 === delivery }
+        showsStamps = buffered.contains { $0.showsStamps }
+    }
+}

@@ -1,0 +1,94 @@
+import Synchronization
+
+extension EventPublisher {
+    /// What a publish leaves to code that knows the event's type.
+    @usableFromInline struct Rest: OptionSet, Sendable {
+        @usableFromInline let rawValue: UInt8
+        @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
+        @usableFromInline static let none = Self([])
+        /// There are taps.
+        static let taps = Self(rawValue: 1)
+        /// Nothing was delivered: the type has no channel, and a stream of its interface may want it.
+        static let everything = Self(rawValue: 2)
+    }
+
+    /// What `publish` and the relay share: the relay brings the stamp of the wire.
+    ///
+    /// Order: events and gaps of one thread reach every subscriber in the order of these calls.
+    package func deliver<E: Event>(_ event: E, stamp: Stamp?) {
+        // The pointer is used only during the call.
+        let rest = withUnsafePointer(to: event) { deliver(UnsafeRawPointer($0), ObjectIdentifier(E.self), stamp) }
+        if rest != .none { deliverRest(rest, of: event, stamp) }
+    }
+
+    @usableFromInline func deliver(_ event: UnsafeRawPointer, _ type: ObjectIdentifier, _ given: Stamp?) -> Rest {
+        nonisolated(unsafe) let event = event  // Valid, and only read, until this returns.
+        var after: Aftermath?
+        let (immediate, rest) = state.withLock { state -> (ContiguousArray<ImmediateSubscriber>?, Rest) in
+            let rest: Rest = state.taps.isEmpty ? .none : .taps
+            guard let channel = state.channels.channel(for: type) else {
+                if !state.interfaceStreams.isEmpty { return (nil, .everything) }
+                state.sequence &+= 1
+                return (nil, rest)
+            }
+            state.sequence &+= 1
+            if !channel.buffered.isEmpty { after = offer(event, to: channel, given, state.sequence) }
+            if given == nil { channel.previous = state.sequence }
+            return (channel.immediate, rest)
+        }
+        if let after { after.run() }
+        if let immediate { for subscriber in immediate where subscriber.isActive { subscriber.call(event) } }
+        return rest
+    }
+    /// Under the lock.
+    @inline(never) private func offer(
+        _ event: UnsafeRawPointer, to channel: Channel, _ given: Stamp?, _ sequence: UInt64
+    ) -> Aftermath {
+        // The clock is read only for those who can see it.
+        let time = given == nil && channel.showsStamps ? Timestamp.now : Timestamp(microseconds: 0)
+        let stamp = given ?? Stamp(epoch: epoch, sequence: sequence, previous: channel.previous, publishedAt: time)
+        var after = Aftermath()
+        let box = channel.box(event)
+        for delivery in channel.buffered { delivery.offer(box, stamp, &after) }
+        after.release(box)
+        return after
+    }
+    @inline(never) @usableFromInline func deliverRest<E: Event>(_ rest: Rest, of event: E, _ given: Stamp?) {
+        if rest.contains(.everything) {
+            state.withLock { state in _ = state.channel(for: E.self) }
+            return deliver(event, stamp: given)
+        }
+        for tap in state.withLock({ $0.taps }) { tap.call(event) }
+    }
+
+    // MARK: Gaps
+
+    /// Puts a gap in the place where events of these types are missing: once for each subscription to any of them.
+    package func deliver(_ gap: Gap, to types: [any Event.Type]) {
+        deliver(gap) { state in types.compactMap { state.channels.channel(for: ObjectIdentifier($0)) } }
+    }
+    /// Puts a gap in the place where any events of an interface may be missing: once for each subscription to any of them.
+    package func deliver(_ gap: Gap, in interface: any EventInterface.Type) {
+        let id = ObjectIdentifier(interface)
+        deliver(gap) { state in state.channels.all.filter { $0.interface == id } }
+    }
+    private func deliver(_ gap: Gap, to channels: (borrowing PublisherState) -> [Channel]) {
+        var after = Aftermath()
+        let immediate = state.withLock { state in
+            var told: Set<ObjectIdentifier> = []
+            var immediate: [ImmediateSubscriber] = []
+            for channel in channels(state) {
+                // A stream of an interface is in several channels; a type may be given twice.
+                for delivery in channel.buffered where told.insert(ObjectIdentifier(delivery)).inserted {
+                    delivery.offer(gap, &after)
+                }
+                for subscriber in channel.immediate where told.insert(ObjectIdentifier(subscriber)).inserted {
+                    immediate.append(subscriber)
+                }
+            }
+            return immediate
+        }
+        after.run()
+        for subscriber in immediate { subscriber.call(gap) }
+    }
+}

@@ -1,0 +1,51 @@
+/// Events that a subscription will not see, and why.
+public struct Gap: Hashable, Sendable {
+    /// The run that the sequences belong to.
+    public let epoch: UInt64
+    /// From the first missing sequence to the last. `UInt64.max` as the upper bound: the run ended at an unknown sequence.
+    ///
+    /// Sequences between the two may be events of other types; none is an event that this subscription has seen.
+    public let sequences: ClosedRange<UInt64>
+    /// How many events *of this subscription* are missing; nil when that cannot be known.
+    public let count: Int?
+    public let reason: Reason
+
+    public init(_ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason) {
+        (self.sequences, self.epoch, self.count, self.reason) = (sequences, epoch, count, reason)
+    }
+
+    /// Why events are missing. May grow: compare, never exhaust.
+    public struct Reason: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The subscriber was slower than its buffer is long.
+        public static let overflow = Self(rawValue: "overflow")
+        /// Retention removed them from the journal.
+        public static let expired = Self(rawValue: "expired")
+        /// A volatile interface lost them on the way.
+        public static let lost = Self(rawValue: "lost")
+        /// The run changed, and what it had not delivered is gone.
+        public static let epochChanged = Self(rawValue: "epochChanged")
+        /// The publisher's event lacks a field, or has it in another type.
+        public static let schemaMismatch = Self(rawValue: "schemaMismatch")
+    }
+}
+
+extension Gap {
+    /// Both as one, if that claims nothing which lies between them and may have been delivered before.
+    ///
+    /// `next` stands right behind this gap in the same subscription, so that what lies between them upwards was not for it.
+    func merged(with next: Gap) -> Gap? {
+        guard next.epoch == epoch, next.reason == reason else { return nil }
+        let (lower, upper) = (sequences.lowerBound, sequences.upperBound)
+        let isBehind = lower > 0 && next.sequences.upperBound < lower - 1
+        if isBehind { return nil }
+        let union = min(lower, next.sequences.lowerBound)...max(upper, next.sequences.upperBound)
+        return Gap(union, epoch: epoch, count: Self.sum(count, next.count), reason: reason)
+    }
+    static func sum(_ a: Int?, _ b: Int?) -> Int? {
+        guard let a, let b else { return nil }
+        let (sum, isOver) = a.addingReportingOverflow(b)
+        return isOver ? .max : sum
+    }
+}

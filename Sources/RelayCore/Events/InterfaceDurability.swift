@@ -1,0 +1,2 @@
+/// How long an interface's events live.
+public protocol InterfaceDurability: Sendable {}

@@ -1,0 +1,14 @@
+/// What the journal keeps of an interface, whichever bound is met first.
+public struct Retention: Sendable {
+    /// How long an event is kept; nil: no bound.
+    public var age: Duration?
+    /// How many events are kept; nil: no bound.
+    public var count: Int?
+    /// How many bytes of events are kept; nil: no bound.
+    public var bytes: Int?
+    public init(age: Duration? = nil, count: Int? = nil, bytes: Int? = nil) {
+        (self.age, self.count, self.bytes) = (age, count, bytes)
+    }
+    /// 30 days or 1 GiB.
+    public static let standard = Self(age: .seconds(30 * 86_400), bytes: 1 << 30)
+}
