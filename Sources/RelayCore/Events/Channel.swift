@@ -6,8 +6,8 @@ final class Channel: @unchecked Sendable {
     var showsStamps = false
     /// The sequence of the preceding event of this type that was published here.
     var previous: UInt64 = 0
-    /// What the interest observer was told last.
-    var isTold = false
+    /// What the interest observer knows; nil while it is being told.
+    var toldInterest: Bool? = false
     var isUnused: Bool { immediate.isEmpty && buffered.isEmpty }
 
     /// The type's interface, if it is a domain event.

@@ -119,25 +119,28 @@ extension EventPublisher {
 
     /// Changes the subscribers of a type, and tells the interest observer if that makes a difference.
     func change<E: Event>(_ type: E.Type, _ body: (Channel, inout PublisherState) -> Void) {
-        let (channel, isChanged) = state.withLock { state in
+        let (channel, isNews) = state.withLock { state in
             let channel = state.channel(for: type)
-            let wasUnused = channel.isUnused
             body(channel, &state)
-            return (channel, wasUnused != channel.isUnused)
+            return (channel, channel.toldInterest != !channel.isUnused)
         }
-        if isChanged { tellInterest(in: channel) }
+        if isNews { tellInterest(in: channel) }
     }
     private func tellInterest(in channel: Channel) {
         guard let interest else { return }
         // Without the publisher's lock, because the observer's own locks may be held while it delivers. Looks again under
         // this one, so that the last word is right whoever comes last.
         interestOrder.withLock { _ in
-            let isNews = state.withLock { _ in
-                if channel.isTold == !channel.isUnused { return false }
-                channel.isTold.toggle()
-                return true
+            let news = state.withLock { _ -> Bool? in
+                let isWanted = !channel.isUnused
+                if channel.toldInterest == isWanted { return nil }
+                // While it is being told, nobody can rely on what it knows: who changes it meanwhile waits for this lock.
+                channel.toldInterest = nil
+                return isWanted
             }
-            if isNews { channel.tell(interest, channel.isTold) }
+            guard let news else { return }
+            channel.tell(interest, news)
+            state.withLock { _ in channel.toldInterest = news }
         }
     }
 }

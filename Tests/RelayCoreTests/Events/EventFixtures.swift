@@ -84,7 +84,7 @@ func stamp(_ sequence: UInt64, epoch: UInt64 = 1) -> Stamp {
 
 extension EventStream {
     /// The next so many deliveries, as text: `4`, `gap 1...3 (3, overflow)`, `end`.
-    func take(_ count: Int) async -> [String] where Payload: Event {
+    func take(_ count: Int) async -> [String] {
         var texts: [String] = []
         let iterator = makeAsyncIterator()
         for _ in 0..<count {
