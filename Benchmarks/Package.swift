@@ -6,14 +6,28 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .treatAllWarnings(as: .error),
 ]
+// The C peers are what ours is measured against: optimised in every configuration.
+let optimised: [CSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
 
 // One folder for each executable. Run one: swift run -c release --package-path Benchmarks publish-bench
+// signal-bench starts the peers beside it: swift build -c release --package-path Benchmarks first.
 let package = Package(
     name: "benchmarks",
     dependencies: [.package(name: "relay", path: "..")],
     targets: [
         .executableTarget(
             name: "publish-bench", dependencies: [.product(name: "RelayCore", package: "relay")],
-            path: "publish-bench", swiftSettings: strict)
+            path: "publish-bench", swiftSettings: strict),
+        .systemLibrary(name: "CLibDBus", path: "CLibDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(
+            name: "CSystemd", path: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .target(name: "PeerSupport", path: "peer-support", cSettings: optimised),
+        .executableTarget(
+            name: "libdbus-peer", dependencies: ["PeerSupport", "CLibDBus"], path: "libdbus-peer", cSettings: optimised),
+        .executableTarget(
+            name: "sdbus-peer", dependencies: ["PeerSupport", "CSystemd"], path: "sdbus-peer", cSettings: optimised),
+        .executableTarget(
+            name: "signal-bench", dependencies: [.product(name: "RelayTestKit", package: "relay")],
+            path: "signal-bench", swiftSettings: strict),
     ]
 )
