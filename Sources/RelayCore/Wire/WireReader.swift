@@ -117,3 +117,39 @@ package struct WireReader {
         return UnsafeRawBufferPointer(start: base + position, count: size)
     }
 }
+
+extension WireReader {
+    /// Passes over one value, checking it like one that is read.
+    mutating func skip(_ index: Int32, _ plan: WirePlan) throws(WireFault) {
+        let node = plan.nodes[Int(index)]
+        switch node.kind {
+        case .bool: _ = try bool()
+        case .byte: _ = try byte()
+        case .int16, .uint16: _ = try uint16()
+        case .int32, .uint32: _ = try uint32()
+        case .int64, .uint64, .double: _ = try uint64()
+        case .string: try skipString()
+        case .structure:
+            try align(8)
+            for field in node.first..<node.last { try skip(plan.fields[Int(field)].node, plan) }
+        case .array:
+            let end = try beginArray(elementAlignment: Int(plan.nodes[Int(node.first)].alignment))
+            let start = position
+            while position < end { try skip(node.first, plan) }
+            try endArray(end, elements: start)
+        case .dictionary:
+            let end = try beginArray(elementAlignment: 8)
+            let start = position
+            while position < end {
+                try align(8)
+                try skip(node.first, plan)
+                try skip(node.last, plan)
+            }
+            try endArray(end, elements: start)
+        case .optional:
+            let end = try beginArray(elementAlignment: Int(plan.nodes[Int(node.first)].alignment))
+            if position < end { try skip(node.first, plan) }
+            if position != end { throw WireFault(.optional, at: position) }
+        }
+    }
+}

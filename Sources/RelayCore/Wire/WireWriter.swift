@@ -8,6 +8,10 @@ package struct WireWriter: Sendable {
 
     package init(capacity: Int = 256) { storage = [UInt8](repeating: 0, count: max(capacity, 32)) }
 
+    private init() { storage = [] }
+    /// Without memory, until something is written.
+    static let empty = Self()
+
     /// A copy of what was written.
     package var bytes: [UInt8] { Array(storage[..<count]) }
 

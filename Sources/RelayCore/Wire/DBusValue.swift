@@ -1,0 +1,79 @@
+/// Any value that a D-Bus message can hold: for tools that lack the Swift type.
+package enum DBusValue: Hashable, Sendable {
+    case byte(UInt8), boolean(Bool), int16(Int16), uint16(UInt16), int32(Int32), uint32(UInt32)
+    case int64(Int64), uint64(UInt64), double(Double)
+    case string(String), objectPath(String), signature(Signature)
+    /// An index into the descriptors that came with the message.
+    case unixFD(UInt32)
+    /// `ay`, which decoding always gives for it: 24 bytes a byte would be waste.
+    case bytes([UInt8])
+    /// The elements' type, which an empty array needs, and the elements.
+    case array(DBusType, [DBusValue])
+    /// Of a `DBusType.dictionary`; in the order of the message, equal keys included.
+    case dictionary(DBusType, [Entry])
+    case structure([DBusValue])
+    indirect case variant(DBusValue)
+
+    package struct Entry: Hashable, Sendable {
+        package let key: DBusValue
+        package let value: DBusValue
+        package init(key: DBusValue, value: DBusValue) { (self.key, self.value) = (key, value) }
+    }
+
+    package var type: DBusType {
+        switch self {
+        case .byte: .byte
+        case .boolean: .boolean
+        case .int16: .int16
+        case .uint16: .uint16
+        case .int32: .int32
+        case .uint32: .uint32
+        case .int64: .int64
+        case .uint64: .uint64
+        case .double: .double
+        case .string: .string
+        case .objectPath: .objectPath
+        case .signature: .signature
+        case .unixFD: .unixFD
+        case .bytes: .array(.byte)
+        case .array(let element, _): .array(element)
+        case .dictionary(let type, _): type
+        case .structure(let fields): .structure(fields.map(\.type))
+        case .variant: .variant
+        }
+    }
+    /// The signature of a body with these arguments. Throws `.invalidArgument` if there is none.
+    package static func signature(of values: [DBusValue]) throws(RelayError) -> Signature {
+        try Signature(types: values.map(\.type))
+    }
+    /// Reads a whole body. Accepts what libdbus accepts; throws `.invalidArgument` with the byte and the reason otherwise.
+    ///
+    /// Takes at most a constant times the body's memory.
+    package static func decode(signature: Signature, body: UnsafeRawBufferPointer) throws(RelayError) -> [DBusValue] {
+        do throws(WireFault) {
+            var reader = WireReader(body)
+            var values: [DBusValue] = []
+            for type in signature.types { values.append(try reader.value(type)) }
+            try reader.finish()
+            return values
+        } catch { throw error.relayError("a body of the signature '\(signature)'") }
+    }
+    package static func decode(signature: Signature, body: [UInt8]) throws(RelayError) -> [DBusValue] {
+        let result = body.withUnsafeBytes { bytes in
+            Result { () throws(RelayError) in try decode(signature: signature, body: bytes) }
+        }
+        return try result.get()
+    }
+    /// Appends the values as arguments of a body. On an error the writer is as before.
+    ///
+    /// Throws `.invalidArgument` for elements of another type than their array's, a bad path or string, too deep nesting.
+    package static func encode(_ values: [DBusValue], into writer: inout WireWriter) throws(RelayError) {
+        let mark = writer.count
+        do throws(RelayError) {
+            for value in values { try writer.value(value, as: value.type) }
+        } catch {
+            writer.truncate(to: mark)
+            throw error
+        }
+    }
+}

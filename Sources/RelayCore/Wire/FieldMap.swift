@@ -1,0 +1,46 @@
+/// How a sender's fields serve a type of ours: found by name, once per sender, not per message.
+package struct FieldMap: Sendable {
+    /// The sender's fields, in its order.
+    package let fields: [WireField]
+    /// True when the sender's fields are ours.
+    package let isIdentical: Bool
+    /// The sender's.
+    let plan: WirePlan
+
+    /// For a sender that has the same schema.
+    package init(_ schema: WireSchema) { self.init(fields: schema.fields, isIdentical: true) }
+
+    private init(fields: [WireField], isIdentical: Bool) {
+        (self.fields, self.isIdentical, plan) = (fields, isIdentical, WirePlan(fields))
+    }
+
+    /// Tolerates fields that only the sender has, another order, and optional fields that it lacks (they are nil).
+    ///
+    /// Throws `.schemaMismatch` with type, field and both shapes for a field of another type, or one that is missing and not
+    /// optional. The names within nested structures belong to a field's type.
+    package init(sender: [WireField], to schema: WireSchema, event name: String) throws(RelayError) {
+        if sender == schema.fields {
+            self.init(schema)
+            return
+        }
+        do throws(RelayError) { _ = try WireSchema(fields: sender) } catch {
+            throw RelayError(.schemaMismatch, "\(name): the sender's fields are none: \(error.message)", cause: error)
+        }
+        for field in schema.fields {
+            let theirs = sender.first { $0.name == field.name }
+            if let theirs, theirs.type != field.type {
+                throw RelayError(
+                    .schemaMismatch,
+                    "\(name), field '\(field.name)': the sender sends '\(theirs.type.shape)', this program reads '\(field.type.shape)'; give the changed field or interface a new name"
+                )
+            }
+            if theirs == nil, !field.isOptional {
+                throw RelayError(
+                    .schemaMismatch,
+                    "\(name), field '\(field.name)': the sender has none, this program needs '\(field.type.shape)'; make it optional, or update the sender"
+                )
+            }
+        }
+        self.init(fields: sender, isIdentical: false)
+    }
+}

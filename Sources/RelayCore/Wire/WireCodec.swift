@@ -1,0 +1,48 @@
+/// Codable values to and from the arguments of D-Bus messages, by the schema that was derived from their type.
+package struct WireCodec<Value: Codable>: Sendable {
+    package let schema: WireSchema
+    /// For a sender that has this very type.
+    package let map: FieldMap
+    private let isStructure: Bool
+    private let typeName: String
+
+    /// Derives and checks the schema. Throws `.unsupportedType` with type, field and reason.
+    ///
+    /// A type that is no structure has the one field `value`.
+    package init(_ type: Value.Type = Value.self) throws {
+        (schema, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
+        map = FieldMap(schema)
+        typeName = "\(type)"
+    }
+    /// As above, with the checks that events must meet besides.
+    package init(event type: Value.Type = Value.self) throws where Value: DomainEvent {
+        _ = try WireSchema(event: type)
+        try self.init(type)
+    }
+
+    /// Appends the fields in the schema's order.
+    ///
+    /// Throws `.invalidArgument` with the field if the value cannot be carried or does not encode as its schema says; the
+    /// writer is then as before.
+    package func encode(_ value: Value, into writer: inout WireWriter) throws {
+        try WireEncoder.encode(value, isStructure: isStructure, map.plan, typeName, into: &writer)
+    }
+    /// Reads the sender's fields, and leaves the reader behind the last of them: a signal's stamp comes there.
+    ///
+    /// Throws `.invalidArgument` with the place, whatever the bytes are.
+    package func decode(from reader: inout WireReader, using map: FieldMap) throws -> Value {
+        try WireDecoder.decode(Value.self, isStructure: isStructure, map.plan, typeName, from: &reader)
+    }
+    /// Reads a whole body: the sender's fields, then arguments of the types that `trailing` has, which are checked and dropped.
+    package func decode(_ body: UnsafeRawBufferPointer, using map: FieldMap, trailing: Signature = .empty) throws
+        -> Value
+    {
+        var reader = WireReader(body)
+        let value = try decode(from: &reader, using: map)
+        do throws(WireFault) {
+            for type in trailing.types { try reader.skip(type) }
+            try reader.finish()
+        } catch { throw error.relayError("\(typeName), a body,") }
+        return value
+    }
+}

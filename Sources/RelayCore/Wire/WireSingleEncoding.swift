@@ -1,0 +1,27 @@
+/// The one value that a type writes in its own place.
+struct WireSingleEncoding: SingleValueEncodingContainer {
+    let encoder: WireEncoder
+    let id: UInt32
+    var codingPath: [any CodingKey] { [] }
+
+    private func node() throws -> Int32 { try encoder.element(id) }
+
+    func encodeNil() throws { try encoder.writeNil(node()) }
+    func encode(_ value: String) throws {
+        try encoder.scalar(node(), .string) { writer throws(RelayError) in try writer.string(value) }
+    }
+    func encode(_ value: Bool) throws { try encoder.scalar(node(), .bool) { $0.bool(value) } }
+    func encode(_ value: Double) throws { try encoder.scalar(node(), .double) { $0.double(value) } }
+    func encode(_ value: Float) throws { try encoder.scalar(node(), .double) { $0.double(Double(value)) } }
+    func encode(_ value: Int) throws { try encoder.scalar(node(), .int64) { $0.int64(Int64(value)) } }
+    func encode(_ value: Int8) throws { try encoder.scalar(node(), .int16) { $0.int16(Int16(value)) } }
+    func encode(_ value: Int16) throws { try encoder.scalar(node(), .int16) { $0.int16(value) } }
+    func encode(_ value: Int32) throws { try encoder.scalar(node(), .int32) { $0.int32(value) } }
+    func encode(_ value: Int64) throws { try encoder.scalar(node(), .int64) { $0.int64(value) } }
+    func encode(_ value: UInt) throws { try encoder.scalar(node(), .uint64) { $0.uint64(UInt64(value)) } }
+    func encode(_ value: UInt8) throws { try encoder.scalar(node(), .byte) { $0.byte(value) } }
+    func encode(_ value: UInt16) throws { try encoder.scalar(node(), .uint16) { $0.uint16(value) } }
+    func encode(_ value: UInt32) throws { try encoder.scalar(node(), .uint32) { $0.uint32(value) } }
+    func encode(_ value: UInt64) throws { try encoder.scalar(node(), .uint64) { $0.uint64(value) } }
+    func encode<T: Encodable>(_ value: T) throws { try encoder.value(value, node()) }
+}
