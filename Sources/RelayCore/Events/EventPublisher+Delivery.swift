@@ -48,9 +48,9 @@ extension EventPublisher {
         let time = given == nil && channel.showsStamps ? Timestamp.now : Timestamp(microseconds: 0)
         let stamp = given ?? Stamp(epoch: epoch, sequence: sequence, previous: channel.previous, publishedAt: time)
         var after = Aftermath()
+        // If nobody keeps the box it goes under the lock, which is safe: what it holds is also held by the caller's event.
         let box = channel.box(event)
         for delivery in channel.buffered { delivery.offer(box, stamp, &after) }
-        after.release(box)
         return after
     }
     @inline(never) @usableFromInline func deliverRest<E: Event>(_ rest: Rest, of event: E, _ given: Stamp?) {
