@@ -35,7 +35,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
     func cancel() {
         if cancelled.exchange(true, ordering: .sequentiallyConsistent) { return }
         onCancel(self)
-        // What is held can be much, and the place may never get to it.
+        // What is held can be much, and the place may never get to it. Its tokens go with the mailbox, or when they are many.
         let held = mailbox.state.withLock { state in
             counting(in: &state) {
                 let held = queue.removeAll()

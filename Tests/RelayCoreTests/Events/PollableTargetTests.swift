@@ -83,4 +83,17 @@ import Testing
         #expect(Set(log.values).count == 3_000)
         subscription.cancel()
     }
+    @Test("a target that is let go with something due is released, once its subscriptions are cancelled")
+    func released() throws {
+        weak var gone: PollableTarget?
+        let publisher = EventPublisher()
+        do {
+            let target = try PollableTarget()
+            gone = target
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: .pollable(target)) { _ in }
+            publisher.publish(Numbered(number: 1))
+            subscription.cancel()
+        }
+        #expect(gone == nil)
+    }
 }
