@@ -29,7 +29,8 @@ let package = Package(
         .executableTarget(
             name: "relay-service", dependencies: ["RelayCore", "Relocation", "RelocationDomain"],
             swiftSettings: strict),
-        .executableTarget(name: "relay-cli", dependencies: ["RelayCore", "CExpat"], swiftSettings: strict),
+        .executableTarget(
+            name: "relay-cli", dependencies: ["RelayCore", "CExpat", "CRelayShims"], swiftSettings: strict),
         .testTarget(
             name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus"], swiftSettings: strict),
         .testTarget(

@@ -1,6 +1,11 @@
 #ifndef C_RELAY_SHIMS_H
 #define C_RELAY_SHIMS_H
 
+// Headers that Swift's Glibc module leaves out.
+#include <getopt.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

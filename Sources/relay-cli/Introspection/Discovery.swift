@@ -1,0 +1,63 @@
+import RelayCore
+
+/// Walks a service's objects and asks each what it is.
+struct Discovery {
+    /// Objects; a service of ours has one for each interface.
+    private static let most = 1_000
+    /// Bytes of all descriptions together.
+    private static let largest = 32 << 20
+    private static let longestPath = 1_024
+
+    let caller: any ServiceCaller
+    let timeout: Duration
+
+    /// Throws `CLIFailure`; `.software` for descriptions that cannot be understood or have no end.
+    func catalogue() async throws -> Catalogue {
+        var objects: [(path: String, node: IntrospectedNode)] = []
+        var waiting = ["/"]
+        var known: Set<String> = ["/"]
+        var size = 0
+        while let path = waiting.popLast() {
+            let xml = try await introspect(path)
+            size += xml.utf8.count
+            guard size <= Self.largest else {
+                throw CLIFailure(.software, "the service describes itself in more than \(Self.largest >> 20) MiB")
+            }
+            let node: IntrospectedNode
+            do throws(IntrospectionFailure) {
+                node = try IntrospectionParser.parse(xml)
+            } catch {
+                throw CLIFailure(.software, "object '\(path)': \(error)")
+            }
+            objects.append((path, node))
+            for child in node.children {
+                let childPath = (path == "/" ? "/" : path + "/") + child
+                guard childPath.utf8.count <= Self.longestPath, known.count < Self.most else {
+                    throw CLIFailure(.software, "the service has more than \(Self.most) objects, or too deep ones")
+                }
+                if known.insert(childPath).inserted { waiting.append(childPath) }
+            }
+        }
+        return Catalogue(objects)
+    }
+
+    private func introspect(_ path: String) async throws -> String {
+        let reply = try await caller.call(
+            OutgoingCall(
+                path: path, interface: "org.freedesktop.DBus.Introspectable", member: "Introspect", signature: "",
+                body: []),
+            timeout: timeout)
+        guard reply.signature == "s" else {
+            throw CLIFailure(
+                .software, "object '\(path)' answers Introspect with '\(reply.signature)', not with a text")
+        }
+        do {
+            return try reply.body.withUnsafeBytes { bytes in
+                var reader = WireReader(bytes)
+                return try reader.string()
+            }
+        } catch {
+            throw CLIFailure(.software, "object '\(path)' answers Introspect with a malformed text: \(error)")
+        }
+    }
+}

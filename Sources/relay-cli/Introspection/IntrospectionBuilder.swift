@@ -1,0 +1,163 @@
+import CExpat
+import RelayCore
+
+/// Collects what expat reports. A class, for C's callbacks to find it; it lives as long as one parse.
+final class IntrospectionBuilder {
+    private static let deepest = 32
+    private static let mostElements = 50_000
+
+    private enum Element { case node, interface, event, command, property, argument, other }
+    private struct PendingArgument {
+        var name: String
+        var signature: String
+        var isReply: Bool
+        var annotation: String?
+    }
+
+    private let parser: XML_Parser
+    private(set) var node = IntrospectedNode()
+    private(set) var failure: IntrospectionFailure?
+    private(set) var sawRoot = false
+    private var open: [Element] = []
+    private var elements = 0
+    private var nodePath: [String] = []
+    private var interface: IntrospectedInterface?
+    private var memberName = ""
+    private var arguments: [IntrospectedField] = []
+    private var reply: [IntrospectedField] = []
+    private var argument: PendingArgument?
+    private var access = ""
+
+    init(_ parser: XML_Parser) { self.parser = parser }
+
+    static func from(_ context: UnsafeMutableRawPointer?) -> IntrospectionBuilder? {
+        context.map { Unmanaged<IntrospectionBuilder>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+
+    func foundEntity() { fail(.entities(line: line)) }
+
+    private func fail(_ failure: IntrospectionFailure) {
+        // expat reports the end of an element that it began before it stops.
+        if self.failure == nil { self.failure = failure }
+        _ = XML_StopParser(parser, XML_Bool(XML_FALSE))
+    }
+
+    func start(
+        _ name: UnsafePointer<XML_Char>?, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?
+    ) {
+        guard failure == nil, let name else { return }
+        elements += 1
+        guard open.count < Self.deepest, elements <= Self.mostElements else { return fail(.excessive(line: line)) }
+        let values = Attributes(attributes)
+        let element = begin(String(cString: name), values)
+        open.append(element)
+    }
+
+    private func begin(_ name: String, _ values: Attributes) -> Element {
+        switch (open.last, name) {
+        case (nil, "node"):
+            sawRoot = true
+            return .node
+        case (.node, "node"):
+            let child = values["name"]
+            guard BusNames.isObjectPath("/" + child), !child.isEmpty else {
+                fail(.illegalName(kind: "node", name: child, line: line))
+                return .other
+            }
+            nodePath.append(child)
+            node.children.append(nodePath.joined(separator: "/"))
+            return .node
+        case (.node, "interface"):
+            let name = values["name"]
+            guard BusNames.isInterface(name) else {
+                fail(.illegalName(kind: "interface", name: name, line: line))
+                return .other
+            }
+            interface = IntrospectedInterface(name: name)
+            return .interface
+        case (.interface, "signal"): return beginMember(.event, values)
+        case (.interface, "method"): return beginMember(.command, values)
+        case (.interface, "property"):
+            access = values["access"]
+            argument = PendingArgument(name: values["name"], signature: values["type"], isReply: false)
+            return beginMember(.property, values)
+        case (.event, "arg"), (.command, "arg"):
+            // D-Bus specification, "Introspection data format": "in" is what a method's argument is unless it says otherwise.
+            argument = PendingArgument(
+                name: values["name"], signature: values["type"],
+                isReply: open.last == .command && values["direction"] == "out")
+            return .argument
+        case (.argument, "annotation"), (.property, "annotation"):
+            if values["name"] == "org.eventrelay.Fields" { argument?.annotation = values["value"] }
+            return .other
+        default:
+            return .other
+        }
+    }
+
+    private func beginMember(_ element: Element, _ values: Attributes) -> Element {
+        memberName = values["name"]
+        (arguments, reply) = ([], [])
+        guard BusNames.isMember(memberName) else {
+            fail(.illegalName(kind: "member", name: memberName, line: line))
+            return .other
+        }
+        return element
+    }
+
+    func end() {
+        guard failure == nil, let element = open.popLast() else { return }
+        switch element {
+        case .node:
+            if !nodePath.isEmpty { nodePath.removeLast() }
+        case .interface:
+            // A nested node's interfaces are asked of that node itself.
+            if let interface, nodePath.isEmpty { node.interfaces.append(interface) }
+            interface = nil
+        case .event:
+            interface?.events.append(IntrospectedEvent(name: memberName, arguments: arguments))
+        case .command:
+            interface?.commands.append(IntrospectedCommand(name: memberName, arguments: arguments, reply: reply))
+        case .property:
+            guard let field = finishedArgument(unnamed: memberName) else { return }
+            interface?.properties.append(
+                IntrospectedProperty(
+                    value: field, isReadable: access != "write", isWritable: access == "write" || access == "readwrite")
+            )
+        case .argument:
+            let isReply = argument?.isReply ?? false
+            guard let field = finishedArgument(unnamed: "arg\(isReply ? reply.count : arguments.count)") else { return }
+            if isReply { reply.append(field) } else { arguments.append(field) }
+        case .other: break
+        }
+    }
+
+    private func finishedArgument(unnamed: String) -> IntrospectedField? {
+        guard let argument else { return nil }
+        self.argument = nil
+        guard let types = try? Signature(argument.signature).types, types.count == 1 else {
+            fail(.illegalSignature(argument.signature, of: memberName, line: line))
+            return nil
+        }
+        // An annotation that does not fit the signature is no reason to lose the event: it only names things.
+        let annotated = argument.annotation.flatMap { ShapeParser.shape($0) }
+        let shape = annotated.flatMap { $0.signature == argument.signature ? $0 : nil } ?? Shape(types[0])
+        return IntrospectedField(name: argument.name.isEmpty ? unnamed : argument.name, shape: shape)
+    }
+
+    /// expat's list of names and values in turn, ended by NULL.
+    private struct Attributes {
+        private var values: [String: String] = [:]
+
+        init(_ list: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?) {
+            guard var next = list else { return }
+            while let name = next[0], let value = next[1] {
+                values[String(cString: name)] = String(cString: value)
+                next += 2
+            }
+        }
+        subscript(name: String) -> String { values[name] ?? "" }
+    }
+}

@@ -1,0 +1,89 @@
+import RelayCore
+
+/// A D-Bus type with what its signature does not tell: the names of nested fields, and which arrays are optionals.
+indirect enum Shape: Hashable, Sendable {
+    /// One without parts.
+    case basic(DBusType)
+    case variant
+    case array(Shape)
+    /// Travels as an array of 0 or 1.
+    case optional(Shape)
+    case dictionary(DBusType, Shape)
+    case structure([Member])
+
+    struct Member: Hashable, Sendable {
+        /// nil where only the signature is known.
+        let name: String?
+        let shape: Shape
+    }
+
+    /// As far as the signature tells.
+    init(_ type: DBusType) {
+        self =
+            switch type {
+            case .variant: .variant
+            case .array(let element): .array(Shape(element))
+            case .dictionary(let key, let value): .dictionary(key, Shape(value))
+            case .structure(let fields): .structure(fields.map { Member(name: nil, shape: Shape($0)) })
+            default: .basic(type)
+            }
+    }
+
+    var type: DBusType {
+        switch self {
+        case .basic(let type): type
+        case .variant: .variant
+        case .array(let element), .optional(let element): .array(element.type)
+        case .dictionary(let key, let value): .dictionary(key, value.type)
+        case .structure(let members): .structure(members.map(\.shape.type))
+        }
+    }
+    var signature: String { type.description }
+
+    /// What the wire format aligns a value to.
+    var alignment: Int {
+        switch self {
+        case .basic(let type): type.alignment
+        case .variant: 1
+        case .array, .optional, .dictionary: 4
+        case .structure: 8
+        }
+    }
+
+    /// For people: `[(width: double, height: double?)]`.
+    var text: String {
+        switch self {
+        case .basic(let type): type.name
+        case .variant: "variant"
+        case .array(let element): "[" + element.text + "]"
+        case .optional(let wrapped): wrapped.text + "?"
+        case .dictionary(let key, let value): "[" + key.name + ": " + value.text + "]"
+        case .structure(let members):
+            "("
+                + members.map { member in (member.name.map { $0 + ": " } ?? "") + member.shape.text }
+                .joined(separator: ", ") + ")"
+        }
+    }
+}
+
+extension DBusType {
+    /// For people; a basic type's.
+    var name: String {
+        switch self {
+        case .byte: "byte"
+        case .boolean: "bool"
+        case .int16: "int16"
+        case .uint16: "uint16"
+        case .int32: "int32"
+        case .uint32: "uint32"
+        case .int64: "int64"
+        case .uint64: "uint64"
+        case .double: "double"
+        case .string: "string"
+        case .objectPath: "path"
+        case .signature: "signature"
+        case .unixFD: "fd"
+        default: description
+        }
+    }
+}

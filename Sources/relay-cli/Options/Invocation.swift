@@ -1,0 +1,56 @@
+/// What the command line asks for.
+struct Invocation: Equatable, Sendable {
+    enum Action: Equatable, Sendable {
+        case help(CommandName?)
+        case version
+        case watch(WatchOptions)
+        case call(CallOptions)
+        case list(ListOptions)
+    }
+    var options = GlobalOptions()
+    var action: Action
+}
+
+/// Which bus was asked for.
+enum BusChoice: Hashable, Sendable {
+    case session, system
+    case address(String)
+}
+
+/// Options that every command takes.
+struct GlobalOptions: Equatable, Sendable {
+    static let standardService = "org.eventrelay.Service1"
+    /// nil: the session bus, or else the private bus of `relay-service --own-bus`.
+    var bus: BusChoice?
+    var service = standardService
+    var json = false
+    var allowsColor = true
+    /// How long a call may wait for its reply.
+    var timeout: Duration = .seconds(25)
+}
+
+/// `watch [EVENT…] [--count N] [--for SECONDS] [--no-wait]`
+struct WatchOptions: Equatable, Sendable {
+    /// Plain or qualified by an interface; empty: all events.
+    var events: [String] = []
+    var count: UInt64?
+    var duration: Duration?
+    var waitsForService = true
+}
+
+/// `call COMMAND [key=value…]`
+struct CallOptions: Equatable, Sendable {
+    struct Argument: Equatable, Sendable {
+        let key: String
+        let value: String
+    }
+    /// Plain or qualified by an interface.
+    var command: String
+    /// In the order given.
+    var arguments: [Argument] = []
+}
+
+/// `list [--all]`
+struct ListOptions: Equatable, Sendable {
+    var all = false
+}

@@ -1,0 +1,62 @@
+import RelayCore
+
+/// Writes a body's arguments with their names: `boxID=3 title="Kitchen"`, or the inside of a JSON object.
+///
+/// What does not change from one body to the next is prepared.
+struct FieldsPrinter {
+    private struct Field {
+        let shape: Shape
+        /// ` boxID=`, or `"boxID":`, with colours and commas.
+        let label: [UInt8]
+    }
+    private let fields: [Field]
+    /// Of the bodies that this can print.
+    let signature: String
+
+    /// Prints `fields`, which a body of this signature begins with.
+    init(_ fields: [IntrospectedField], signature: String, style: OutputStyle) {
+        self.signature = signature
+        self.fields = fields.enumerated().map { index, field in
+            var label = ByteBuffer()
+            if style.json {
+                if index > 0 { label.append(byte: UInt8(ascii: ",")) }
+                SafeText.append(quoted: field.name, to: &label)
+                label.append(byte: UInt8(ascii: ":"))
+            } else {
+                if index > 0 { label.append(byte: UInt8(ascii: " ")) }
+                if style.hasColor { label.append(Color.field) }
+                SafeText.append(field.name, to: &label)
+                label.append(byte: UInt8(ascii: "="))
+                if style.hasColor { label.append(Color.reset) }
+            }
+            return Field(shape: field.shape, label: label.bytes)
+        }
+    }
+
+    /// For a body that nothing is known of but its signature: `arg0=… arg1=…`; nil if that is none.
+    init?(unknown signature: String, leavingOut tail: Int = 0, style: OutputStyle) {
+        guard let types = try? Signature(signature).types else { return nil }
+        let fields = types.dropLast(tail).enumerated().map { index, type in
+            IntrospectedField(name: "arg\(index)", shape: Shape(type))
+        }
+        self.init(fields, signature: signature, style: style)
+    }
+
+    var isEmpty: Bool { fields.isEmpty }
+
+    /// Throws when the bytes are not what the signature says; what was written until then stands.
+    func append(_ body: [UInt8], to output: inout ByteBuffer) throws(WireFault) {
+        // `withUnsafeBytes` rethrows untyped: the fault comes out by the side.
+        var fault: WireFault?
+        body.withUnsafeBytes { bytes in
+            var reader = WireReader(bytes)
+            do throws(WireFault) {
+                for field in fields {
+                    output.append(field.label)
+                    try ValuePrinter.append(field.shape, from: &reader, to: &output)
+                }
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+
+/// Writes to a descriptor without ever waiting for it, and without changing its mode, which others share.
+struct OutputChannel {
+    enum Outcome: Equatable {
+        case drained
+        /// The reader is slow: poll for room.
+        case blocked
+        /// Nobody reads any more.
+        case closed
+        case failed(errno: Int32)
+    }
+    let descriptor: Int32
+    var pending = ByteBuffer()
+    private var written = 0
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    var isEmpty: Bool { pending.count == written }
+    var waitingBytes: Int { pending.count - written }
+
+    /// Writes what the descriptor takes at once.
+    mutating func write() -> Outcome {
+        while written < pending.count {
+            var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            let count = Glibc.poll(&poll, 1, 0)
+            if count < 0 && errno == EINTR { continue }
+            if poll.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { return .closed }
+            if poll.revents & Int16(POLLOUT) == 0 { return .blocked }
+            let end = chunkEnd()
+            let result = pending.bytes.withUnsafeBytes { bytes in
+                Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), end - written)
+            }
+            if result >= 0 {
+                written += result
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .blocked
+            case EPIPE, EBADF: return .closed
+            default: return .failed(errno: errno)
+            }
+        }
+        pending.removeAll()
+        written = 0
+        return .drained
+    }
+
+    /// A pipe that has room takes PIPE_BUF bytes without waiting, and does not part them. Whole lines, where they fit:
+    /// others may write to the same pipe.
+    private func chunkEnd() -> Int {
+        let limit = written + 4_096
+        if pending.count <= limit { return pending.count }
+        let newline = pending.bytes[written..<limit].lastIndex(of: UInt8(ascii: "\n"))
+        return newline.map { $0 + 1 } ?? limit
+    }
+}

@@ -1,0 +1,129 @@
+import RelayCore
+
+/// Writes values straight from their bytes, as JSON; for people too, so that what is shown can be given to `call`.
+///
+/// JSON has no NaN and no infinities: they are the strings "NaN", "Infinity" and "-Infinity". Integers have all their
+/// digits. Bytes are arrays of numbers. A variant is its value. A dictionary's keys are strings.
+enum ValuePrinter {
+    /// Throws when the bytes are no such value.
+    static func append(_ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer) throws(WireFault) {
+        try append(shape, from: &reader, to: &output, depth: 0)
+    }
+
+    private static func append(
+        _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, depth: Int
+    ) throws(WireFault) {
+        // A signature's depth is bounded; variants within variants are not.
+        if depth > WireLimits.depth { throw WireFault(.tooDeep, at: reader.position) }
+        switch shape {
+        case .basic(let type):
+            try append(type, from: &reader, to: &output)
+        case .variant:
+            let start = reader.position
+            let signature = try reader.signature()
+            guard signature.types.count == 1 else {
+                throw WireFault(.signature("a variant has one complete type"), at: start)
+            }
+            try append(Shape(signature.types[0]), from: &reader, to: &output, depth: depth + 1)
+        case .array(let element):
+            let end = try reader.beginArray(elementAlignment: element.alignment)
+            let start = reader.position
+            output.append(byte: UInt8(ascii: "["))
+            while reader.position < end {
+                if reader.position > start { output.append(byte: UInt8(ascii: ",")) }
+                try append(element, from: &reader, to: &output, depth: depth + 1)
+            }
+            try reader.endArray(end, elements: start)
+            output.append(byte: UInt8(ascii: "]"))
+        case .optional(let wrapped):
+            let end = try reader.beginArray(elementAlignment: wrapped.alignment)
+            let start = reader.position
+            if start == end { return output.append("null") }
+            try append(wrapped, from: &reader, to: &output, depth: depth + 1)
+            if reader.position < end { throw WireFault(.optional, at: start) }
+            try reader.endArray(end, elements: start)
+        case .dictionary(let key, let value):
+            let end = try reader.beginArray(elementAlignment: 8)
+            let start = reader.position
+            output.append(byte: UInt8(ascii: "{"))
+            while reader.position < end {
+                if reader.position > start { output.append(byte: UInt8(ascii: ",")) }
+                try reader.align(8)
+                try append(key: key, from: &reader, to: &output)
+                output.append(byte: UInt8(ascii: ":"))
+                try append(value, from: &reader, to: &output, depth: depth + 1)
+            }
+            try reader.endArray(end, elements: start)
+            output.append(byte: UInt8(ascii: "}"))
+        case .structure(let members):
+            try reader.align(8)
+            try append(members, from: &reader, to: &output, depth: depth)
+        }
+    }
+
+    /// An object where the names are known, else an array.
+    private static func append(
+        _ members: [Shape.Member], from reader: inout WireReader, to output: inout ByteBuffer, depth: Int
+    ) throws(WireFault) {
+        let hasNames = members.allSatisfy { $0.name != nil }
+        output.append(byte: UInt8(ascii: hasNames ? "{" : "["))
+        for (index, member) in members.enumerated() {
+            if index > 0 { output.append(byte: UInt8(ascii: ",")) }
+            if hasNames, let name = member.name {
+                SafeText.append(quoted: name, to: &output)
+                output.append(byte: UInt8(ascii: ":"))
+            }
+            try append(member.shape, from: &reader, to: &output, depth: depth + 1)
+        }
+        output.append(byte: UInt8(ascii: hasNames ? "}" : "]"))
+    }
+
+    private static func append(
+        key: DBusType, from reader: inout WireReader, to output: inout ByteBuffer
+    ) throws(WireFault) {
+        switch key {
+        case .string, .objectPath, .signature:
+            try append(key, from: &reader, to: &output)
+        case .double:
+            SafeText.append(quoted: text(try reader.double()), to: &output)
+        default:
+            output.append(byte: UInt8(ascii: "\""))
+            try append(key, from: &reader, to: &output)
+            output.append(byte: UInt8(ascii: "\""))
+        }
+    }
+
+    private static func append(
+        _ type: DBusType, from reader: inout WireReader, to output: inout ByteBuffer
+    ) throws(WireFault) {
+        switch type {
+        case .byte: output.append(decimal: UInt64(try reader.byte()))
+        case .boolean: output.append(try reader.bool() ? "true" : "false")
+        case .int16: output.append(decimal: Int64(try reader.int16()))
+        case .uint16: output.append(decimal: UInt64(try reader.uint16()))
+        case .int32: output.append(decimal: Int64(try reader.int32()))
+        case .uint32, .unixFD: output.append(decimal: UInt64(try reader.uint32()))
+        case .int64: output.append(decimal: try reader.int64())
+        case .uint64: output.append(decimal: try reader.uint64())
+        case .double:
+            let value = try reader.double()
+            if value.isFinite {
+                output.append(value.description)
+            } else {
+                SafeText.append(quoted: text(value), to: &output)
+            }
+        case .string: SafeText.append(quoted: try reader.string(), to: &output)
+        case .objectPath: SafeText.append(quoted: try reader.objectPath(), to: &output)
+        case .signature: SafeText.append(quoted: try reader.signature().text, to: &output)
+        case .variant, .array, .dictionary, .structure:
+            // A shape's basic type and a dictionary's key are basic; `Shape` and `ShapeParser` see to it.
+            throw WireFault(.signature("not a basic type"), at: reader.position)
+        }
+    }
+
+    private static func text(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
+        return value.description
+    }
+}

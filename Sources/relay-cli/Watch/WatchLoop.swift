@@ -1,0 +1,107 @@
+import CRelayShims
+import Glibc
+
+/// The one thread of `watch`: waits for events, for room in the output, for a signal and for the end of the time, all at
+/// once, so that none of them can hold up another.
+struct WatchLoop {
+    /// Text composed ahead of a slow output. Past it events wait in the queue, which is bounded.
+    private static let mostComposed = 256 << 10
+    /// How long an output that takes nothing can delay the end.
+    private static let grace = Duration.seconds(1)
+
+    let queue: WatchQueue
+    let wakeup: Wakeup
+    /// Readable when the end is asked for.
+    let stop: Int32
+    let duration: Duration?
+    let perform: (WatchMachine.Action) -> Void
+    /// Microseconds since the Unix epoch.
+    let now: () -> UInt64
+
+    private var output: OutputChannel
+    private var machine: WatchMachine
+    private var inputs: ArraySlice<WatchInput> = []
+    private var hasEnded = false
+    private var failure: CLIFailure?
+    /// When the end comes though the output has not taken everything.
+    private var patience: ContinuousClock.Instant?
+
+    init(
+        _ machine: WatchMachine, output: OutputChannel, queue: WatchQueue, wakeup: Wakeup, stop: Int32,
+        duration: Duration?, now: @escaping () -> UInt64, perform: @escaping (WatchMachine.Action) -> Void
+    ) {
+        (self.machine, self.output, self.queue, self.wakeup) = (machine, output, queue, wakeup)
+        (self.stop, self.duration, self.now, self.perform) = (stop, duration, now, perform)
+    }
+
+    /// Returns when the watch is over; nil: in a good way.
+    mutating func run() -> CLIFailure? {
+        let deadline = duration.map { ContinuousClock.now + $0 }
+        while true {
+            wakeup.clear()
+            let hasMore = takeInputs()
+            let outcome = output.write()
+            switch outcome {
+            case .closed: return failure
+            case .failed(let number):
+                return CLIFailure(.outputFailed, "cannot write: \(String(cString: strerror(number)))")
+            case .drained where hasEnded: return failure
+            case .drained where hasMore: continue
+            case .drained, .blocked: break
+            }
+            if let patience, ContinuousClock.now >= patience { return failure }
+            let woken = wait(until: patience ?? deadline, forRoom: outcome == .blocked)
+            if woken.byClosedOutput { return failure }
+            let isOver = deadline.map { ContinuousClock.now >= $0 } ?? false
+            if (woken.byStop || isOver) && patience == nil { finish() }
+        }
+    }
+
+    /// Returns whether there may be more than was composed now.
+    private mutating func takeInputs() -> Bool {
+        if let discovery = queue.takeDiscovery(), !hasEnded { act(machine.take(discovery: discovery)) }
+        while machine.isReady && !hasEnded && output.waitingBytes < Self.mostComposed {
+            if inputs.isEmpty { inputs = queue.takeAll()[...] }
+            guard let input = inputs.popFirst() else { return false }
+            act(machine.take(input, now: now(), output: &output.pending))
+        }
+        return machine.isReady && !hasEnded
+    }
+
+    /// Shows what has arrived, if the output takes it soon.
+    private mutating func finish() {
+        patience = ContinuousClock.now + Self.grace
+        if hasEnded { return }
+        for input in inputs + queue.takeAll() where machine.isReady && !hasEnded {
+            act(machine.take(input, now: now(), output: &output.pending))
+        }
+        hasEnded = true
+    }
+
+    private mutating func act(_ actions: [WatchMachine.Action]) {
+        for action in actions {
+            if case .end(let failure) = action { (hasEnded, self.failure) = (true, failure) } else { perform(action) }
+        }
+    }
+
+    private func wait(
+        until end: ContinuousClock.Instant?, forRoom: Bool
+    ) -> (byStop: Bool, byClosedOutput: Bool) {
+        var polls = [
+            pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+            // Asked for once; after that the descriptor stays readable.
+            pollfd(fd: patience == nil ? stop : -1, events: Int16(POLLIN), revents: 0),
+            // Without events asked for, the end of the reader is still told.
+            pollfd(fd: output.descriptor, events: forRoom ? Int16(POLLOUT) : 0, revents: 0),
+        ]
+        _ = poll(&polls, nfds_t(polls.count), Self.milliseconds(until: end))
+        return (polls[1].revents != 0, polls[2].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0)
+    }
+
+    private static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
+        guard let end else { return -1 }
+        let (seconds, attoseconds) = (end - .now).components
+        if seconds < 0 || attoseconds < 0 { return 0 }
+        return Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
+    }
+}

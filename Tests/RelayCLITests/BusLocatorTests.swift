@@ -1,0 +1,79 @@
+import Testing
+
+@testable import relay_cli
+
+@Suite("Which bus")
+struct BusLocatorTests {
+    private func locator(
+        _ environment: [String: String], _ files: [String: BusLocator.FileStatus] = [:]
+    ) -> BusLocator {
+        BusLocator(environment: environment, userID: 1000) { files[$0] }
+    }
+    private let folder = BusLocator.FileStatus(kind: .folder, owner: 1000, mode: 0o700)
+    private let socket = BusLocator.FileStatus(kind: .socket, owner: 1000, mode: 0o666)
+
+    @Test("what is asked for is taken, whatever there is")
+    func explicit() throws {
+        let locator = locator(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"])
+        #expect(try locator.locate(.system) == .system)
+        #expect(try locator.locate(.address("a:b")) == .address("a:b"))
+    }
+
+    @Test("the session bus comes before the own bus")
+    func session() throws {
+        let files = ["/tmp/eventrelay-1000": folder, "/tmp/eventrelay-1000/bus": socket]
+        #expect(try locator(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"], files).locate(nil) == .session)
+        #expect(
+            try locator(["DBUS_SESSION_BUS_ADDRESS": ""], files).locate(nil)
+                == .address("unix:path=/tmp/eventrelay-1000/bus"))
+    }
+
+    @Test("the own bus is looked for in the runtime folder, then in the temporary one")
+    func ownBus() throws {
+        let environment = ["XDG_RUNTIME_DIR": "/run/user/1000", "TMPDIR": "/var/tmp"]
+        let temporary = ["/var/tmp/eventrelay-1000": folder, "/var/tmp/eventrelay-1000/bus": socket]
+        #expect(
+            try locator(environment, temporary).locate(nil) == .address("unix:path=/var/tmp/eventrelay-1000/bus"))
+        let both = temporary.merging(
+            ["/run/user/1000/eventrelay": folder, "/run/user/1000/eventrelay/bus": socket]
+        ) { $1 }
+        #expect(
+            try locator(environment, both).locate(nil) == .address("unix:path=/run/user/1000/eventrelay/bus"))
+    }
+
+    @Test(
+        "a folder that others can reach, or that is another's or a link, is not trusted",
+        arguments: [
+            BusLocator.FileStatus(kind: .folder, owner: 1000, mode: 0o755),
+            BusLocator.FileStatus(kind: .folder, owner: 1000, mode: 0o710),
+            BusLocator.FileStatus(kind: .folder, owner: 1000, mode: 0o1777),
+            BusLocator.FileStatus(kind: .folder, owner: 0, mode: 0o700),
+            BusLocator.FileStatus(kind: .other, owner: 1000, mode: 0o700),
+        ])
+    func untrusted(status: BusLocator.FileStatus) throws {
+        let locator = locator([:], ["/tmp/eventrelay-1000": status, "/tmp/eventrelay-1000/bus": socket])
+        let failure = try #require(throws: CLIFailure.self) { try locator.locate(nil) }
+        #expect(failure.code == .unavailable)
+        #expect(failure.message.contains("'/tmp/eventrelay-1000' is not used"))
+    }
+
+    @Test("no bus at all says what to do")
+    func none() throws {
+        for files in [[:], ["/tmp/eventrelay-1000": folder]] {
+            let failure = try #require(throws: CLIFailure.self) { try locator([:], files).locate(nil) }
+            #expect(failure.code == .unavailable)
+            #expect(failure.message.contains("relay-service --own-bus"))
+            #expect(failure.message.contains("DBUS_SESSION_BUS_ADDRESS"))
+        }
+    }
+
+    @Test("a relative folder in the environment is not used")
+    func relative() {
+        #expect(locator(["XDG_RUNTIME_DIR": "run", "TMPDIR": "t"]).ownBusFolders == ["/tmp/eventrelay-1000"])
+    }
+
+    @Test("bytes that mean something in an address are escaped")
+    func escaping() {
+        #expect(BusLocator.escaped("/a b,c=d;é%") == "/a%20b%2cc%3dd%3b%c3%a9%25")
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import RelayCore
+import Testing
+
+@testable import relay_cli
+
+@Suite("call and list")
+struct CallAndListTests {
+    private func call(
+        _ command: String, _ arguments: [CallOptions.Argument], json: Bool = false,
+        answer: @escaping @Sendable (OutgoingCall) throws -> IncomingReply
+    ) async throws -> (text: String, service: FakeService) {
+        let service = FakeService(answer: answer)
+        let output = try await CallCommand(
+            options: CallOptions(command: command, arguments: arguments), style: OutputStyle(json: json),
+            timeout: .seconds(1), caller: service
+        ).run()
+        return (String(decoding: output, as: UTF8.self), service)
+    }
+    private let order: [CallOptions.Argument] = [
+        .init(key: "label", value: "Kitchen"), .init(key: "capacity", value: "10"),
+    ]
+
+    @Test("a reply's fields are printed by name, or as an object")
+    func reply() async throws {
+        let answer: @Sendable (OutgoingCall) throws -> IncomingReply = { _ in
+            IncomingReply(signature: "x", body: Samples.body { $0.int64(3) })
+        }
+        let people = try await call("OrderBox", order, answer: answer)
+        #expect(people.text == "boxID=3\n")
+        #expect(
+            people.service.calls.last
+                == OutgoingCall(
+                    path: "/org/eventrelay/Relocation1", interface: "org.eventrelay.Relocation1", member: "OrderBox",
+                    signature: "si",
+                    body: try Samples.body {
+                        try $0.string("Kitchen")
+                        $0.int32(10)
+                    }))
+        #expect(try await call("OrderBox", order, json: true, answer: answer).text == "{\"boxID\":3}\n")
+    }
+
+    @Test("a nested reply has the names of the annotation")
+    func nested() async throws {
+        let result = try await call("Contents", [], json: true) { _ in
+            IncomingReply(
+                signature: "a(xs)",
+                body: try Samples.body { writer in
+                    let mark = writer.beginArray(elementAlignment: 8)
+                    writer.align(8)
+                    writer.int64(1)
+                    try writer.string("Hall")
+                    try writer.endArray(mark)
+                })
+        }
+        #expect(result.text == #"{"boxes":[{"boxID":1,"title":"Hall"}]}"# + "\n")
+    }
+
+    @Test("a command without a reply prints nothing, or an empty object")
+    func empty() async throws {
+        let arguments = [CallOptions.Argument(key: "boxID", value: "1")]
+        let answer: @Sendable (OutgoingCall) -> IncomingReply = { _ in IncomingReply(signature: "", body: []) }
+        #expect(try await call("RemoveBox", arguments, answer: answer).text == "")
+        #expect(try await call("RemoveBox", arguments, json: true, answer: answer).text == "{}\n")
+    }
+
+    @Test("a reply of another signature is shown all the same; one that cannot be read is an error")
+    func otherReply() async throws {
+        let other = try await call("OrderBox", order) { _ in
+            IncomingReply(
+                signature: "sb",
+                body: try Samples.body {
+                    try $0.string("x"); $0.bool(true)
+                })
+        }
+        #expect(other.text == "arg0=\"x\" arg1=true\n")
+        let failure = await #expect(throws: CLIFailure.self) {
+            try await call("OrderBox", order) { _ in IncomingReply(signature: "x", body: [1, 2]) }
+        }
+        #expect(failure?.code == .software)
+    }
+
+    @Test("a wrong name or value calls nothing")
+    func nothingCalled() async throws {
+        for (command, arguments, code) in [
+            ("OrderBx", order, ExitCode.usage), ("OrderBox", [], .badValue),
+            ("OrderBox", [order[0], .init(key: "capacity", value: "ten")], .badValue),
+            ("OrderBox", order + [.init(key: "colour", value: "red")], .usage),
+        ] {
+            let service = FakeService()
+            let failure = await #expect(throws: CLIFailure.self) {
+                try await CallCommand(
+                    options: CallOptions(command: command, arguments: arguments), style: OutputStyle(),
+                    timeout: .seconds(1), caller: service
+                ).run()
+            }
+            #expect(failure?.code == code)
+            #expect(service.calls.allSatisfy { $0.member == "Introspect" })
+        }
+    }
+
+    @Test("list shows interfaces, members, fields and types")
+    func list() async throws {
+        let result = try await ListCommand(
+            options: ListOptions(), service: "a.b", style: OutputStyle(), timeout: .seconds(1), caller: FakeService()
+        ).run()
+        #expect(
+            String(decoding: result.output, as: UTF8.self) == """
+                org.eventrelay.Relocation1  /org/eventrelay/Relocation1
+                  events
+                    BoxProvisioned boxID: int64, capacity: int32, title: string
+                    TruckLoaded shelves: [(label: string, height: double?)], note: string?
+                    Ping
+                  commands
+                    OrderBox label: string, capacity: int32 -> boxID: int64
+                    RemoveBox boxID: int64
+                    Contents -> boxes: [(boxID: int64, title: string)]
+                  properties
+                    Inventory: uint32
+
+                """)
+        #expect(result.note == nil)
+    }
+
+    @Test("list as JSON is an object a line; with --all there is everything")
+    func listJSON() async throws {
+        func lines(all: Bool) async throws -> [[String: Any]] {
+            let result = try await ListCommand(
+                options: ListOptions(all: all), service: "a.b", style: OutputStyle(json: true), timeout: .seconds(1),
+                caller: FakeService()
+            ).run()
+            return try result.output.split(separator: UInt8(ascii: "\n")).map { line in
+                try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+            }
+        }
+        let offered = try await lines(all: false)
+        #expect(offered.count == 1)
+        #expect(offered[0]["interface"] as? String == "org.eventrelay.Relocation1")
+        let events = try #require(offered[0]["events"] as? [[String: Any]])
+        #expect(events.map { $0["name"] as? String } == ["BoxProvisioned", "TruckLoaded", "Ping"])
+        let fields = try #require(events[0]["fields"] as? [[String: String]])
+        #expect(fields[0] == ["name": "boxID", "type": "int64", "signature": "x"])
+        #expect(try await lines(all: true).count == 3)
+    }
+
+    @Test("a service of another make says so, and says what to do")
+    func foreign() async throws {
+        let service = FakeService(objects: ["/": #"<node><interface name="a.b"/></node>"#])
+        let result = try await ListCommand(
+            options: ListOptions(), service: "a.b", style: OutputStyle(), timeout: .seconds(1), caller: service
+        ).run()
+        #expect(result.output.isEmpty)
+        #expect(result.note?.contains("--all") == true)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import RelayCore
+import Testing
+
+@testable import relay_cli
+
+@Suite("Values")
+struct ValueTests {
+    private func printed(_ shape: Shape, _ body: [UInt8]) throws -> String {
+        let printer = FieldsPrinter(
+            [IntrospectedField(name: "v", shape: shape)], signature: shape.signature, style: OutputStyle(json: true))
+        var output = ByteBuffer()
+        try printer.append(body, to: &output)
+        return String(output.text.dropFirst(#""v":"#.count))
+    }
+    private func printed(_ signature: String, _ write: (inout WireWriter) throws -> Void) throws -> String {
+        try printed(Shape(try Signature(signature).types[0]), try Samples.body(write))
+    }
+
+    @Test("every basic type, at its ends")
+    func basics() throws {
+        #expect(try printed("y") { $0.byte(255) } == "255")
+        #expect(try printed("b") { $0.bool(true) } == "true")
+        #expect(try printed("n") { $0.int16(.min) } == "-32768")
+        #expect(try printed("q") { $0.uint16(.max) } == "65535")
+        #expect(try printed("i") { $0.int32(.min) } == "-2147483648")
+        #expect(try printed("u") { $0.uint32(.max) } == "4294967295")
+        #expect(try printed("x") { $0.int64(.min) } == "-9223372036854775808")
+        #expect(try printed("t") { $0.uint64(.max) } == "18446744073709551615")
+        #expect(try printed("d") { $0.double(0.1) } == "0.1")
+        #expect(try printed("d") { $0.double(.leastNonzeroMagnitude) } == "5e-324")
+        #expect(try printed("d") { $0.double(1e300) } == "1e+300")
+        #expect(try printed("d") { $0.double(.nan) } == #""NaN""#)
+        #expect(try printed("d") { $0.double(-.infinity) } == #""-Infinity""#)
+        #expect(try printed("s") { try $0.string("a\u{1B}b") } == #""a\u001bb""#)
+        #expect(try printed("o") { try $0.objectPath("/a/b") } == #""/a/b""#)
+        #expect(try printed("g") { $0.signature(try Signature("a{sv}")) } == #""a{sv}""#)
+        #expect(try printed("h") { $0.uint32(0) } == "0")
+    }
+
+    @Test("a variant is its value, whatever it holds")
+    func variants() throws {
+        #expect(
+            try printed("v") {
+                $0.signature(try Signature("s"))
+                try $0.string("x")
+            } == #""x""#)
+        #expect(
+            try printed("av") { writer in
+                let mark = writer.beginArray(elementAlignment: 1)
+                writer.signature(try Signature("v"))
+                writer.signature(try Signature("(ib)"))
+                writer.align(8)
+                writer.int32(1)
+                writer.bool(false)
+                try writer.endArray(mark)
+            } == "[[1,false]]")
+    }
+
+    @Test("variants within variants end at D-Bus's depth")
+    func nestedVariants() throws {
+        func nested(_ depth: Int) throws -> [UInt8] {
+            try Samples.body { writer in
+                for _ in 0..<depth { writer.signature(try Signature("v")) }
+                writer.signature(try Signature("y"))
+                writer.byte(1)
+            }
+        }
+        #expect(try printed(.variant, try nested(20)) == "1")
+        #expect(throws: WireFault.self) { try printed(.variant, try nested(100)) }
+        #expect(throws: WireFault.self) { try printed(.variant, try nested(100_000)) }
+    }
+
+    @Test("20,000 random values: valid JSON, every digit right, and the same bytes when typed in again")
+    func randomRoundTrip() throws {
+        let seed: UInt64 = 20_261_120
+        var random = RandomValue(generator: SplitMix(seed: seed))
+        for round in 0..<20_000 {
+            let shape = Shape.structure([
+                .init(name: "first", shape: .basic(.byte)), .init(name: "value", shape: random.shape(depth: 4)),
+            ])
+            var writer = WireWriter()
+            let expected = try random.write(shape, to: &writer)
+            let json = try printed(shape, writer.bytes)
+            #expect(try JSONParser.parse(json) == expected, "seed \(seed), round \(round): \(shape.text)")
+            if round % 10 == 0 {
+                #expect(throws: Never.self, "seed \(seed), round \(round)") {
+                    try JSONSerialization.jsonObject(with: Data(json.utf8))
+                }
+            }
+            let command = IntrospectedCommand(name: "C", arguments: [IntrospectedField(name: "v", shape: shape)])
+            let bytes = try ArgumentEncoder.body(of: command, from: [.init(key: "v", value: json)])
+            #expect(bytes == writer.bytes, "seed \(seed), round \(round): \(shape.text) \(json)")
+        }
+    }
+
+    @Test("100,000 mutated bodies: text or a typed fault")
+    func mutated() throws {
+        let seed: UInt64 = 7
+        var random = RandomValue(generator: SplitMix(seed: seed))
+        var faults = 0
+        for _ in 0..<2_000 {
+            let shape = Shape.structure([
+                .init(name: "a", shape: random.shape(depth: 3)), .init(name: "b", shape: random.shape(depth: 4)),
+                .init(name: "c", shape: .array(.variant)),
+            ])
+            var writer = WireWriter()
+            _ = try random.write(shape, to: &writer)
+            let bytes = writer.bytes
+            for _ in 0..<50 {
+                var mutated = bytes
+                let index = Int(random.generator.next() % UInt64(mutated.count))
+                mutated[index] = UInt8(truncatingIfNeeded: random.generator.next())
+                if random.generator.next() % 4 == 0 { mutated.removeLast(index) }
+                do {
+                    let json = try printed(shape, mutated)
+                    #expect(throws: Never.self, "seed \(seed): \(shape.text)") { try JSONParser.parse(json) }
+                } catch is WireFault { faults += 1 }
+            }
+        }
+        #expect(faults > 1_000, "seed \(seed)")
+    }
+}

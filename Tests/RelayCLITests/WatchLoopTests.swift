@@ -1,0 +1,218 @@
+import Glibc
+import RelayCore
+import Testing
+
+@testable import relay_cli
+
+@Suite("The loop of watch", .serialized)
+struct WatchLoopTests {
+    /// A loop on a thread of its own, with pipes for all that it waits for.
+    private final class Running: Sendable {
+        let queue: WatchQueue
+        let done: Task<CLIFailure?, Never>
+
+        init(
+            _ options: WatchOptions, output: Int32, stop: Int32, limit: Int = 65_536,
+            onDiscover: @escaping @Sendable (WatchQueue) -> Void = { queue in
+                queue.post(Result { try Samples.catalogue() }.mapError { _ in CLIFailure(.software, "") })
+            }
+        ) throws {
+            let wakeup = try Wakeup()
+            let queue = WatchQueue(limit: limit, wakeup: wakeup)
+            self.queue = queue
+            let (results, continuation) = AsyncStream<CLIFailure?>.makeStream()
+            let thread = LoopThread {
+                var loop = WatchLoop(
+                    WatchMachine(options, service: "a.b", printer: Samples.printer()),
+                    output: OutputChannel(descriptor: output), queue: queue, wakeup: wakeup, stop: stop,
+                    duration: options.duration, now: { 0 },
+                    perform: { action in
+                        if action == .discover { onDiscover(queue) }
+                    })
+                continuation.yield(loop.run())
+                continuation.finish()
+            }
+            thread.start()
+            done = Task {
+                for await result in results { return result }
+                return nil
+            }
+        }
+    }
+    private func event(_ sequence: UInt64, title: String = "Kitchen") throws -> WatchInput {
+        .event(try Samples.boxProvisioned(sequence, title: title))
+    }
+
+    /// At the end: until then nothing else would keep their descriptors open.
+    private func close(_ pipes: TestPipe...) {
+        for pipe in pipes {
+            pipe.closeReading()
+            pipe.closeWriting()
+        }
+    }
+
+    @Test("each line is there at once, before anything else happens")
+    func flushed() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
+        running.queue.append(.state(.active))
+        for sequence: UInt64 in 1...3 {
+            running.queue.append(try event(sequence))
+            let line = String(decoding: output.readSome(), as: UTF8.self)
+            #expect(line == "09:15:04.123 #\(sequence) BoxProvisioned boxID=3 capacity=10 title=\"Kitchen\"\n")
+        }
+        stop.closeWriting()
+        #expect(await running.done.value == nil)
+    }
+
+    @Test("--count ends after its last event, with all lines written to a slow reader")
+    func count() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        let running = try Running(WatchOptions(count: 5_000), output: output.writing, stop: stop.reading)
+        running.queue.append(.state(.active))
+        // More than a pipe takes: the loop has to wait for the reader.
+        for sequence: UInt64 in 1...6_000 { running.queue.append(try event(sequence)) }
+        var lines = 0
+        var last: [UInt8] = []
+        while lines < 5_000 {
+            let some = output.readSome(1_000)
+            lines += some.count { $0 == UInt8(ascii: "\n") }
+            last = some
+        }
+        #expect(await running.done.value == nil)
+        #expect(String(decoding: last, as: UTF8.self).contains("#5000 "))
+        output.closeWriting()
+        #expect(output.readAll().isEmpty)
+    }
+
+    @Test("a reader that stands still costs a bounded memory and a counted gap, and the end still comes")
+    func stalled() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading, limit: 1_000)
+        running.queue.append(.state(.active))
+        let total: UInt64 = 200_000
+        for sequence in 1...total { running.queue.append(try event(sequence)) }
+        // Nothing was read. Now everything, then the end.
+        var text: [UInt8] = []
+        while !String(decoding: text.suffix(200), as: UTF8.self).contains("#\(total)") { text += output.readSome() }
+        stop.closeWriting()
+        #expect(await running.done.value == nil)
+        output.closeWriting()
+        text += output.readAll()
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+        var next: UInt64 = 1
+        for line in lines {
+            if let gap = line.firstMatch(of: /gap: #(\d+) (?:to #(\d+) )?of/) {
+                #expect(UInt64(gap.1) == next)
+                next = try #require(UInt64(gap.2 ?? gap.1)) + 1
+                #expect(line.contains("overflow"))
+            } else {
+                let found = try #require(line.firstMatch(of: /\ #(\d+) BoxProvisioned/))
+                #expect(UInt64(found.1) == next)
+                next += 1
+            }
+        }
+        #expect(next == total + 1, "every event is a line or in a gap")
+        #expect(lines.contains { $0.contains("gap:") })
+    }
+
+    @Test("the end comes though nobody reads")
+    func stopWhileStalled() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
+        running.queue.append(.state(.active))
+        for sequence: UInt64 in 1...20_000 { running.queue.append(try event(sequence)) }
+        stop.closeWriting()
+        #expect(await running.done.value == nil)
+    }
+
+    @Test("what arrived before the signal is shown")
+    func drainedAtEnd() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
+        running.queue.append(.state(.active))
+        for sequence: UInt64 in 1...100 { running.queue.append(try event(sequence)) }
+        _ = output.readSome(1)  // The service is known.
+        stop.closeWriting()
+        #expect(await running.done.value == nil)
+        output.closeWriting()
+        #expect(output.readAll().count { $0 == UInt8(ascii: "\n") } == 100)
+    }
+
+    @Test("a reader that goes away ends the watch quietly, without another event")
+    func closedReader() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
+        running.queue.append(.state(.active))
+        running.queue.append(try event(1))
+        _ = output.readSome()
+        output.closeReading()
+        #expect(await running.done.value == nil)
+    }
+
+    @Test("--for ends a watch that sees nothing, and one whose service never comes")
+    func duration() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        var options = WatchOptions()
+        options.duration = .milliseconds(20)
+        let running = try Running(options, output: output.writing, stop: stop.reading)
+        running.queue.append(.state(.connecting))
+        #expect(await running.done.value == nil)
+    }
+
+    @Test("a failure is what the watch ends with")
+    func failure() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        let running = try Running(WatchOptions(events: ["Nope"]), output: output.writing, stop: stop.reading)
+        running.queue.append(.state(.active))
+        #expect(await running.done.value?.code == .usage)
+    }
+
+    @Test("a disk that is full is an output failure")
+    func fullDisk() async throws {
+        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { Glibc.close(full) }
+        let stop = TestPipe()
+        defer { close(stop) }
+        let running = try Running(WatchOptions(), output: full, stop: stop.reading)
+        running.queue.append(.state(.active))
+        running.queue.append(try event(1))
+        let failure = await running.done.value
+        #expect(failure?.code == .outputFailed)
+        #expect(failure?.message.contains("No space left") == true)
+    }
+}
+
+/// A thread that may wait: a task's may not.
+private final class LoopThread {
+    private let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    func start() {
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self).toOpaque()
+        pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<LoopThread>.fromOpaque(context).takeRetainedValue().body() }
+                return nil
+            }, context)
+        pthread_detach(thread)
+    }
+}
