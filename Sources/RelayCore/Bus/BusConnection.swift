@@ -11,9 +11,10 @@ import Synchronization
 package final class BusConnection: Sendable {
     /// libdbus's connection. Every call of libdbus on it is made under this lock, so that the watch callbacks are too:
     /// else one thread could free a watch while the loop handles it.
-    private struct Inner: ~Copyable {
+    private struct Inner: ~Copyable, @unchecked Sendable {  // Guarded by the lock.
         var pointer: OpaquePointer?
         let watches: WatchTable
+        var outbox = Outbox()
     }
     private let inner: Mutex<Inner>
     private let pending: Mutex<PendingCalls>
@@ -135,21 +136,43 @@ package final class BusConnection: Sendable {
 
     // MARK: Sending
 
-    /// The bytes that libdbus holds for us, because the bus does not take them as fast.
+    /// The bytes that wait, because the bus does not take them as fast as they are sent.
     package var outgoingBytes: Int {
-        inner.withLock { inner in inner.pointer.map { dbus_connection_get_outgoing_size($0) } ?? 0 }
+        inner.withLock { inner in
+            inner.outbox.count + (inner.pointer.map { dbus_connection_get_outgoing_size($0) } ?? 0)
+        }
     }
 
-    /// Sends one message in wire format, made with a serial of `nextSerial()`.
+    /// Sends one message in wire format, made with a serial of `nextSerial()`. Does not wait for the bus.
     ///
     /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes.
     package func send(_ bytes: UnsafeRawBufferPointer) throws(RelayError) {
-        let message = try MessageHandle(parsing: bytes)
-        let isSent = inner.withLock { inner in
-            guard let pointer = inner.pointer, dbus_connection_get_is_connected(pointer) != 0 else { return false }
-            return dbus_connection_send(pointer, message.pointer, nil) != 0
+        let result = inner.withLock { inner in Result { () throws(RelayError) in try Self.send(bytes, &inner) } }
+        try result.get()
+    }
+    private static func send(_ bytes: UnsafeRawBufferPointer, _ inner: inout Inner) throws(RelayError) {
+        guard let pointer = inner.pointer, dbus_connection_get_is_connected(pointer) != 0 else {
+            throw RelayError(.unavailable, "the connection to the bus is gone")
         }
-        if !isSent { throw RelayError(.unavailable, "the connection to the bus is gone") }
+        guard inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 else {
+            // libdbus waits for the socket; the loop goes on from there.
+            return inner.outbox.append(bytes)
+        }
+        let message = try MessageHandle(parsing: bytes)
+        if dbus_connection_send(pointer, message.pointer, nil) == 0 {
+            throw RelayError(.unavailable, "libdbus: out of memory")
+        }
+    }
+    /// Hands libdbus what waits, one after the other, until the socket is full again.
+    private static func flush(_ inner: inout Inner) {
+        guard let pointer = inner.pointer else { return }
+        while !inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 {
+            _ = inner.outbox.takeFirst { bytes in
+                // A message that libdbus refuses is one of ours gone wrong; it has a place in the sequence, and will be missed.
+                guard let message = try? MessageHandle(parsing: bytes) else { return }
+                _ = dbus_connection_send(pointer, message.pointer, nil)
+            }
+        }
     }
     package func send(_ writer: borrowing WireWriter) throws(RelayError) {
         try writer.withUnsafeBytes { bytes in Result { () throws(RelayError) in try send(bytes) } }.get()
@@ -286,7 +309,11 @@ package final class BusConnection: Sendable {
     // MARK: Receiving, on the loop's thread
 
     private func ready(_ events: UInt32) {
-        inner.withLock { inner in if inner.pointer != nil { inner.watches.handle(events) } }
+        inner.withLock { inner in
+            guard inner.pointer != nil else { return }
+            inner.watches.handle(events)
+            Self.flush(&inner)
+        }
         drain()
     }
     private func drain() {

@@ -1,7 +1,7 @@
 import CDBus
 
 /// One reference to a libdbus message, given up at the end of its scope: held ones stop the connection's reading.
-package struct MessageHandle: ~Copyable, @unchecked Sendable {  // One owner; libdbus messages have no locks of their own.
+package struct MessageHandle: ~Copyable, @unchecked Sendable {  // One owner.
     let pointer: OpaquePointer
 
     /// Takes over a reference.

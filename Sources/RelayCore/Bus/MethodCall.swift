@@ -51,6 +51,13 @@ package struct BusReply: Sendable {
             throw RelayError(.schemaMismatch, "\(sender) sent an answer that cannot be read: \(error)", cause: error)
         }
     }
+    /// The answer's values, of whatever types.
+    package func values() throws(RelayError) -> [DBusValue] {
+        let signature = try Signature(signature)
+        return try body.withUnsafeBytes { body in
+            Result { () throws(RelayError) in try DBusValue.decode(signature: signature, body: body) }
+        }.get()
+    }
 }
 
 /// A method call that came in, copied out of its message.

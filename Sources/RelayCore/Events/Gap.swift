@@ -9,9 +9,14 @@ public struct Gap: Hashable, Sendable {
     /// How many events *of this subscription* are missing; nil when that cannot be known.
     public let count: Int?
     public let reason: Reason
+    /// For a person, where there is more to say: which field of which event does not match.
+    public let detail: String?
 
-    public init(_ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason) {
-        (self.sequences, self.epoch, self.count, self.reason) = (sequences, epoch, count, reason)
+    public init(
+        _ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason, detail: String? = nil
+    ) {
+        (self.sequences, self.epoch, self.count) = (sequences, epoch, count)
+        (self.reason, self.detail) = (reason, detail)
     }
 
     /// Why events are missing. May grow: compare, never exhaust.
@@ -36,12 +41,12 @@ extension Gap {
     ///
     /// `next` stands right behind this gap in the same subscription, so that what lies between them upwards was not for it.
     func merged(with next: Gap) -> Gap? {
-        guard next.epoch == epoch, next.reason == reason else { return nil }
+        guard next.epoch == epoch, next.reason == reason, next.detail == detail else { return nil }
         let (lower, upper) = (sequences.lowerBound, sequences.upperBound)
         let isBehind = lower > 0 && next.sequences.upperBound < lower - 1
         if isBehind { return nil }
         let union = min(lower, next.sequences.lowerBound)...max(upper, next.sequences.upperBound)
-        return Gap(union, epoch: epoch, count: Self.sum(count, next.count), reason: reason)
+        return Gap(union, epoch: epoch, count: Self.sum(count, next.count), reason: reason, detail: detail)
     }
     static func sum(_ a: Int?, _ b: Int?) -> Int? {
         guard let a, let b else { return nil }

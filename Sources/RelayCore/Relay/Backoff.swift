@@ -1,0 +1,13 @@
+/// How long to wait before the next attempt: doubles, up to a bound, with a share of chance so that many relays of one bus
+/// do not come back at once.
+struct Backoff {
+    static let first = 0.05
+    static let longest = 5.0
+    private var next = Self.first
+
+    mutating func delay(chance: Double = .random(in: 0...1)) -> Duration {
+        defer { next = min(next * 2, Self.longest) }
+        return .seconds(next * (0.5 + chance / 2))
+    }
+    mutating func reset() { next = Self.first }
+}

@@ -1,0 +1,15 @@
+/// An event without its Swift type: what the lanes carry, and what tools show.
+package struct Envelope: Sendable {
+    package let interface: String
+    package let name: String
+    /// Of the fields and the three arguments of the stamp.
+    package let signature: String
+    /// The signal's body: the fields, then the stamp.
+    package let body: [UInt8]
+    package let stamp: Stamp
+
+    package init(interface: String, name: String, signature: String, body: [UInt8], stamp: Stamp) {
+        (self.interface, self.name, self.signature) = (interface, name, signature)
+        (self.body, self.stamp) = (body, stamp)
+    }
+}

@@ -1,0 +1,60 @@
+/// How one type of event comes in, without its type. On the relay's thread only.
+class AnyReceiver: @unchecked Sendable {  // Used on the loop's thread only.
+    func adopt(_ fields: [WireField]) {}
+    func receive(_ body: UnsafeRawBufferPointer, _ signature: String, _ stamp: Stamp, _ publisher: EventPublisher) {}
+    func gap(_ gap: Gap, _ publisher: EventPublisher) {}
+}
+
+/// Decodes events of one type, by the fields that the present service has.
+final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
+    private let codec: WireCodec<E>
+    private let trailing: Signature
+    private var map: FieldMap
+    private var expected: String
+    private var mismatch: RelayError?
+    private var hasToldMismatch = false
+
+    init(_ type: E.Type) throws {
+        codec = try WireCodec(event: type)
+        trailing = try Signature(WireSchema.stampSignature)
+        map = codec.map
+        expected = codec.schema.signature + WireSchema.stampSignature
+    }
+    override func adopt(_ fields: [WireField]) {
+        (mismatch, hasToldMismatch) = (nil, false)
+        do throws(RelayError) {
+            map = try FieldMap(sender: fields, to: codec.schema, event: E.name)
+            expected = fields.map(\.type.signature).joined() + WireSchema.stampSignature
+        } catch {
+            mismatch = error
+        }
+    }
+    override func receive(
+        _ body: UnsafeRawBufferPointer, _ signature: String, _ stamp: Stamp, _ publisher: EventPublisher
+    ) {
+        if let mismatch {
+            if hasToldMismatch { return }
+            hasToldMismatch = true
+            // It holds until another service comes: none of its events can be read.
+            return gap(stamp.sequence...UInt64.max, stamp, mismatch, publisher)
+        }
+        do {
+            if signature != expected {
+                throw RelayError(
+                    .schemaMismatch, "\(E.name) came with signature '\(signature)' instead of '\(expected)'")
+            }
+            let event = try codec.decode(body, using: map, trailing: trailing)
+            publisher.deliver(event, stamp: stamp)
+        } catch {
+            gap(stamp.sequence...stamp.sequence, stamp, error, publisher)
+        }
+    }
+    private func gap(
+        _ sequences: ClosedRange<UInt64>, _ stamp: Stamp, _ error: any Error, _ publisher: EventPublisher
+    ) {
+        let count = sequences.lowerBound == sequences.upperBound ? 1 : nil
+        let detail = (error as? RelayError)?.message ?? "\(error)"
+        gap(Gap(sequences, epoch: stamp.epoch, count: count, reason: .schemaMismatch, detail: detail), publisher)
+    }
+    override func gap(_ gap: Gap, _ publisher: EventPublisher) { publisher.deliver(gap, to: [E.self]) }
+}

@@ -1,0 +1,72 @@
+import Synchronization
+
+/// Turns what the follower tells into typed events of the relay's publisher.
+final class RelayReceivers: FollowerSink {
+    private struct States {
+        var current = EventRelay.State.connecting
+        var listeners: [UInt64: AsyncStream<EventRelay.State>.Continuation] = [:]
+        var lastID: UInt64 = 0
+        var isFinished = false
+    }
+    /// The publisher's observer holds the follower weakly, so that this makes no cycle.
+    private let publisher: EventPublisher
+    private let receivers: [String: [String: AnyReceiver]]
+    private let interfaces: [String: any EventInterface.Type]
+    private let current = Mutex(States())
+
+    init(
+        _ publisher: EventPublisher, _ receivers: [String: [String: AnyReceiver]],
+        _ interfaces: [String: any EventInterface.Type]
+    ) {
+        (self.publisher, self.receivers, self.interfaces) = (publisher, receivers, interfaces)
+    }
+
+    func schemas(_ schemas: [EventSchema], of interface: String) {
+        for schema in schemas { receivers[interface]?[schema.event]?.adopt(schema.fields) }
+    }
+    func event(
+        _ name: String, of interface: String, signature: String, body: UnsafeRawBufferPointer, stamp: Stamp
+    ) {
+        receivers[interface]?[name]?.receive(body, signature, stamp, publisher)
+    }
+    func gap(_ gap: Gap, in interface: String, of name: String?) {
+        if let name {
+            receivers[interface]?[name]?.gap(gap, publisher)
+        } else if let interface = interfaces[interface] {
+            publisher.deliver(gap, in: interface)
+        }
+    }
+    func state(_ state: EventRelay.State) {
+        current.withLock { current in
+            current.current = state
+            for listener in current.listeners.values { listener.yield(state) }
+        }
+        publisher.deliver(state, stamp: nil)
+        if case .invalidated = state { finish() }
+    }
+
+    func states() -> AsyncStream<EventRelay.State> {
+        let (stream, listener) = AsyncStream.makeStream(
+            of: EventRelay.State.self, bufferingPolicy: .bufferingNewest(64))
+        current.withLock { current in
+            listener.yield(current.current)
+            if current.isFinished { return listener.finish() }
+            current.lastID += 1
+            let id = current.lastID
+            current.listeners[id] = listener
+            listener.onTermination = { [weak self] _ in
+                self?.current.withLock { _ = $0.listeners.removeValue(forKey: id) }
+            }
+        }
+        return stream
+    }
+    /// Ends the streams of states.
+    func finish() {
+        let listeners = current.withLock { current in
+            current.isFinished = true
+            defer { current.listeners = [:] }
+            return current.listeners
+        }
+        for listener in listeners.values { listener.finish() }
+    }
+}

@@ -1,0 +1,35 @@
+extension EventRelay {
+    /// How the connection to the service fares.
+    ///
+    /// An `Event` on the relay's publisher, too: on one actor or queue a state comes after the events that preceded it.
+    public enum State: Event {
+        /// Not there yet: the bus, the service, or its first answer.
+        case connecting
+        /// In step with the service.
+        case active
+        /// The service or the bus went away; the relay comes back by itself.
+        case interrupted
+        /// Retrying will not help, for this reason. The last state.
+        case invalidated(RelayError)
+    }
+
+    /// Whether an absent service is started by the first command or subscription.
+    public struct Activation: Hashable, Sendable {
+        let startsService: Bool
+        /// The bus is asked to start it.
+        public static let onDemand = Self(startsService: true)
+        /// It is waited for.
+        public static let ifRunning = Self(startsService: false)
+    }
+}
+
+extension EventRelay.State {
+    /// Whether a change between the two is worth telling.
+    func isSame(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.connecting, .connecting), (.active, .active), (.interrupted, .interrupted): true
+        case (.invalidated, .invalidated): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Synchronization
+
+/// The commands that wait, a queue for each peer: those of one peer run in order, those of different peers at the same time.
+///
+/// A queue is bounded, and all together are: past it a call is refused, so that a peer that floods hurts only itself.
+final class CommandQueues: Sendable {
+    typealias Job = @Sendable () async -> Void
+    static let limitPerPeer = 64
+    static let limit = 4_096
+
+    private struct Entry {
+        let job: Job
+        /// Whether somebody waits for an answer: then it is pointless once the peer has gone.
+        let isAwaited: Bool
+    }
+    private struct State {
+        var queues: [String: [Entry]] = [:]
+        /// Waiting and running.
+        var count = 0
+        var isClosed = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+    private let state = Mutex(State())
+
+    enum Admission { case admitted, full, closed }
+
+    /// Runs a job after those of the same peer that came before.
+    func add(_ peer: String, isAwaited: Bool, _ job: @escaping Job) -> Admission {
+        let (admission, isFirst) = state.withLock { state -> (Admission, Bool) in
+            if state.isClosed { return (.closed, false) }
+            let queue = state.queues[peer]
+            if (queue?.count ?? 0) >= Self.limitPerPeer || state.count >= Self.limit { return (.full, false) }
+            state.queues[peer, default: []].append(Entry(job: job, isAwaited: isAwaited))
+            state.count += 1
+            return (.admitted, queue == nil)
+        }
+        if isFirst { Task { await run(peer) } }
+        return admission
+    }
+    /// A peer has left: what only it waited for is dropped.
+    func depart(_ peer: String) {
+        state.withLock { state in
+            guard let queue = state.queues[peer] else { return }
+            let kept = queue.filter { !$0.isAwaited }
+            state.count -= queue.count - kept.count
+            state.queues[peer] = kept
+        }
+    }
+    /// Takes no more, and returns when everything has run.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                state.isClosed = true
+                if state.count > 0 { state.waiters.append(continuation) }
+                return state.count == 0
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    private func run(_ peer: String) async {
+        while let job = next(peer) {
+            await job()
+            let waiters = state.withLock { state in
+                state.count -= 1
+                guard state.isClosed && state.count == 0 else { return [CheckedContinuation<Void, Never>]() }
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+    }
+    private func next(_ peer: String) -> Job? {
+        state.withLock { state in
+            guard let first = state.queues[peer]?.first else {
+                state.queues[peer] = nil
+                return nil
+            }
+            state.queues[peer]?.removeFirst()
+            return first.job
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import Synchronization
+
+/// One interface's order: gives sequences, and emits in that order.
+///
+/// Invariant: what leaves under the lock leaves in sequence order, and every answer about the sequence is made under it too.
+/// So the bus brings `Attach`'s answer, and `Head`, behind all events that they count.
+final class EventLane: Sendable {
+    /// Who gets the events.
+    enum Audience: Sendable {
+        /// Whoever asks the bus.
+        case everyone
+        /// Those who attached, and may: each gets a signal of its own.
+        case attached(Set<String>)
+    }
+    private struct State {
+        var sequence: UInt64 = 0
+        /// The last sequence of each event, by its number.
+        var last: [UInt64]
+        var audience: Audience
+        var connection: BusConnection?
+        var writer = WireWriter(capacity: 512)
+        /// Whether a tick is ordered that will announce the head.
+        var hasTick = false
+        var announced: UInt64 = 0
+        var seenByTick: UInt64 = 0
+        var sentSinceCheck = 0
+        var isCongested = false
+        var unsent: UInt64 = 0
+    }
+    let interface: String
+    let path: String
+    let names: [String]
+    /// This run's number.
+    let epoch: UInt64
+    private let state: Mutex<State>
+    private let headTemplate: MessageTemplate
+
+    /// What may wait in libdbus because the bus takes it slower than it is published. Past it signals are left out until it
+    /// is half empty, which subscribers see as a gap.
+    static let outgoingLimit = 64 << 20
+    /// How many bytes go out between two looks at that.
+    private static let checkEvery = 1 << 20
+
+    init(_ interface: String, names: [String], isRestricted: Bool) throws {
+        (self.interface, self.names, path) = (interface, names, Stream1.path(of: interface))
+        epoch = UInt64.random(in: 1...UInt64.max)
+        let audience: Audience = isRestricted ? .attached([]) : .everyone
+        state = Mutex(State(last: [UInt64](repeating: 0, count: names.count), audience: audience))
+        headTemplate = try MessageTemplate(
+            path: path, interface: Stream1.name, member: "Head", signature: Signature(Stream1.headSignature))
+    }
+    var isRestricted: Bool {
+        state.withLock { if case .attached = $0.audience { true } else { false } }
+    }
+    var sequence: UInt64 { state.withLock { $0.sequence } }
+
+    /// From now on events go out there; before, and with nil, they only count.
+    func connect(_ connection: BusConnection?) {
+        state.withLock { state in
+            state.connection = connection
+            if case .attached = state.audience { state.audience = .attached([]) }
+            announce(&state)
+        }
+    }
+
+    // MARK: Publishing
+
+    /// Gives the event its place and sends it. `encode` appends the fields.
+    ///
+    /// Throws what `encode` throws, and `TooLarge`: the sequence is then as before. A bus that is gone is no error here: the
+    /// event has its place, and subscribers will find it missing.
+    func publish(_ index: Int, _ template: MessageTemplate, _ encode: (inout WireWriter) throws -> Void) throws {
+        try state.withLock { state in
+            template.begin(&state.writer)
+            try encode(&state.writer)
+            let sequence = state.sequence + 1
+            state.writer.uint64(sequence)
+            state.writer.uint64(state.last[index])
+            state.writer.uint64(Timestamp.now.microseconds)
+            try template.finish(&state.writer, serial: state.connection?.nextSerial() ?? 1)
+            state.sequence = sequence
+            state.last[index] = sequence
+            guard let connection = state.connection else { return }
+            send(template, on: connection, &state)
+            if !state.hasTick { orderTick(connection, &state) }
+        }
+    }
+    private func send(_ template: MessageTemplate, on connection: BusConnection, _ state: inout State) {
+        if isCongested(connection, &state) {
+            state.unsent += 1
+            return
+        }
+        switch state.audience {
+        case .everyone:
+            // A connection that is gone ends the service's run; see `publish`.
+            try? connection.send(state.writer)
+        case .attached(let peers):
+            guard !peers.isEmpty else { return }
+            let body = Array(state.writer.bytes[template.bodyStart...])
+            for peer in peers {
+                var header = template.header
+                header.destination = peer
+                try? connection.send(header, body: body)
+            }
+        }
+    }
+    private func isCongested(_ connection: BusConnection, _ state: inout State) -> Bool {
+        state.sentSinceCheck += state.writer.count
+        if state.sentSinceCheck > Self.checkEvery || state.isCongested {
+            state.sentSinceCheck = 0
+            let limit = state.isCongested ? Self.outgoingLimit / 2 : Self.outgoingLimit
+            state.isCongested = connection.outgoingBytes > limit
+        }
+        return state.isCongested
+    }
+
+    // MARK: Head
+
+    private func orderTick(_ connection: BusConnection, _ state: inout State) {
+        state.hasTick = true
+        state.seenByTick = state.sequence
+        connection.loop.schedule(after: .seconds(1)) { [weak self] in self?.tick() }
+    }
+    /// After a quiet second following events: announces where the run stands.
+    private func tick() {
+        state.withLock { state in
+            state.hasTick = false
+            guard let connection = state.connection else { return }
+            if state.sequence != state.seenByTick {
+                orderTick(connection, &state)
+            } else if state.announced != state.sequence {
+                announce(&state)
+            }
+        }
+    }
+    private func announce(_ state: inout State) {
+        state.announced = state.sequence
+        send(head: "Head", &state)
+    }
+    private func send(head member: String, _ state: inout State) {
+        guard let connection = state.connection else { return }
+        let head = StreamHead(epoch: epoch, sequence: state.sequence, last: last(state))
+        var body = WireWriter()
+        var header = headTemplate.header
+        header.member = member
+        // Neither the head nor its sending can fail but by a bus that is gone.
+        try? Stream1.write(head, into: &body)
+        switch state.audience {
+        case .everyone: try? connection.send(header, body: body.bytes)
+        case .attached(let peers):
+            for peer in peers {
+                header.destination = peer
+                try? connection.send(header, body: body.bytes)
+            }
+        }
+    }
+    private func last(_ state: borrowing State) -> [String: UInt64] {
+        var last: [String: UInt64] = [:]
+        for (name, sequence) in zip(names, state.last) where sequence > 0 { last[name] = sequence }
+        return last
+    }
+    /// Says that nothing more comes of this run, and sends nothing more.
+    func end() {
+        state.withLock { state in
+            send(head: "End", &state)
+            state.connection = nil
+        }
+    }
+
+    // MARK: Peers
+
+    /// Answers `Attach`, in the place where the answer is true.
+    func attach(
+        _ peer: String, epoch asked: UInt64, after: UInt64, names: [String], answer: (Attachment) -> Void
+    ) {
+        state.withLock { state in
+            if case .attached(var peers) = state.audience {
+                if names.isEmpty { peers.remove(peer) } else { peers.insert(peer) }
+                state.audience = .attached(peers)
+            }
+            let head = state.sequence
+            // Volatile: nothing can be had again.
+            let from = asked == epoch ? min(after, head) : 0
+            let (next, isOver) = head.addingReportingOverflow(1)
+            answer(Attachment(epoch: epoch, from: from, oldest: isOver ? head : next, head: head, last: last(state)))
+        }
+    }
+    func depart(_ peer: String) {
+        state.withLock { state in
+            guard case .attached(var peers) = state.audience, peers.remove(peer) != nil else { return }
+            state.audience = .attached(peers)
+        }
+    }
+}

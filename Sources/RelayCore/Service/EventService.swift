@@ -1,0 +1,111 @@
+import Synchronization
+
+/// The backend: owns a bus name, exports interfaces, answers commands, publishes.
+///
+/// - Order: the events of one interface reach the bus in the order of `publish`, whatever threads publish.
+/// - Isolation: a handler runs on the actor that it is written on, else on the cooperative pool. Calls of one peer run in
+///   order, those of different peers at the same time.
+/// - Loss: what the bus does not take in time has its place in the sequence, so that subscribers see the gap.
+/// - Cancellation: cancelling the task of `run()` finishes what runs, and releases the name.
+public final class EventService: Sendable {
+    public let name: String
+    private let interfaces: [ServedInterface]
+    private let events: [ObjectIdentifier: AnyServedEvent]
+    private let commands: [ObjectIdentifier: AnyServedCommand]
+    private let core: ServiceCore
+    private let strays = Mutex<[String]>([])
+
+    /// Prepares a service; nothing is on the bus before `run()`.
+    ///
+    /// - Throws: `UnsupportedType` with type, field and reason for what D-Bus cannot carry, at this point and not at the first
+    ///   publish; `InvalidArgument` for a bad or doubled name.
+    public init(name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...) throws {
+        try BusNames.check(name, as: .busName)
+        if name.hasPrefix(":") {
+            throw RelayError(.invalidArgument, "'\(name)' is a connection's name; a service needs a well-known one")
+        }
+        var served: [ServedInterface] = []
+        for interface in interfaces { served.append(try ServedInterface(interface, on: bus)) }
+        if Set(served.map(\.name)).count != served.count {
+            throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")
+        }
+        self.name = name
+        self.interfaces = served
+        events = served.reduce(into: [:]) { all, one in all.merge(one.events) { first, _ in first } }
+        commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
+        core = ServiceCore(name, bus, served, try BusLoop(name: "service"))
+    }
+
+    /// Answers a command. The last handler given counts.
+    ///
+    /// An error of the command's `Failure` reaches the caller as itself, a `RelayError` as its code, any other as `Internal`.
+    @_disfavoredOverload  // A closure that returns nothing, or only throws, fits the other one better.
+    public func handle<C: Command>(
+        _ type: C.Type,
+        @_inheritActorContext with handler:
+            @escaping @isolated(any) @Sendable (C, CommandContext) async throws -> C.Reply
+    ) {
+        setHandler(type) { command, context in try await handler(command, context) }
+    }
+    /// Answers a command that has no reply.
+    public func handle<C: Command>(
+        _ type: C.Type,
+        @_inheritActorContext with handler: @escaping @isolated(any) @Sendable (C, CommandContext) async throws -> Void
+    ) where C.Reply == NoReply {
+        setHandler(type) { command, context in
+            try await handler(command, context)
+            return NoReply()
+        }
+    }
+    private func setHandler<C: Command>(_ type: C.Type, _ handler: @escaping ServedCommand<C>.Handler) {
+        if let command = commands[ObjectIdentifier(type)] as? ServedCommand<C> {
+            command.setHandler(handler)
+        } else {
+            strays.withLock { $0.append("\(C.Interface.name).\(C.name)") }
+        }
+    }
+
+    /// Publishes at once. From any thread; does not wait for the bus. Only events of volatile interfaces: a durable one has to
+    /// be committed.
+    ///
+    /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
+    ///   carry (a NUL in a string), `TooLarge` over 1 MiB. Nothing was published then.
+    public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
+        guard let served = events[ObjectIdentifier(E.self)] as? ServedEvent<E> else {
+            throw RelayError(
+                .notFound, "\(E.name) is of \(E.Interface.name), which \(name) does not export: add it to exporting")
+        }
+        try served.publish(event)
+    }
+
+    /// Serves until the task is cancelled, then finishes what runs and releases the name. Once only.
+    ///
+    /// - Throws: `NotFound` at once when a command of an exported interface has no handler, or a handler no exported command;
+    ///   `Conflict` when somebody else has the name; `NotPermitted` when the bus's policy forbids it; `Unavailable` when there
+    ///   is no bus, or when it goes away.
+    public func run() async throws {
+        try await run(onReady: {})
+    }
+    /// As above; `onReady` is called when the name is taken.
+    public func run(onReady: @Sendable () -> Void) async throws {
+        try checkHandlers()
+        try await core.start()
+        onReady()
+        let reason = await core.untilEnd()
+        await core.stop()
+        if let reason { throw reason }
+    }
+
+    private func checkHandlers() throws(RelayError) {
+        for interface in interfaces {
+            for command in interface.commands.values where !command.hasHandler {
+                throw RelayError(
+                    .notFound,
+                    "no handler for \(interface.name).\(command.name): call handle(\(command.name).self) before run()")
+            }
+        }
+        if let stray = strays.withLock({ $0.first }) {
+            throw RelayError(.notFound, "a handler for \(stray), which \(name) does not export: add its interface")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// Who a peer is, as the bus learnt it from the kernel when the peer connected.
+///
+/// The process id is for messages to people only: by the time it is looked up it may be another's.
+package struct PeerCredentials: Hashable, Sendable {
+    package var userID: UInt32?
+    package var groupIDs: Set<UInt32> = []
+    package var processID: UInt32?
+    package var securityLabel: String?
+
+    package init(
+        userID: UInt32?, groupIDs: Set<UInt32> = [], processID: UInt32? = nil, securityLabel: String? = nil
+    ) {
+        (self.userID, self.groupIDs) = (userID, groupIDs)
+        (self.processID, self.securityLabel) = (processID, securityLabel)
+    }
+
+    /// From the answer of `GetConnectionCredentials`, a dictionary of variants; what has another type than the specification
+    /// says counts as unknown.
+    package init(_ reply: BusReply) throws(RelayError) {
+        guard reply.signature == "a{sv}", case .dictionary(_, let entries)? = try reply.values().first else {
+            throw RelayError(.schemaMismatch, "the bus answered GetConnectionCredentials with '\(reply.signature)'")
+        }
+        self.init(userID: nil)
+        for entry in entries {
+            guard case .string(let key) = entry.key, case .variant(let value) = entry.value else { continue }
+            switch (key, value) {
+            case ("UnixUserID", .uint32(let id)): userID = id
+            case ("ProcessID", .uint32(let id)): processID = id
+            case ("UnixGroupIDs", .array(_, let ids)):
+                groupIDs = Set(ids.compactMap { if case .uint32(let id) = $0 { id } else { nil } })
+            case ("LinuxSecurityLabel", .bytes(let label)):
+                securityLabel = String(decoding: label.prefix { $0 != 0 }, as: UTF8.self)
+            default: break
+            }
+        }
+    }
+
+    /// The request that answers with them.
+    package static func request(for peer: String) throws(RelayError) -> MethodCall {
+        var body = WireWriter()
+        try body.string(peer)
+        return .toBus("GetConnectionCredentials", try Signature("s"), body: body.bytes)
+    }
+}
+
+extension PeerRequirement {
+    /// Asks the bus who a peer is, unless nothing has to be known. The completion comes on the loop's thread.
+    package func check(
+        _ peer: String, on connection: BusConnection,
+        completion: @escaping @Sendable (Result<PeerCredentials?, RelayError>) -> Void
+    ) {
+        if isAnyone { return completion(.success(nil)) }
+        do throws(RelayError) {
+            connection.send(try PeerCredentials.request(for: peer)) { result in
+                do throws(RelayError) {
+                    let credentials = try PeerCredentials(try result.get())
+                    if isMet(by: credentials, accounts: SystemAccounts()) { return completion(.success(credentials)) }
+                    let who = credentials.userID.map { "user \($0)" } ?? "an unknown user"
+                    throw RelayError(.notPermitted, "\(peer) is \(who), required is \(self)")
+                } catch {
+                    completion(.failure(error))
+                }
+            }
+        } catch {
+            completion(.failure(error))
+        }
+    }
+}

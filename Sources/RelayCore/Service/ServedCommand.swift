@@ -1,0 +1,67 @@
+import Synchronization
+
+/// One command of an exported interface, without its type.
+class AnyServedCommand: @unchecked Sendable {  // Immutable but for the handler, which has a lock.
+    /// What to answer.
+    enum Answer: Sendable {
+        case reply([UInt8])
+        case error(name: String, message: String)
+    }
+    let name: String
+    let signature: String
+    let replySignature: Signature
+    let requirement: PeerRequirement
+
+    init(_ name: String, _ signature: String, _ replySignature: Signature, _ requirement: PeerRequirement) {
+        (self.name, self.signature) = (name, signature)
+        (self.replySignature, self.requirement) = (replySignature, requirement)
+    }
+    var hasHandler: Bool { false }
+    func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
+        .error(name: ErrorNames.unknownMethod, message: name)
+    }
+}
+
+/// One command with its codecs and its handler.
+final class ServedCommand<C: Command>: AnyServedCommand, @unchecked Sendable {
+    typealias Handler = @Sendable (C, CommandContext) async throws -> C.Reply
+    private let request: WireCodec<C>
+    private let reply: WireCodec<C.Reply>
+    private let handler = Mutex<Handler?>(nil)
+
+    init(_ type: C.Type) throws {
+        request = try WireCodec(C.self)
+        reply = try WireCodec(C.Reply.self)
+        super.init(C.name, request.schema.signature, try Signature(reply.schema.signature), C.requirement)
+    }
+    var fields: (request: [WireField], reply: [WireField]) { (request.schema.fields, reply.schema.fields) }
+    func setHandler(_ new: @escaping Handler) { handler.withLock { $0 = new } }
+    override var hasHandler: Bool { handler.withLock { $0 != nil } }
+
+    override func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
+        guard let handler = handler.withLock({ $0 }) else { return await super.answer(body, context) }
+        let command: C
+        do {
+            command = try body.withUnsafeBytes { try request.decode($0, using: request.map) }
+        } catch {
+            return .error(
+                name: ErrorNames.name(for: .invalidArgument),
+                message: "\(C.name): \((error as? RelayError)?.message ?? "\(error)")")
+        }
+        do {
+            let value = try await handler(command, context)
+            var writer = WireWriter()
+            try reply.encode(value, into: &writer)
+            return .reply(writer.bytes)
+        } catch let failure as C.Failure {
+            return .error(name: "\(C.Interface.name).Error.\(failure.errorName)", message: failure.message)
+        } catch let error as RelayError {
+            // Its code only: what is beneath may name files and values that are not the caller's business.
+            return .error(name: ErrorNames.name(for: error.code), message: "the service could not run \(C.name)")
+        } catch is CancellationError {
+            return .error(name: ErrorNames.name(for: .unavailable), message: "the service is stopping")
+        } catch {
+            return .error(name: ErrorNames.name(for: .internalFailure), message: "\(C.name) failed in the service")
+        }
+    }
+}

@@ -1,0 +1,143 @@
+/// `org.eventrelay.Stream1`: the messages with which relay and service keep a stream whole. See docs/PROTOCOL.md.
+package enum Stream1 {
+    package static let name = "org.eventrelay.Stream1"
+
+    /// The object that carries an interface: its name with slashes.
+    package static func path(of interface: String) -> String {
+        "/" + interface.split(separator: ".").joined(separator: "/")
+    }
+
+    package static let description = InterfaceDescription(
+        name,
+        methods: [
+            .init(
+                "Attach", in: [.init("epoch", "t"), .init("after", "t"), .init("names", "as")],
+                out: [
+                    .init("epoch", "t"), .init("from", "t"), .init("oldest", "t"), .init("head", "t"),
+                    .init("last", "a{st}"),
+                ]),
+            .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
+        ],
+        signals: [
+            .init("Head", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
+            .init("End", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
+        ],
+        properties: [
+            .init(.init("Epoch", "t"), emits: .constant),
+            .init(.init("Durability", "s"), emits: .constant),
+            .init(.init("Sequence", "t"), emits: .never),
+        ])
+
+    package static let attachSignature = "ttas"
+    package static let attachmentSignature = "tttta{st}"
+    package static let headSignature = "tta{st}"
+    package static let schemasSignature = "a{u(sas)}"
+    /// Stands for every name in `Attach`. No event can have it.
+    package static let allNames = "*"
+    /// More names than an interface can have; past it a request is refused.
+    package static let maximumNames = 4_096
+
+    // MARK: Attach
+
+    package static func write(attach epoch: UInt64, after: UInt64, names: [String], into writer: inout WireWriter)
+        throws(RelayError)
+    {
+        writer.uint64(epoch)
+        writer.uint64(after)
+        try write(names, into: &writer)
+    }
+    package static func readAttach(_ reader: inout WireReader) throws(WireFault) -> (
+        epoch: UInt64, after: UInt64, names: [String]
+    ) {
+        (try reader.uint64(), try reader.uint64(), try readNames(&reader))
+    }
+    package static func write(_ attachment: Attachment, into writer: inout WireWriter) throws(RelayError) {
+        for number in [attachment.epoch, attachment.from, attachment.oldest, attachment.head] { writer.uint64(number) }
+        try write(attachment.last, into: &writer)
+    }
+    package static func readAttachment(_ reader: inout WireReader) throws(WireFault) -> Attachment {
+        Attachment(
+            epoch: try reader.uint64(), from: try reader.uint64(), oldest: try reader.uint64(),
+            head: try reader.uint64(), last: try readLast(&reader))
+    }
+
+    // MARK: Head and End
+
+    package static func write(_ head: StreamHead, into writer: inout WireWriter) throws(RelayError) {
+        writer.uint64(head.epoch)
+        writer.uint64(head.sequence)
+        try write(head.last, into: &writer)
+    }
+    package static func readHead(_ reader: inout WireReader) throws(WireFault) -> StreamHead {
+        StreamHead(epoch: try reader.uint64(), sequence: try reader.uint64(), last: try readLast(&reader))
+    }
+
+    // MARK: Schemas
+
+    package static func write(_ schemas: [UInt32: EventSchema], into writer: inout WireWriter) throws(RelayError) {
+        let entries = writer.beginArray(elementAlignment: 8)
+        for (number, schema) in schemas.sorted(by: { $0.key < $1.key }) {
+            writer.align(8)
+            writer.uint32(number)
+            writer.align(8)
+            try writer.string(schema.event)
+            try write(schema.fields.map(\.description), into: &writer)
+        }
+        try writer.endArray(entries)
+    }
+    /// Throws `SchemaMismatch` when a field's description cannot be read.
+    package static func readSchemas(_ reader: inout WireReader) throws -> [UInt32: EventSchema] {
+        var schemas: [UInt32: EventSchema] = [:]
+        let end = try reader.beginArray(elementAlignment: 8)
+        let start = reader.position
+        while reader.position < end {
+            try reader.align(8)
+            let number = try reader.uint32()
+            try reader.align(8)
+            let event = try reader.string()
+            let fields = try readNames(&reader).map { description throws(RelayError) in
+                try WireField(parsing: description)
+            }
+            schemas[number] = EventSchema(event: event, fields: fields)
+        }
+        try reader.endArray(end, elements: start)
+        return schemas
+    }
+
+    // MARK: Parts
+
+    private static func write(_ names: [String], into writer: inout WireWriter) throws(RelayError) {
+        let array = writer.beginArray(elementAlignment: 4)
+        for name in names { try writer.string(name) }
+        try writer.endArray(array)
+    }
+    private static func readNames(_ reader: inout WireReader) throws(WireFault) -> [String] {
+        var names: [String] = []
+        let end = try reader.beginArray(elementAlignment: 4)
+        let start = reader.position
+        while reader.position < end { names.append(try reader.string()) }
+        try reader.endArray(end, elements: start)
+        return names
+    }
+    private static func write(_ last: [String: UInt64], into writer: inout WireWriter) throws(RelayError) {
+        let array = writer.beginArray(elementAlignment: 8)
+        for (name, sequence) in last.sorted(by: { $0.key < $1.key }) {
+            writer.align(8)
+            try writer.string(name)
+            writer.uint64(sequence)
+        }
+        try writer.endArray(array)
+    }
+    private static func readLast(_ reader: inout WireReader) throws(WireFault) -> [String: UInt64] {
+        var last: [String: UInt64] = [:]
+        let end = try reader.beginArray(elementAlignment: 8)
+        let start = reader.position
+        while reader.position < end {
+            try reader.align(8)
+            let name = try reader.string()
+            last[name] = try reader.uint64()
+        }
+        try reader.endArray(end, elements: start)
+        return last
+    }
+}
