@@ -27,6 +27,9 @@ let package = Package(
         .executableTarget(
             name: "sdbus-peer", dependencies: ["PeerSupport", "CSystemd"], path: "sdbus-peer", cSettings: optimised),
         .executableTarget(
+            name: "relay-peer", dependencies: ["PeerSupport", .product(name: "RelayCore", package: "relay")],
+            path: "relay-peer", swiftSettings: strict),
+        .executableTarget(
             name: "signal-bench", dependencies: [.product(name: "RelayTestKit", package: "relay")],
             path: "signal-bench", swiftSettings: strict),
     ]

@@ -1,0 +1,72 @@
+import Dispatch
+import PeerSupport
+import RelayCore
+
+/// A sender and a receiver of typed events, through the public API alone.
+@main
+enum RelayPeer {
+    static let serviceName = "org.eventrelay.Bench"
+
+    static func main() async {
+        let options = peer_parse(CommandLine.argc, CommandLine.unsafeArgv)
+        let bus = Bus.address(String(cString: options.bus))
+        do {
+            if options.sends {
+                try await send(options, on: bus)
+            } else {
+                try await receive(options, on: bus)
+            }
+        } catch {
+            peer_fail("relay-peer", "\(error)")
+        }
+    }
+
+    private static func send(_ options: peer_options, on bus: Bus) async throws {
+        let service = try EventService(name: serviceName, on: bus, exporting: Bench1.self)
+        let running = Task { try await service.run() }
+        let (count, rate) = (options.count, options.rate)
+        // A thread of its own: it blocks, which the pool's few threads must not.
+        try await withCheckedThrowingContinuation { done in
+            DispatchQueue.global().async {
+                done.resume(with: Result { try publish(count, at: rate, on: service) })
+            }
+        }
+        running.cancel()
+        try await running.value
+    }
+
+    private static func publish(_ count: UInt64, at rate: UInt64, on service: EventService) throws {
+        // The receiver is ready only when the service has its name, and the line on stdin comes after that.
+        peer_ready()
+        peer_wait_for_go()
+        let text = PEER_TEXT
+        let start = peer_now()
+        for number in 1...count {
+            peer_pace(start, number, rate)
+            try service.publish(
+                Ticked(number: number, sentAt: peer_now(), text: text, a: Int64(bitPattern: 0 &- number)))
+        }
+        peer_report_sent(count, start)
+    }
+
+    private static func receive(_ options: peer_options, on bus: Bus) async throws {
+        let relay = try EventRelay(following: serviceName, on: bus, interfaces: Bench1.self)
+        peer_expect(options.count)
+        let subscription = relay.publisher.subscribe(to: Ticked.self, delivery: .immediate) { event in
+            if event.text.utf8.count != 24 || event.a != Int64(bitPattern: 0 &- event.number) {
+                peer_fail("event", "its fields are not what was sent")
+            }
+            peer_record(event.number, event.sentAt)
+        }
+        relay.activate()
+        for await state in relay.states {
+            if case .active = state { break }
+            if case .invalidated(let error) = state { throw error }
+        }
+        peer_ready()
+        var waited = options
+        while !peer_is_done(&waited) { try await Task.sleep(for: .milliseconds(20)) }
+        subscription.cancel()
+        peer_report_received()
+    }
+}
