@@ -48,7 +48,8 @@ package enum DBusValue: Hashable, Sendable {
     }
     /// Reads a whole body. Accepts what libdbus accepts; throws `.invalidArgument` with the byte and the reason otherwise.
     ///
-    /// Takes at most a constant times the body's memory.
+    /// Takes at most a small constant times the body's memory, for which more containers than a body of half as many bytes could
+    /// hold (and 1,024) are refused too.
     package static func decode(signature: Signature, body: UnsafeRawBufferPointer) throws(RelayError) -> [DBusValue] {
         do throws(WireFault) {
             var reader = WireReader(body)

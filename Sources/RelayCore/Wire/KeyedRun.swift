@@ -20,6 +20,12 @@ struct KeyedRun<Key: CodingKey>: KeyedDecodingContainerProtocol {
         asked.keys.insert(key.stringValue)
         return false
     }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+        throw run.probe.hugeRefusal(type, run.path + [key.stringValue])
+    }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+        throw run.probe.hugeRefusal(type, run.path + [key.stringValue])
+    }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         try run.read(type, key.stringValue, isOptional: asked.keys.contains(key.stringValue))
     }

@@ -92,6 +92,9 @@ final class SchemaProbe {
         }
         throw refusal(path, "\(type) accepts no sample value (\(reason(lastError))); make it a WireExample")
     }
+    func hugeRefusal<T>(_ type: T.Type, _ path: [String]) -> SchemaRefusal {
+        refusal(path, "\(type) has no D-Bus form; the widest integers are Int64 and UInt64")
+    }
     private func advice<T>(_ type: T.Type, _ text: String) -> String { "\(type) has no D-Bus form: \(text)" }
     private func reason(_ error: (any Error)?) -> String {
         switch error as? DecodingError {

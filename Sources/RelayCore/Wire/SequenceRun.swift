@@ -13,6 +13,8 @@ final class SequenceRun: UnkeyedDecodingContainer {
     }
     var currentIndex: Int { elements.count }
     func decodeNil() throws -> Bool { false }
+    func decode(_ type: Int128.Type) throws -> Int128 { throw run.probe.hugeRefusal(type, run.path + ["[]"]) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { throw run.probe.hugeRefusal(type, run.path + ["[]"]) }
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         let (wire, sample) = try run.sampled(type, at: run.path + ["[]"])
         elements.append((wire, "\(type)"))

@@ -14,6 +14,7 @@ package struct WireFault: Error, Hashable, Sendable, CustomStringConvertible {
         case tooDeep
         case trailing(Int)
         case optional
+        case containers
     }
     package let problem: Problem
     /// Counted from the start of the body.
@@ -37,6 +38,7 @@ package struct WireFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .signature(let reason): "not a signature: \(reason)"
         case .tooDeep: "nested deeper than D-Bus allows (\(WireLimits.depth))"
         case .trailing(let count): "\(count) bytes after the last argument"
+        case .containers: "more containers within each other than its bytes justify"
         case .optional: "more than one element where an optional has none or one"
         }
     }
