@@ -26,8 +26,10 @@ let package = Package(
         .target(name: "RelayTestKit", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(name: "Relocation", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(name: "RelocationDomain", dependencies: ["RelayCore", "Relocation"], swiftSettings: strict),
+        // What the two programs share: options, exit codes, where the private bus is.
+        .target(name: "RelayTool", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
         .executableTarget(
-            name: "relay-service", dependencies: ["RelayCore", "Relocation", "RelocationDomain"],
+            name: "relay-service", dependencies: ["RelayCore", "RelayTool", "Relocation", "RelocationDomain"],
             swiftSettings: strict),
         .executableTarget(
             name: "relay-cli", dependencies: ["RelayCore", "CExpat", "CRelayShims"], swiftSettings: strict),

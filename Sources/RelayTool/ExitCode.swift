@@ -1,0 +1,20 @@
+/// How a program ends, for scripts: the codes of sysexits(3) that apply, and 1 for a refusal that the command declares.
+package enum ExitCode: Int32, Sendable {
+    case ok = 0
+    /// The service declined, in a way that the command's contract names: `<interface>.Error.<Name>`.
+    case refused = 1
+    /// EX_USAGE: a command, option, event or argument name that does not exist, or a malformed one.
+    case usage = 64
+    /// EX_DATAERR: a value that the command cannot take, here or at the service.
+    case badValue = 65
+    /// EX_UNAVAILABLE: no bus, or no service on it; for the service: the bus went away.
+    case unavailable = 69
+    /// EX_SOFTWARE: the service failed, or answered what cannot be understood.
+    case software = 70
+    /// EX_IOERR: the output could not be written.
+    case outputFailed = 74
+    /// EX_TEMPFAIL: no answer in time; for the service: somebody else has its name.
+    case timedOut = 75
+    /// EX_NOPERM: the bus or the service does not allow it.
+    case notPermitted = 77
+}

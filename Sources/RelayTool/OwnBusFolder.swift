@@ -1,0 +1,41 @@
+import Glibc
+package import RelayCore
+
+/// Where `relay-service --own-bus` keeps its bus, and other programs find it: a folder that only its user can enter.
+package struct OwnBusFolder: Sendable {
+    package let path: String
+    package var socket: String { path + "/bus" }
+    package var address: String { "unix:path=" + Bus.escaped(socket) }
+
+    package init(path: String) { self.path = path }
+
+    /// In `XDG_RUNTIME_DIR`, else in the temporary folder, in the order of preference.
+    package static func candidates(environment: [String: String], userID: UInt32) -> [OwnBusFolder] {
+        var folders: [OwnBusFolder] = []
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
+            folders.append(OwnBusFolder(path: runtime + "/eventrelay"))
+        }
+        let temporary = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+        folders.append(OwnBusFolder(path: temporary + "/eventrelay-\(userID)"))
+        return folders
+    }
+
+    /// Makes the folder unless it is there, and sees that it belongs to the caller and is closed to others: whoever can write
+    /// there can put a bus of their own in its place.
+    ///
+    /// Throws `Unavailable` with the path and the reason.
+    package func prepare() throws(RelayError) {
+        if mkdir(path, 0o700) != 0 && errno != EEXIST {
+            let cause = SystemError(errno)
+            throw RelayError(.unavailable, "cannot make the folder \(path): \(cause)", cause: cause)
+        }
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0
+        else {
+            throw RelayError(
+                .unavailable,
+                "\(path) is not a folder of yours that is closed to others (0700): remove it, or set XDG_RUNTIME_DIR")
+        }
+    }
+}

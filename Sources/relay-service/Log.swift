@@ -1,0 +1,50 @@
+import Glibc
+
+/// Writes to stderr, one line an event of the service's life. Never the content of an event or a command.
+struct Log: Sendable {
+    enum Level: Int, CaseIterable, Comparable, Sendable {
+        case error, warning, info, debug
+        var name: String { "\(self)" }
+        /// syslog's number, which the journal reads from the line's beginning (sd-daemon(3)).
+        var priority: Int { [3, 4, 6, 7][rawValue] }
+        static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    }
+    let level: Level
+    /// Whether stderr is the journal, which adds time and name itself.
+    let isJournal: Bool
+
+    init(level: Level) {
+        self.level = level
+        isJournal = Self.stderrIsJournal(getenv("JOURNAL_STREAM").map { String(cString: $0) })
+    }
+    /// systemd names the device and inode of the stream that it gave.
+    private static func stderrIsJournal(_ stream: String?) -> Bool {
+        var status = stat()
+        guard let stream, fstat(2, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+
+    func error(_ text: String) { write(.error, text) }
+    func warning(_ text: String) { write(.warning, text) }
+    func info(_ text: String) { write(.info, text) }
+    func debug(_ text: String) { write(.debug, text) }
+
+    private func write(_ level: Level, _ text: String) {
+        guard level <= self.level else { return }
+        // Text from outside must neither end the line nor reach the terminal as a command.
+        let safe = String(
+            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        let line = isJournal ? "<\(level.priority)>\(safe)\n" : "\(Self.time()) \(level.name): \(safe)\n"
+        // One call, so that lines of several threads do not mix. A closed stderr is nobody's business.
+        var copy = line
+        copy.withUTF8 { _ = Glibc.write(2, $0.baseAddress, $0.count) }
+    }
+    private static func time() -> String {
+        var now = time_t()
+        var parts = tm()
+        Glibc.time(&now)
+        localtime_r(&now, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    }
+}

@@ -1,0 +1,42 @@
+import RelayTool
+
+/// The daemon's options.
+enum ServiceOption: Int32, OptionName {
+    case session = 256
+    case system, bus, ownBus, domain, logLevel, version, help
+
+    static let helpOption = Self.help
+
+    var name: String {
+        switch self {
+        case .session: "session"
+        case .system: "system"
+        case .bus: "bus"
+        case .ownBus: "own-bus"
+        case .domain: "domain"
+        case .logLevel: "log-level"
+        case .version: "version"
+        case .help: "help"
+        }
+    }
+    var placeholder: String? {
+        switch self {
+        case .bus: "ADDRESS"
+        case .domain: "NAME"
+        case .logLevel: "LEVEL"
+        default: nil
+        }
+    }
+    var help: String {
+        switch self {
+        case .session: "the session bus (the default, if DBUS_SESSION_BUS_ADDRESS is set)"
+        case .system: "the system bus"
+        case .bus: "the bus at this D-Bus address"
+        case .ownBus: "a private bus that ends with the service, for machines without one"
+        case .domain: "what to serve: \(ServiceOptions.Domain.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .logLevel: "error, warning, info (the default) or debug"
+        case .version: "the version"
+        case .help: "this text"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import RelayCore
+import RelayTool
+
+/// What the command line asks for.
+struct ServiceOptions: Equatable {
+    enum BusChoice: Equatable {
+        case session, system, own
+        case address(String)
+    }
+    enum Domain: String, CaseIterable { case relocation }
+    enum Action: Equatable {
+        case serve(ServiceOptions)
+        case help, version
+    }
+    /// nil: the session bus, if the environment names one.
+    var bus: BusChoice?
+    var domain = Domain.relocation
+    var logLevel = Log.Level.info
+
+    static let version = "relay-service 0.1.0\n"
+    static var help: String {
+        """
+        Usage: relay-service [--session | --system | --bus ADDRESS | --own-bus] [OPTION…]
+
+        Serves \(ServiceRunner.name) on D-Bus: boxes and the items in them, with an event for
+        every change. Keeps them in memory only. Logs to stderr. Ends on SIGTERM and SIGINT, after
+        what runs has finished.
+
+        Options:
+        \(ServiceOption.lines(Array(ServiceOption.allCases)))
+        Exit codes: 0 ended as asked, 64 wrong usage, 69 no bus or it went away, 75 somebody else
+        has the name, 77 the bus does not permit it.
+
+        """
+    }
+
+    /// Throws `InvalidArgument` with the offending word and what to do.
+    static func parse(_ arguments: [String]) throws(RelayError) -> Action {
+        let scanned = try OptionScanner<ServiceOption>.scan(arguments)
+        let keys = scanned.options.map(\.key)
+        if keys.contains(.help) { return .help }
+        if keys.contains(.version) { return .version }
+        if let operand = scanned.operands.first {
+            throw RelayError(
+                .invalidArgument, "there is no argument '\(operand)': relay-service takes options only (--help)")
+        }
+        var options = ServiceOptions()
+        for option in scanned.options {
+            let argument = option.argument ?? ""
+            switch option.key {
+            case .session: try options.choose(.session)
+            case .system: try options.choose(.system)
+            case .ownBus: try options.choose(.own)
+            case .bus:
+                if argument.isEmpty { throw RelayError(.invalidArgument, "--bus needs an address: unix:path=…") }
+                try options.choose(.address(argument))
+            case .domain: options.domain = try value(argument, of: "domain", Domain.allCases) { $0.rawValue }
+            case .logLevel: options.logLevel = try value(argument, of: "log level", Log.Level.allCases) { $0.name }
+            case .help, .version: break
+            }
+        }
+        return .serve(options)
+    }
+    private mutating func choose(_ choice: BusChoice) throws(RelayError) {
+        if let bus, bus != choice {
+            throw RelayError(
+                .invalidArgument, "two buses are named: give one of --session, --system, --bus and --own-bus")
+        }
+        bus = choice
+    }
+    private static func value<Value>(_ text: String, of what: String, _ all: [Value], _ name: (Value) -> String)
+        throws(RelayError) -> Value
+    {
+        if let found = all.first(where: { name($0) == text }) { return found }
+        let names = all.map(name)
+        let hint = NearMiss.hint(for: text, among: names)
+        let advice = hint.isEmpty ? "; there is \(names.joined(separator: ", "))" : hint
+        throw RelayError(.invalidArgument, "there is no \(what) '\(text)'\(advice)")
+    }
+}

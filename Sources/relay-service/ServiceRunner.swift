@@ -1,0 +1,75 @@
+import Glibc
+import RelayCore
+import RelayTool
+import Relocation
+import RelocationDomain
+
+/// The composition root: puts bus, service and domain together, and runs them.
+struct ServiceRunner {
+    static let name = "org.eventrelay.Service1"
+    let options: ServiceOptions
+    let environment: [String: String]
+    let log: Log
+
+    /// Returns when the task is cancelled. Throws what ends the service otherwise.
+    func run() async throws {
+        let (bus, daemon) = try chooseBus()
+        let service = try EventService(name: Self.name, on: bus, exporting: Relocation1.self)
+        switch options.domain {
+        case .relocation: serveRelocation(service)
+        }
+        do {
+            try await service.run { log.info("ready: \(Self.name) on \(bus), domain \(options.domain.rawValue)") }
+        } catch {
+            await daemon?.stop()
+            throw error
+        }
+        log.info("released \(Self.name)")
+        await daemon?.stop()
+    }
+
+    private func chooseBus() throws(RelayError) -> (Bus, BusDaemon?) {
+        switch options.bus {
+        case .session: return (.session, nil)
+        case .system: return (.system, nil)
+        case .address(let address): return (.address(address), nil)
+        case .own: return try startOwnBus()
+        case nil:
+            if environment["DBUS_SESSION_BUS_ADDRESS"]?.isEmpty ?? true {
+                throw RelayError(
+                    .unavailable,
+                    "no bus: DBUS_SESSION_BUS_ADDRESS is not set; run within a session, name a bus with --bus ADDRESS or "
+                        + "--system, or start a private one with --own-bus")
+            }
+            return (.session, nil)
+        }
+    }
+    private func startOwnBus() throws(RelayError) -> (Bus, BusDaemon?) {
+        var refusal: RelayError?
+        for folder in OwnBusFolder.candidates(environment: environment, userID: geteuid()) {
+            do throws(RelayError) {
+                try folder.prepare()
+            } catch {
+                log.debug(error.message)
+                refusal = error
+                continue
+            }
+            let daemon = try BusDaemon(directory: folder.path)
+            log.info("own bus: \(daemon.address)")
+            return (.address(daemon.address), daemon)
+        }
+        throw refusal ?? RelayError(.unavailable, "no folder for a bus: set XDG_RUNTIME_DIR")
+    }
+
+    private func serveRelocation(_ service: EventService) {
+        let store = MemoryStore { [log] event in
+            do { try service.publish(event) } catch { log.error("an event was not published: \(error)") }
+        }
+        let commands = RelocationCommands(store: store)
+        service.handle(OrderBox.self) { command, _ in try await commands.handle(command) }
+        service.handle(DistributeItem.self) { command, _ in try await commands.handle(command) }
+        service.handle(RemoveBox.self) { command, _ in try await commands.handle(command) }
+        service.handle(RemoveItem.self) { command, _ in try await commands.handle(command) }
+        service.handle(Contents.self) { command, _ in try await commands.handle(command) }
+    }
+}
