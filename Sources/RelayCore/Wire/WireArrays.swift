@@ -56,27 +56,28 @@ enum WireArrays {
         switch plan.nodes[Int(array.first)].kind {
         case .byte where T.self == [UInt8].self:
             let end = try reader.beginArray(elementAlignment: 1)
-            return [UInt8](try reader.raw(end - reader.position)) as? T
+            return same([UInt8](try reader.raw(end - reader.position)), T.self)
         case .int32 where T.self == [Int32].self:
-            return try each(&reader, 4) { reader throws(WireFault) in try reader.int32() } as? T
+            return same(try each(&reader, 4) { reader throws(WireFault) in try reader.int32() }, T.self)
         case .uint32 where T.self == [UInt32].self:
-            return try each(&reader, 4) { reader throws(WireFault) in try reader.uint32() } as? T
+            return same(try each(&reader, 4) { reader throws(WireFault) in try reader.uint32() }, T.self)
         case .int64 where T.self == [Int64].self:
-            return try each(&reader, 8) { reader throws(WireFault) in try reader.int64() } as? T
+            return same(try each(&reader, 8) { reader throws(WireFault) in try reader.int64() }, T.self)
         case .int64 where T.self == [Int].self:
-            return try each(&reader, 8) { reader throws(WireFault) in Int(try reader.int64()) } as? T
+            return same(try each(&reader, 8) { reader throws(WireFault) in Int(try reader.int64()) }, T.self)
         case .uint64 where T.self == [UInt64].self:
-            return try each(&reader, 8) { reader throws(WireFault) in try reader.uint64() } as? T
+            return same(try each(&reader, 8) { reader throws(WireFault) in try reader.uint64() }, T.self)
         case .double where T.self == [Double].self:
-            return try each(&reader, 8) { reader throws(WireFault) in try reader.double() } as? T
+            return same(try each(&reader, 8) { reader throws(WireFault) in try reader.double() }, T.self)
         case .string where T.self == [String].self:
-            return try strings(&reader) as? T
+            return same(try strings(&reader), T.self)
         default: return nil
         }
     }
 
     @inline(__always) private static func same<T, U>(_ value: T, _ type: U.Type) -> U? {
-        T.self == U.self ? value as? U : nil
+        // The same type, so the same bits; `as?` would take the slow way around.
+        T.self == U.self ? unsafeBitCast(value, to: U.self) : nil
     }
     @inline(__always) private static func each<V>(
         _ values: [V], _ alignment: Int, _ writer: inout WireWriter, _ write: (inout WireWriter, V) -> Void

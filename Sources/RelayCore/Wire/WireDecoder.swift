@@ -21,12 +21,13 @@ final class WireDecoder: Decoder {
         let key: String
         let position: Int
     }
-    private(set) var reader: WireReader
+    // Unchecked: as in `WireEncoder`.
+    @exclusivity(unchecked) private(set) var reader: WireReader
     let plan: WirePlan
     let typeName: String
-    private var top: Frame
-    private var outer: [Frame] = []
-    private var lastID: UInt32 = 0
+    @exclusivity(unchecked) private var top: Frame
+    @exclusivity(unchecked) private var outer: [Frame] = []
+    @exclusivity(unchecked) private var lastID: UInt32 = 0
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }

@@ -12,14 +12,16 @@ final class WireEncoder: Encoder {
         var array: WireWriter.ArrayMark?
         var optional: WireWriter.ArrayMark?
     }
-    var writer = WireWriter.empty
+    // Unchecked: the encoder is confined to one call of `encode`, and no access spans code of others; the checks were a sixth
+    // of the encoding's time.
+    @exclusivity(unchecked) var writer = WireWriter.empty
     let plan: WirePlan
     let typeName: String
-    private(set) var top: Frame
-    private var outer: [Frame] = []
-    private var lastID: UInt32 = 0
+    @exclusivity(unchecked) private(set) var top: Frame
+    @exclusivity(unchecked) private var outer: [Frame] = []
+    @exclusivity(unchecked) private var lastID: UInt32 = 0
     /// The first thing that went wrong: `encode(to:)` may have swallowed it.
-    private var failure: (any Error)?
+    @exclusivity(unchecked) private var failure: (any Error)?
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }

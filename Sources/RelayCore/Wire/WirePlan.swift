@@ -1,5 +1,5 @@
-/// A schema made flat, so that encoding and decoding follow it without reference counts.
-struct WirePlan: Sendable {
+/// A schema made flat, so that encoding and decoding follow it with no reference counts but its own.
+final class WirePlan: Sendable {
     enum Kind: UInt8, Sendable {
         case bool, byte, int16, uint16, int32, uint32, int64, uint64, double, string
         case array, dictionary, structure, optional
@@ -16,14 +16,27 @@ struct WirePlan: Sendable {
         let name: String
         let node: Int32
     }
+    let nodes: [Node]
+    let fields: [Field]
+    /// The fields of a body: a structure that is not aligned as one.
+    let root: Int32
+
+    init(_ fields: [WireField]) {
+        var builder = Builder()
+        root = builder.add(.structure(fields))
+        (nodes, self.fields) = (builder.nodes, builder.fields)
+    }
+}
+
+/// Adds a type's parts before itself.
+private struct Builder {
+    typealias Kind = WirePlan.Kind
+    typealias Node = WirePlan.Node
+    typealias Field = WirePlan.Field
     private(set) var nodes: [Node] = []
     private(set) var fields: [Field] = []
-    /// The fields of a body: a structure that is not aligned as one.
-    private(set) var root: Int32 = 0
 
-    init(_ fields: [WireField]) { root = add(.structure(fields)) }
-
-    private mutating func add(_ type: WireType) -> Int32 {
+    mutating func add(_ type: WireType) -> Int32 {
         switch type {
         case .bool: append(.bool, 4)
         case .byte: append(.byte, 1)
