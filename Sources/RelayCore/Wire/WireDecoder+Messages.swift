@@ -1,0 +1,37 @@
+// What is thrown.
+extension WireDecoder {
+    func nested() -> any Error { problem("it nests containers by hand; declare a structure or an array instead") }
+    func inherited() -> any Error { problem("class inheritance has no D-Bus form") }
+
+    func problem(_ reason: String) -> any Error {
+        RelayError(.invalidArgument, "\(path) cannot be read: \(reason)")
+    }
+    func described(_ error: any Error) -> RelayError {
+        switch error {
+        case let error as RelayError: error
+        case let fault as WireFault: fault.relayError("\(path), a body,")
+        default: RelayError(.invalidArgument, "\(path) refuses its value: \(Self.reason(error))", cause: error)
+        }
+    }
+    private static func reason(_ error: any Error) -> String {
+        switch error as? DecodingError {
+        case .dataCorrupted(let context)?, .typeMismatch(_, let context)?, .valueNotFound(_, let context)?,
+            .keyNotFound(_, let context)?:
+            context.debugDescription
+        default: "\(error)"
+        }
+    }
+    /// `Type.field.field[]`, as far as the decoding got.
+    private var path: String {
+        (outer + [top]).reduce(into: typeName) { text, frame in
+            switch frame.state {
+            case .structure:
+                let node = plan.nodes[Int(frame.node)]
+                if frame.next > node.first { text += "." + plan.fields[Int(frame.next) - 1].name }
+            case .array: text += "[]"
+            case .pairs, .keyedPairs: text += "{}"
+            case .fresh, .single: break
+            }
+        }
+    }
+}
