@@ -85,7 +85,7 @@ import Testing
 
     @Test("is InvalidArgument with the type, and leaves the writer as it was", arguments: Moody.Mood.allCases)
     func refused(_ mood: Moody.Mood) throws {
-        // The probe sees the first case only, which is well; the others are checked at registration by their raw value.
+        // Registration encodes one sample, whose mood is the first case: the others show only here.
         let codec = try WireCodec(Moody.self)
         var writer = WireWriter()
         writer.uint32(1)
