@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import RelayCore
 import RelayTool
@@ -20,7 +19,8 @@ import RelayTool
         }
         let log = Log(level: options.logLevel)
         let runner = ServiceRunner(options: options, environment: Environment.own, log: log)
-        let serving = Task {
+        // Detached: `main()` is on the main actor, whose thread is to wait for signals.
+        let serving = Task.detached {
             do {
                 try await runner.run()
                 exit(ExitCode.ok.rawValue)
@@ -29,11 +29,11 @@ import RelayTool
                 exit(exitCode(error).rawValue)
             }
         }
-        EndSignals.wait { name in
-            log.info("\(name): finishing")
-            serving.cancel()
-        }
-        dispatchMain()
+        // The main thread does nothing else: no part of the daemon is on the main actor. (`dispatchMain()` would not do: it
+        // suspends with every signal unblocked.)
+        log.info("\(EndSignals.wait()): finishing")
+        serving.cancel()
+        exit(128 + EndSignals.waitAgain())
     }
     private static func exitCode(_ error: any Error) -> ExitCode {
         switch (error as? RelayError)?.code {

@@ -143,6 +143,30 @@ package final class BusConnection: Sendable {
         }
     }
 
+    /// Waits until the bus has taken everything, as long as it goes on taking some.
+    ///
+    /// Returns false when nothing moved for as long as `patience`, or the connection is gone.
+    package func drainOutgoing(patience: Duration) async -> Bool {
+        await withCheckedContinuation { continuation in
+            waitForOutgoing(patience, (outgoingBytes, MonotonicClock.deadline(after: patience))) { isDone in
+                continuation.resume(returning: isDone)
+            }
+        }
+    }
+    /// Looks again every few milliseconds: this is for the end of a service's life only.
+    private func waitForOutgoing(
+        _ patience: Duration, _ last: (bytes: Int, deadline: UInt64), _ completion: @escaping @Sendable (Bool) -> Void
+    ) {
+        let bytes = outgoingBytes
+        if !isOpen { return completion(false) }
+        if bytes == 0 { return completion(true) }
+        var next = last
+        if bytes < last.bytes { next = (bytes, MonotonicClock.deadline(after: patience)) }
+        if MonotonicClock.now > next.deadline { return completion(false) }
+        loop.schedule(after: .milliseconds(2)) { [self, next] in waitForOutgoing(patience, next, completion) }
+    }
+    private var isOpen: Bool { inner.withLock { $0.pointer != nil } }
+
     /// Sends one message in wire format, made with a serial of `nextSerial()`. Does not wait for the bus.
     ///
     /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes.

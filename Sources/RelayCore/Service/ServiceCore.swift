@@ -105,6 +105,8 @@ final class ServiceCore: BusHandler {
             loop.execute { [self] in continuation.resume(returning: state.onLoop.connection) }
         }
         guard let connection else { return }
+        // What was published before goes out before, however much it is.
+        _ = await connection.drainOutgoing(patience: .seconds(5))
         var body = WireWriter()
         do {
             try body.string(name)
