@@ -27,18 +27,30 @@ struct request {
 static void become(const struct request *request, pid_t parent, int report) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
-    sigset_t none;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    // First the handlers, then the mask: a signal that waits must not run a handler of the parent's here.
     for (int signal = 1; signal < NSIG; signal++) {
         struct sigaction action = {.sa_handler = SIG_DFL};
         if (signal != SIGKILL && signal != SIGSTOP) sigaction(signal, &action, NULL);
     }
-    // Twice, over numbers that no pair names, so that one pair's target cannot be another's source.
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    // Also those of other libraries, which forgot O_CLOEXEC. Kernels before 5.11 cannot: the first thousand then.
+    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
+        for (int descriptor = 3; descriptor < 1024; descriptor++) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    }
+    // Twice, over numbers that no pair names, so that one pair's target cannot be another's source, or the report's.
+    int lowest = 64;
+    for (int i = 0; i < request->count; i++) {
+        if (request->keep[2 * i + 1] >= lowest) lowest = request->keep[2 * i + 1] + 1;
+    }
     int moved[16];
     int failed = request->count > 16 ? EINVAL : 0;
+    int moved_report = fcntl(report, F_DUPFD_CLOEXEC, lowest);
+    if (moved_report >= 0) report = moved_report;
+    else failed = errno;
     for (int i = 0; i < request->count && !failed; i++) {
-        moved[i] = fcntl(request->keep[2 * i], F_DUPFD_CLOEXEC, 64);
+        moved[i] = fcntl(request->keep[2 * i], F_DUPFD_CLOEXEC, lowest);
         if (moved[i] < 0) failed = errno;
     }
     for (int i = 0; i < request->count && !failed; i++) {
@@ -78,9 +90,12 @@ static void *keeper(void *argument) {
     sem_post(&request->started);  // `request` belongs to the caller again.
     if (child <= 0) return NULL;
     // Told before it is reaped: from then on its number may be another's.
-    siginfo_t info;
-    while (waitid(P_PID, child, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}
-    int code = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status & 0x7f;
+    // A process that ignores SIGCHLD, or reaps what is not its own, takes the status from us: -1.
+    siginfo_t info = {0};
+    int waited;
+    do waited = waitid(P_PID, child, &info, WEXITED | WNOWAIT);
+    while (waited != 0 && errno == EINTR);
+    int code = waited != 0 ? -1 : info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status & 0x7f;
     if (!failed && exited) exited(context, code);
     int status;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}

@@ -19,7 +19,7 @@ public final class PrivateBus: Sendable {
     }
     deinit {
         daemon.process.terminate()
-        for name in ["bus", "bus.conf"] { unlink("\(directory)/\(name)") }
+        for name in ["bus", "bus.conf", "bus.log"] { unlink("\(directory)/\(name)") }
         rmdir(directory)
     }
     /// The daemon's process id, to stop or kill it.

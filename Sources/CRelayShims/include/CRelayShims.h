@@ -21,13 +21,16 @@
 /// In C, because Swift cannot call fork(2), and posix_spawn(3) cannot ask for PR_SET_PDEATHSIG. That signal fires when
 /// the *thread* that forked ends, so each child has a thread of its own, which lives just as long: it waits for it.
 ///
-/// `keep` lists descriptors to hand over, as `count` pairs (ours, the child's number); all others are close-on-exec.
-/// `exited` is called once, on that thread, with the wait status, before the child is reaped.
+/// `keep` lists descriptors to hand over, as `count` pairs (ours, the child's number); all others but 0, 1 and 2 are closed.
+/// `exited` is called once, on that thread, with the wait status, before the child is reaped; with -1 when somebody else
+/// in this process took the status.
 /// Returns the process id, or -errno of the fork or the exec.
 pid_t relay_spawn_bound(const char *path, char *const argv[], char *const envp[], const int *keep, int count,
                         void (*exited)(void *context, int status), void *context);
 
-/// Names the calling thread for debuggers. In C: pthread_setname_np is behind _GNU_SOURCE.
-void relay_name_thread(const char *name);
+/// Starts a detached, named thread that takes none of the process's signals. Returns 0 or an errno.
+///
+/// In C: pthread_setname_np is behind _GNU_SOURCE, and the signal mask must be set before the thread exists.
+int relay_start_thread(const char *name, void (*body)(void *context), void *context);
 
 #endif

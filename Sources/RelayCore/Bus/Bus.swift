@@ -25,12 +25,18 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
 
     /// The address to connect to. Throws `Unavailable` when the environment names none.
     package func address() throws(RelayError) -> String {
+        try address(environment: Self.environment, isSocket: Self.isSocket)
+    }
+    /// The rule, without the process that it is asked for. A variable that is empty counts as one that is not set.
+    func address(environment: (String) -> String?, isSocket: (String) -> Bool) throws(RelayError) -> String {
+        func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
         switch kind {
         case .address(let address): return address
-        case .system: return Self.environment("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"
+        case .system: return value("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"
         case .session:
-            if let address = Self.environment("DBUS_SESSION_BUS_ADDRESS") { return address }
-            if let directory = Self.environment("XDG_RUNTIME_DIR"), Self.isSocket("\(directory)/bus") {
+            if let address = value("DBUS_SESSION_BUS_ADDRESS") { return address }
+            // A relative one counts for nothing, says the XDG Base Directory Specification.
+            if let directory = value("XDG_RUNTIME_DIR"), directory.hasPrefix("/"), isSocket("\(directory)/bus") {
                 return "unix:path=\(Self.escaped("\(directory)/bus"))"
             }
             throw RelayError(
@@ -40,10 +46,7 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
-    }
+    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     private static func isSocket(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK

@@ -18,7 +18,8 @@ package final class BusConnection: Sendable {
     }
     private let inner: Mutex<Inner>
     private let pending: Mutex<PendingCalls>
-    private let matches = Mutex<[MatchRule: Int]>([:])
+    /// Held while a rule's request is sent: two threads' `AddMatch` and `RemoveMatch` must not overtake each other.
+    private let matches = Mutex(MatchTable())
     private let name = Mutex("")
     private let strays = Atomic<Int>(0)
     private let handlerID = Atomic<UInt64>(0)
@@ -84,9 +85,13 @@ package final class BusConnection: Sendable {
         self.handler = handler
         inner = Mutex(Inner(pointer: pointer, watches: WatchTable(loop)))
         pending = Mutex(PendingCalls(startingAt: UInt32.random(in: 0...UInt32.max)))
-        let id = loop.addHandler { [weak self] events in self?.ready(events) }
+        let id = loop.addHandler(
+            { [weak self] events in self?.ready(events) },
+            whenStopped: { [weak self] in _ = self?.end(RelayError(.unavailable, "the connection's loop was stopped")) }
+        )
+        guard let id else { throw RelayError(.unavailable, "no connection to \(bus): the loop was stopped") }
         handlerID.store(id, ordering: .relaxed)
-        inner.withLock { inner in
+        let isServed = inner.withLock { inner in
             inner.watches.handlerID = id
             inner.watches.onRemoval = { [weak self] in loop.execute { [weak self] in self?.drain() } }
             // libdbus holds the table until it frees its watch functions, with the connection.
@@ -94,8 +99,8 @@ package final class BusConnection: Sendable {
             let isSet = dbus_connection_set_watch_functions(
                 inner.pointer,
                 { watch, data in
-                    if let watch, let data { Unmanaged<WatchTable>.fromOpaque(data).takeUnretainedValue().add(watch) }
-                    return 1
+                    guard let watch, let data else { return 0 }
+                    return Unmanaged<WatchTable>.fromOpaque(data).takeUnretainedValue().add(watch) ? 1 : 0
                 },
                 { watch, data in
                     if let watch, let data {
@@ -109,17 +114,27 @@ package final class BusConnection: Sendable {
                 }, data, { data in if let data { Unmanaged<WatchTable>.fromOpaque(data).release() } })
             // No timeout functions: libdbus needs them for its own pending calls only, and ours are not its.
             if isSet == 0 { Unmanaged<WatchTable>.fromOpaque(data).release() }
+            return isSet != 0
+        }
+        if !isServed {
+            throw RelayError(.unavailable, "no connection to \(bus): out of memory or of watched descriptors")
         }
     }
-    deinit { close() }
+    deinit {
+        close()
+        // Those that asked after the end.
+        endMatches(RelayError(.unavailable, "the connection was closed"))
+    }
 
-    /// Ends the connection. From any thread, any number of times. The handler hears nothing; waiting calls end.
+    /// Ends the connection. From any thread, any number of times, also within the handler. Waiting calls end; the handler
+    /// hears nothing any more, but for what another thread is just telling it.
     package func close() { end(RelayError(.unavailable, "the connection was closed")) }
 
     @discardableResult private func end(_ reason: RelayError) -> Bool {
         let wasOpen = inner.withLock { inner -> Bool in
             guard let pointer = inner.pointer else { return false }
             inner.pointer = nil
+            inner.outbox = Outbox()
             dbus_connection_close(pointer)
             dbus_connection_unref(pointer)
             return true
@@ -131,10 +146,14 @@ package final class BusConnection: Sendable {
             let error = RelayError(.unavailable, "\(entry.title): \(reason.message)", cause: reason, mayHaveRun: true)
             loop.execute { entry.completion(.failure(error)) }
         }
+        endMatches(reason)
         return true
     }
 
     // MARK: Sending
+
+    /// What dbus-daemon takes unless it is configured otherwise.
+    private static let largestMessage = 32 << 20
 
     /// The bytes that wait, because the bus does not take them as fast as they are sent.
     package var outgoingBytes: Int {
@@ -169,8 +188,12 @@ package final class BusConnection: Sendable {
 
     /// Sends one message in wire format, made with a serial of `nextSerial()`. Does not wait for the bus.
     ///
-    /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes.
+    /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes, `TooLarge` over
+    /// 32 MiB: libdbus would take them, and the bus end the connection.
     package func send(_ bytes: UnsafeRawBufferPointer) throws(RelayError) {
+        if bytes.count > Self.largestMessage {
+            throw RelayError(.tooLarge, "a message of \(bytes.count) bytes: a bus takes \(Self.largestMessage)")
+        }
         let result = inner.withLock { inner in Result { () throws(RelayError) in try Self.send(bytes, &inner) } }
         try result.get()
     }
@@ -179,13 +202,18 @@ package final class BusConnection: Sendable {
             throw RelayError(.unavailable, "the connection to the bus is gone")
         }
         guard inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 else {
-            // libdbus waits for the socket; the loop goes on from there.
+            // libdbus waits for the socket; the loop goes on from there. Events come from the codec, and are looked at then.
+            // Whoever waits for an answer must hear now that there will be none.
+            if !isSignal(bytes) { _ = try MessageHandle(parsing: bytes) }
             return inner.outbox.append(bytes)
         }
         let message = try MessageHandle(parsing: bytes)
         if dbus_connection_send(pointer, message.pointer, nil) == 0 {
             throw RelayError(.unavailable, "libdbus: out of memory")
         }
+    }
+    private static func isSignal(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count > 1 && bytes[1] == MessageHeader.Kind.signal.rawValue
     }
     /// Hands libdbus what waits, one after the other, until the socket is full again.
     private static func flush(_ inner: inout Inner) {
@@ -247,6 +275,7 @@ package final class BusConnection: Sendable {
     }
     /// Sends a call and waits for its answer. Throws what went wrong, with the remote error as its cause.
     package func call(_ call: MethodCall, timeout: Duration = .seconds(25)) async throws -> BusReply {
+        if Task.isCancelled { throw RelayError(.cancelled, "\(call.title): the task was cancelled before") }
         let serial = Mutex<UInt32?>(nil)
         let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -278,46 +307,61 @@ package final class BusConnection: Sendable {
         do throws(RelayError) {
             try send(.methodReturn(to: call.serial, destination: call.sender, signature: signature), body: body)
         } catch {
-            // Else the peer or the bus is gone: there is nobody to tell.
-            if error.code == .tooLarge { fail(call, ErrorNames.name(for: .tooLarge), error.message) }
+            // Without a connection there is nobody to tell. Else the caller must not wait for what never comes.
+            if error.code != .unavailable { fail(call, ErrorNames.name(for: error.code), error.message) }
         }
     }
-    /// Answers a call with an error.
+    /// Answers a call with an error. A name or a message that D-Bus cannot carry is made one that it can.
     package func fail(_ call: IncomingCall, _ errorName: String, _ message: String) {
         guard call.wantsReply else { return }
+        let isValid = BusNames.isErrorName(errorName)
+        let text = String(String.UnicodeScalarView(message.unicodeScalars.prefix(4_096).filter { $0 != "\0" }))
         var body = WireWriter()
         do throws(RelayError) {
-            try body.string(message, named: "the message")
+            try body.string(text, named: "the message")
             let header = MessageHeader.error(
-                errorName, to: call.serial, destination: call.sender, signature: try Signature("s"))
+                isValid ? errorName : ErrorNames.name(for: .internalFailure), to: call.serial,
+                destination: call.sender, signature: try Signature("s"))
             try send(header, body: body.bytes)
         } catch {
-            // As above.
+            // The connection is gone.
         }
     }
 
     // MARK: Rules
 
-    /// Asks the bus for signals; rules are counted, so that a second request of the same rule costs nothing.
+    /// Asks the bus for signals. Rules are counted: a second request of the same rule costs the bus nothing.
+    ///
+    /// The completion comes exactly once, on the loop's thread, with the bus's answer. A request that failed needs no
+    /// `removeMatch`.
     package func addMatch(
         _ rule: MatchRule, completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void = { _ in }
     ) {
-        let isFirst = matches.withLock { matches in
-            matches[rule, default: 0] += 1
-            return matches[rule] == 1
+        matches.withLock { matches in
+            switch matches.add(rule, completion) {
+            case .wait: break
+            case .known(let reply): loop.execute { completion(.success(reply)) }
+            case .ask(let request):
+                sendMatch("AddMatch", rule) { [weak self] in self?.finishMatch(request, rule, $0) }
+            }
         }
-        if isFirst { sendMatch("AddMatch", rule, completion) }
     }
     package func removeMatch(_ rule: MatchRule) {
-        let isLast = matches.withLock { matches in
-            guard let count = matches[rule] else { return false }
-            matches[rule] = count == 1 ? nil : count - 1
-            return count == 1
-        }
-        if isLast { sendMatch("RemoveMatch", rule) { _ in } }
+        matches.withLock { if $0.remove(rule) { sendMatch("RemoveMatch", rule) { _ in } } }
     }
-    package var rules: [MatchRule: Int] { matches.withLock { $0 } }
+    package var rules: [MatchRule: Int] { matches.withLock { $0.counts } }
 
+    private func finishMatch(_ request: UInt64, _ rule: MatchRule, _ result: Result<BusReply, RelayError>) {
+        let waiting = matches.withLock { matches in
+            // The bus may have it all the same; it counts too, so that this undoes no later request.
+            if case .failure(let error) = result, error.code == .timedOut { sendMatch("RemoveMatch", rule) { _ in } }
+            return matches.answered(request, rule, try? result.get())
+        }
+        for completion in waiting { completion(result) }
+    }
+    private func endMatches(_ reason: RelayError) {
+        for completion in matches.withLock({ $0.close() }) { loop.execute { completion(.failure(reason)) } }
+    }
     private func sendMatch(
         _ member: String, _ rule: MatchRule, _ completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
     ) {
@@ -347,7 +391,7 @@ package final class BusConnection: Sendable {
                 return dbus_connection_pop_message(pointer).map { MessageHandle(adopting: $0) }
             }
             guard let message else { break }
-            guard let received = ReceivedMessage(message) else { continue }
+            guard let received = ReceivedMessage(message) else { continue }  // Of a kind that D-Bus does not know yet.
             dispatch(received)
         }
         // Out of memory in libdbus: what it has read stays; look again soon.
@@ -361,14 +405,17 @@ package final class BusConnection: Sendable {
         case .methodReturn, .error: answer(message)
         case .methodCall:
             guard let sender = message.sender, let path = message.path, let member = message.member else { return }
-            handler?.methodCall(
-                IncomingCall(
-                    sender: sender, serial: message.serial, path: path, interface: message.interface, member: member,
-                    signature: message.signature, body: message.body, wantsReply: message.wantsReply))
+            let call = IncomingCall(
+                sender: sender, serial: message.serial, path: path, interface: message.interface, member: member,
+                signature: message.signature, body: message.body, wantsReply: message.wantsReply)
+            guard let handler else { return fail(call, ErrorNames.unknownObject, "nobody is at home") }
+            handler.methodCall(call)
         case .signal:
             if message.isDisconnected {
                 let reason = RelayError(.unavailable, "the bus closed the connection")
-                if end(reason) { loop.execute { [handler] in handler?.disconnected(reason) } }
+                // One that was never let in has no handler to tell: `open` says so.
+                let wasIn = !uniqueName.isEmpty
+                if end(reason), wasIn { loop.execute { [handler] in handler?.disconnected(reason) } }
             } else {
                 handler?.signal(message)
             }

@@ -28,20 +28,29 @@ package final class BusDaemon: Sendable {
     package let address: String
     package let process: ChildProcess
 
-    /// Starts a daemon whose socket is `directory`/bus. The folder must exist, and be the caller's alone.
+    /// Starts a daemon whose socket is `directory`/bus. The folder must exist, and be the caller's alone. What the daemon
+    /// says goes to `directory`/bus.log, and into the error when it does not come up.
     ///
     /// - Parameters:
     ///   - policy: XML of additional policies, which win over those that let everything pass.
-    /// Throws `Conflict` when a bus runs there already, `Unavailable` when it does not come up within ten seconds.
+    /// Throws `Conflict` when a bus runs there already, `NotFound` when dbus-daemon is not installed, `Unavailable` when
+    /// it does not come up within ten seconds.
     package init(directory: String, limits: Limits = .session, policy: String = "") throws(RelayError) {
         let socket = "\(directory)/bus"
         let configuration = "\(directory)/bus.conf"
+        let log = "\(directory)/bus.log"
         address = "unix:path=\(Bus.escaped(socket))"
+        // Two that start at once: the later waits, then finds the earlier's bus. Else it would take its socket away.
+        let lock = try Self.file(directory, O_RDONLY | O_DIRECTORY)
+        defer { close(lock) }
+        while flock(lock, LOCK_EX) != 0 && errno == EINTR {}
         if Self.isAnswering(socket) {
             throw RelayError(.conflict, "a bus runs at \(socket) already: use it with --bus \(address)")
         }
         try Self.write(Self.configuration(address, limits, policy), to: configuration)
-        var ends: [Int32] = [0, 0]
+        let output = try Self.file(log, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
+        defer { close(output) }
+        var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw RelayError(.unavailable, "no pipe for dbus-daemon: \(SystemError(errno))", cause: SystemError(errno))
         }
@@ -50,7 +59,7 @@ package final class BusDaemon: Sendable {
         do throws(RelayError) {
             process = try ChildProcess(
                 "dbus-daemon", ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address=3"],
-                descriptors: [(ours: ends[1], childs: 3)])
+                descriptors: [(ours: ends[1], childs: 3), (ours: output, childs: 2)])
         } catch {
             close(ends[1])
             throw error
@@ -58,7 +67,7 @@ package final class BusDaemon: Sendable {
         close(ends[1])
         guard Self.readsLine(ends[0], withinMilliseconds: 10_000) else {
             process.terminate()
-            throw RelayError(.unavailable, "dbus-daemon did not come up at \(socket): see its message above")
+            throw RelayError(.unavailable, "dbus-daemon did not come up at \(socket): \(Self.start(of: output))")
         }
     }
     /// Ends the daemon, and waits for that.
@@ -86,11 +95,13 @@ package final class BusDaemon: Sendable {
 
         """
     }
+    private static func file(_ path: String, _ flags: Int32) throws(RelayError) -> Int32 {
+        let file = open(path, flags | O_CLOEXEC, 0o600)
+        if file >= 0 { return file }
+        throw RelayError(.unavailable, "cannot open \(path): \(SystemError(errno))", cause: SystemError(errno))
+    }
     private static func write(_ text: String, to path: String) throws(RelayError) {
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else {
-            throw RelayError(.unavailable, "cannot write \(path): \(SystemError(errno))", cause: SystemError(errno))
-        }
+        let file = try file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
         defer { close(file) }
         var text = text
         let written = text.withUTF8 { Glibc.write(file, $0.baseAddress, $0.count) == $0.count }
@@ -98,11 +109,22 @@ package final class BusDaemon: Sendable {
             throw RelayError(.unavailable, "cannot write \(path): \(SystemError(errno))", cause: SystemError(errno))
         }
     }
+    private static func start(of file: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: 2_000)
+        let count = pread(file, &bytes, bytes.count, 0)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let lines = text.split(whereSeparator: \.isNewline)
+        return lines.isEmpty ? "it said nothing" : lines.joined(separator: "; ")
+    }
     private static func readsLine(_ descriptor: Int32, withinMilliseconds timeout: Int32) -> Bool {
+        let deadline = MonotonicClock.deadline(after: .milliseconds(timeout))
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&waiting, 1, timeout) == 1 else { return false }
+        var ready: Int32
+        repeat {
+            ready = poll(&waiting, 1, MonotonicClock.milliseconds(until: deadline))
+        } while ready < 0 && errno == EINTR
         var byte: UInt8 = 0
-        return read(descriptor, &byte, 1) == 1
+        return ready == 1 && read(descriptor, &byte, 1) == 1
     }
     /// Whether somebody listens at a socket, be it a bus or not.
     package static func isAnswering(_ path: String) -> Bool {
@@ -113,12 +135,15 @@ package final class BusDaemon: Sendable {
             room.copyBytes(from: path.utf8)
             return true
         }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        guard fits, descriptor >= 0 else { return false }
+        guard fits else { return false }
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return withUnsafePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                // Too many wait already: then there is somebody for whom.
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 || errno == EAGAIN
             }
         }
     }

@@ -23,8 +23,12 @@ final class ChildExit: Sendable {
         }
     }
     func finish(_ status: Int32) {
-        let signal = status & 0x7F
-        let exit: ChildProcess.Exit = signal == 0 ? .code((status >> 8) & 0xFF) : .signal(signal)
+        let exit: ChildProcess.Exit =
+            switch (status, status & 0x7F) {
+            case (..<0, _): .unknown
+            case (_, 0): .code((status >> 8) & 0xFF)
+            case (_, let signal): .signal(signal)
+            }
         let waiters = state.withLock { state in
             state.exit = exit
             defer { state.waiters = [] }

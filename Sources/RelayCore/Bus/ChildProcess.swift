@@ -3,8 +3,8 @@ import Glibc
 
 /// A program that ends, at the latest, when this process does.
 package final class ChildProcess: Sendable {
-    /// How it ended.
-    package enum Exit: Hashable, Sendable { case code(Int32), signal(Int32) }
+    /// How it ended. Unknown where this process ignores SIGCHLD, or somebody else in it reaps all children.
+    package enum Exit: Hashable, Sendable { case code(Int32), signal(Int32), unknown }
     package let processID: Int32
     package let path: String
     private let end: ChildExit

@@ -12,15 +12,18 @@ struct MarshalledMessage: ~Copyable {
         dbus_message_iter_init(message, &iterator)
         var start: UnsafeMutablePointer<CChar>?
         var count: Int32 = 0
-        guard dbus_message_marshal(message, &start, &count) != 0, let start, count >= 16 else {
+        guard dbus_message_marshal(message, &start, &count) != 0, let start else {
             (bytes, bodyStart) = (UnsafeRawBufferPointer(start: nil, count: 0), nil)
             return
         }
         // `start` holds `count` bytes until they are freed, with this value.
         bytes = UnsafeRawBufferPointer(start: start, count: Int(count))
+        guard bytes.count >= 16, bytes[0] == UInt8(ascii: "l") else {
+            bodyStart = nil
+            return
+        }
         let length = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-        let isLittle = bytes[0] == UInt8(ascii: "l")
-        bodyStart = isLittle && length <= bytes.count - 16 ? bytes.count - Int(length) : nil
+        bodyStart = length <= bytes.count - 16 ? bytes.count - Int(length) : nil
     }
     deinit { dbus_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
 }

@@ -2,15 +2,23 @@
 package struct MatchRule: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// Only names and paths that were validated go in: none has an apostrophe, which would end the value.
     package init(
         sender: String, path: String? = nil, interface: String, member: String? = nil, arguments: [(Int, String)] = []
     ) {
-        var text = "type='signal',sender='\(sender)',interface='\(interface)'"
-        if let path { text += ",path='\(path)'" }
-        if let member { text += ",member='\(member)'" }
-        for (index, value) in arguments { text += ",arg\(index)='\(value)'" }
+        var text = "type='signal',sender=\(Self.quoted(sender)),interface=\(Self.quoted(interface))"
+        if let path { text += ",path=\(Self.quoted(path))" }
+        if let member { text += ",member=\(Self.quoted(member))" }
+        for (index, value) in arguments { text += ",arg\(index)=\(Self.quoted(value))" }
         description = text
+    }
+    /// The D-Bus specification's "Match Rules": within apostrophes nothing is special but the apostrophe, which ends them.
+    private static func quoted(_ value: String) -> String {
+        var text = "'"
+        // Scalars: a combining mark after the apostrophe makes another character of it.
+        for scalar in value.unicodeScalars {
+            if scalar == "'" { text += #"'\''"# } else { text.unicodeScalars.append(scalar) }
+        }
+        return text + "'"
     }
     /// Who owns a name, and who follows.
     package static func owner(of name: String) -> Self {

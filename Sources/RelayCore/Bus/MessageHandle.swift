@@ -1,7 +1,8 @@
 import CDBus
 
 /// One reference to a libdbus message, given up at the end of its scope: held ones stop the connection's reading.
-package struct MessageHandle: ~Copyable, @unchecked Sendable {  // One owner.
+/// Unchecked: libdbus messages have no locks of their own, and this has one owner.
+package struct MessageHandle: ~Copyable, @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// Takes over a reference.

@@ -20,40 +20,47 @@ final class WatchTable: @unchecked Sendable {  // Guarded by the connection's lo
 
     init(_ loop: BusLoop) { self.loop = loop }
 
-    func add(_ watch: OpaquePointer) {
+    /// False when the kernel has no room for another watched descriptor.
+    func add(_ watch: OpaquePointer) -> Bool {
         entries.append(
             Entry(
                 watch: watch, descriptor: dbus_watch_get_unix_fd(watch), flags: dbus_watch_get_flags(watch),
                 isEnabled: dbus_watch_get_enabled(watch) != 0))
-        update(entries[entries.count - 1].descriptor)
+        if update(entries[entries.count - 1].descriptor) { return true }
+        entries.removeLast()
+        return false
     }
     func remove(_ watch: OpaquePointer) {
         guard let index = entries.firstIndex(where: { $0.watch == watch }) else { return }
         let entry = entries.remove(at: index)
-        update(entry.descriptor)
+        _ = update(entry.descriptor)
         // A send on another thread may have found the connection dead: the loop has to look.
         onRemoval()
     }
     func toggle(_ watch: OpaquePointer) {
         guard let index = entries.firstIndex(where: { $0.watch == watch }) else { return }
         entries[index].isEnabled = dbus_watch_get_enabled(watch) != 0
-        update(entries[index].descriptor)
+        _ = update(entries[index].descriptor)
     }
 
-    private func update(_ descriptor: Int32) {
-        let mine = entries.filter { $0.descriptor == descriptor }
-        if mine.isEmpty {
-            if registered.removeValue(forKey: descriptor) != nil { loop.unwatch(descriptor) }
-            return
-        }
+    /// With no enabled watch the descriptor leaves epoll: that one reports a hang-up whatever it is asked for, again and
+    /// again, and libdbus takes none while its watches are off.
+    private func update(_ descriptor: Int32) -> Bool {
         var events: UInt32 = 0
-        for entry in mine where entry.isEnabled {
+        for entry in entries where entry.isEnabled && entry.descriptor == descriptor {
             if entry.flags & DBUS_WATCH_READABLE.rawValue != 0 { events |= EPOLLIN.rawValue }
             if entry.flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events |= EPOLLOUT.rawValue }
         }
-        loop.watch(descriptor, for: events, was: registered[descriptor], handler: handlerID)
-        registered[descriptor] = events
+        let wanted = events == 0 ? nil : events
+        guard loop.watch(descriptor, for: wanted, was: registered[descriptor], handler: handlerID) else {
+            if wanted == nil { registered[descriptor] = nil }
+            return wanted == nil
+        }
+        registered[descriptor] = wanted
+        return true
     }
+    /// What epoll is asked for, by descriptor.
+    var watched: [Int32: UInt32] { registered }
 
     /// Tells libdbus what epoll saw. A watch may leave while another is handled, so each is looked up anew.
     func handle(_ events: UInt32) {

@@ -1,0 +1,181 @@
+import Glibc
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayCore
+
+@Suite("Bus loop") struct BusLoopTests {
+    /// Does something as it is released.
+    private final class Releaser: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        deinit { body() }
+    }
+    private static func threadCount(named name: String) -> Int {
+        guard let folder = opendir("/proc/self/task") else { return -1 }
+        defer { closedir(folder) }
+        var count = 0
+        while let entry = readdir(folder) {
+            let id = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let file = fopen("/proc/self/task/\(id)/comm", "r") else { continue }
+            defer { fclose(file) }
+            var text = [UInt8](repeating: 0, count: 32)
+            let length = fread(&text, 1, text.count, file)
+            if String(decoding: text.prefix(length), as: UTF8.self) == name + "\n" { count += 1 }
+        }
+        return count
+    }
+
+    @Test("runs jobs in order, on one thread, and knows that thread") func order() async throws {
+        let loop = try BusLoop(name: "order")
+        let seen = Mutex<[Int]>([])
+        let wasCurrent = Mutex(0)
+        for number in 0..<1_000 {
+            loop.execute {
+                seen.withLock { $0.append(number) }
+                if loop.isCurrent { wasCurrent.withLock { $0 += 1 } }
+            }
+        }
+        #expect(await eventually { seen.withLock { $0.count } == 1_000 })
+        #expect(seen.withLock { $0 } == Array(0..<1_000))
+        #expect(wasCurrent.withLock { $0 } == 1_000)
+        #expect(!loop.isCurrent)
+        loop.stop()
+    }
+    @Test("no wake-up is lost between threads that give jobs and a loop that goes to sleep") func wakeups() async throws
+    {
+        let loop = try BusLoop(name: "wakeups")
+        let count = Atomic<Int>(0)
+        for round in 1...3_000 {
+            loop.execute { count.add(1, ordering: .relaxed) }
+            if round % 3 == 0 { while count.load(ordering: .relaxed) < round { sched_yield() } }
+        }
+        #expect(await eventually { count.load(ordering: .relaxed) == 3_000 })
+        loop.stop()
+    }
+    @Test("timers come in order of their deadlines, and cancelled ones never") func timers() async throws {
+        let loop = try BusLoop(name: "timers")
+        let seen = Mutex<[String]>([])
+        loop.schedule(after: .milliseconds(60)) { seen.withLock { $0.append("third") } }
+        let cancelled = loop.schedule(after: .milliseconds(30)) { seen.withLock { $0.append("cancelled") } }
+        loop.schedule(after: .milliseconds(20)) { seen.withLock { $0.append("second") } }
+        loop.schedule(after: .zero) { seen.withLock { $0.append("first") } }
+        loop.schedule(after: .seconds(Int64.max)) { seen.withLock { $0.append("never") } }
+        loop.cancel(timer: cancelled)
+        #expect(await eventually { seen.withLock { $0.count } == 3 })
+        #expect(seen.withLock { $0 } == ["first", "second", "third"])
+        loop.stop()
+    }
+    @Test("jobs that beget jobs do not starve descriptors and timers") func fairness() async throws {
+        let loop = try BusLoop(name: "fairness")
+        let isDone = Atomic(false)
+        let timers = Atomic(0)
+        let events = Atomic(0)
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let added = loop.addHandler({ _ in events.add(1, ordering: .relaxed) }, whenStopped: {})
+        let handler = try #require(added)
+        #expect(loop.watch(ends[0], for: UInt32(POLLIN), was: nil, handler: handler))
+        @Sendable func again() {
+            if !isDone.load(ordering: .relaxed) { loop.execute { again() } }
+        }
+        loop.execute { again() }
+        loop.schedule(after: .milliseconds(1)) { timers.add(1, ordering: .relaxed) }
+        _ = write(ends[1], "x", 1)
+        #expect(await eventually { timers.load(ordering: .relaxed) == 1 && events.load(ordering: .relaxed) > 0 })
+        isDone.store(true, ordering: .relaxed)
+        #expect(loop.watch(ends[0], for: nil, was: UInt32(POLLIN), handler: handler))
+        loop.stop()
+        for end in ends { close(end) }
+    }
+    @Test("a descriptor that is watched for nothing reports no hang-up either") func quietHangUp() async throws {
+        let loop = try BusLoop(name: "quiet")
+        let events = Atomic(0)
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let added = loop.addHandler({ _ in events.add(1, ordering: .relaxed) }, whenStopped: {})
+        let handler = try #require(added)
+        #expect(loop.watch(ends[0], for: UInt32(POLLIN), was: nil, handler: handler))
+        close(ends[1])
+        #expect(await eventually { events.load(ordering: .relaxed) > 0 })
+        #expect(loop.watch(ends[0], for: nil, was: UInt32(POLLIN), handler: handler))
+        let passed = Mutex(false)
+        let before = Mutex(0)
+        // Two turns of the loop: what was reported before has been told by then.
+        loop.execute {
+            loop.execute {
+                before.withLock { $0 = events.load(ordering: .relaxed) }
+                loop.schedule(after: .milliseconds(20)) { passed.withLock { $0 = true } }
+            }
+        }
+        #expect(await eventually { passed.withLock { $0 } })
+        #expect(events.load(ordering: .relaxed) == before.withLock { $0 })
+        loop.stop()
+        close(ends[0])
+    }
+    @Test("stop runs what was given before, drops timers, and ends the thread") func stopping() async throws {
+        let loop = try BusLoop(name: "stopping")
+        #expect(await eventually { Self.threadCount(named: "stopping") == 1 })
+        let ran = Atomic(0)
+        let fired = Atomic(0)
+        loop.schedule(after: .milliseconds(1)) {
+            for _ in 0..<10 { loop.execute { ran.add(1, ordering: .relaxed) } }
+            loop.schedule(after: .milliseconds(5)) { fired.add(1, ordering: .relaxed) }
+            loop.stop()
+            loop.stop()
+        }
+        #expect(await eventually { Self.threadCount(named: "stopping") == 0 })
+        #expect(ran.load(ordering: .relaxed) == 10)
+        #expect(loop.schedule(after: .zero) { fired.add(1, ordering: .relaxed) } == 0)
+        #expect(fired.load(ordering: .relaxed) == 0)
+    }
+    @Test("a job that comes after the end still runs, on a thread that is the loop's") func aftermath() async throws {
+        let loop = try BusLoop(name: "aftermath")
+        loop.stop()
+        #expect(await eventually { Self.threadCount(named: "aftermath") == 0 })
+        let right = Atomic(0)
+        let count = Atomic(0)
+        for _ in 0..<100 {
+            loop.execute {
+                if loop.isCurrent { right.add(1, ordering: .relaxed) }
+                count.add(1, ordering: .relaxed)
+            }
+        }
+        #expect(await eventually { count.load(ordering: .relaxed) == 100 })
+        #expect(right.load(ordering: .relaxed) == 100)
+        #expect(await eventually { Self.threadCount(named: "aftermath") == 0 })
+    }
+    @Test("a loop that nobody holds any more ends its thread, also from within it") func release() async throws {
+        do { let loop = try BusLoop(name: "forgotten"); _ = loop }
+        #expect(await eventually { Self.threadCount(named: "forgotten") == 0 })
+        do {
+            let loop = try BusLoop(name: "inward")
+            loop.schedule(after: .milliseconds(2)) { withExtendedLifetime(loop) {} }
+        }
+        #expect(await eventually { Self.threadCount(named: "inward") == 0 })
+    }
+    @Test("what jobs and timers own may call the loop as it is released") func releases() async throws {
+        let loop = try BusLoop(name: "releases")
+        let count = Atomic(0)
+        func releaser() -> Releaser {
+            Releaser { [weak loop] in
+                loop?.execute { count.add(1, ordering: .relaxed) }
+            }
+        }
+        for stops in [false, true] {
+            let owned = releaser()
+            let timer = loop.schedule(after: .seconds(100)) { withExtendedLifetime(owned) {} }
+            if !stops { loop.cancel(timer: timer) }
+        }
+        let handled = releaser()
+        let added = loop.addHandler({ _ in withExtendedLifetime(handled) {} }, whenStopped: {})
+        let id = try #require(added)
+        loop.removeHandler(id)
+        loop.stop()
+        withExtendedLifetime(handled) {}
+        #expect(await eventually { count.load(ordering: .relaxed) >= 2 })
+    }
+}
