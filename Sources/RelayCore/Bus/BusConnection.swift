@@ -236,7 +236,7 @@ package final class BusConnection: Sendable {
         try send(header, serial: nextSerial(), body: body)
     }
     private func send(_ header: MessageHeader, serial: UInt32, body: [UInt8]) throws(RelayError) {
-        var writer = WireWriter()
+        var writer = WireWriter(capacity: body.count + 256)
         let start = try header.write(into: &writer, serial: serial)
         writer.append(body)
         try MessageHeader.finish(&writer, bodyStart: start)

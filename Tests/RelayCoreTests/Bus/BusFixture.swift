@@ -60,8 +60,8 @@ extension Result where Failure == RelayError {
 }
 
 /// The bytes of a value on the wire.
-func wire(_ write: (inout WireWriter) -> Void) -> [UInt8] {
-    var writer = WireWriter()
+func wire(capacity: Int = 256, _ write: (inout WireWriter) -> Void) -> [UInt8] {
+    var writer = WireWriter(capacity: capacity)
     write(&writer)
     return writer.bytes
 }

@@ -136,7 +136,7 @@ import Testing
         let peer = try await fixture.peer()
         let sender = try RawPeer(fixture.bus.address)
         let header = MessageHeader.test(peer.name, "Went", try Signature("ay"))
-        var writer = WireWriter()
+        var writer = WireWriter(capacity: 34 << 20)
         let start = try header.write(into: &writer, serial: 9)
         writer.bytes([UInt8](repeating: 9, count: 33 << 20))
         try MessageHeader.finish(&writer, bodyStart: start, limit: WireLimits.messageLength)
@@ -151,7 +151,7 @@ import Testing
         let bytes = Atomic<Int>(0)
         let counter = CountingHandler { bytes.add($0, ordering: .relaxed) }
         let receiver = try await BusConnection.connect(to: fixture.bus.bus, on: fixture.loop, handler: counter)
-        let body = wire { $0.bytes([UInt8](repeating: 3, count: 1_000_000)) }
+        let body = wire(capacity: 1 << 20) { $0.bytes([UInt8](repeating: 3, count: 1_000_000)) }
         let header = MessageHeader.test(receiver.uniqueName, "Went", try Signature("ay"))
         for _ in 0..<66 { try sender.connection.send(header, body: body) }
         #expect(await eventually { bytes.load(ordering: .relaxed) == 66 * body.count })

@@ -70,7 +70,7 @@ import Testing
         let peer = try await fixture.peer()
         let header = MessageHeader.test(peer.name, "Went", try Signature("ay"))
         func send(_ count: Int, limit: Int) throws(RelayError) {
-            var writer = WireWriter()
+            var writer = WireWriter(capacity: count + 512)
             let start = try header.write(into: &writer, serial: peer.connection.nextSerial())
             writer.bytes([UInt8](repeating: 1, count: count))
             try MessageHeader.finish(&writer, bodyStart: start, limit: limit)
