@@ -166,23 +166,19 @@ package final class BusConnection: Sendable {
     ///
     /// Returns false when nothing moved for as long as `patience`, or the connection is gone.
     package func drainOutgoing(patience: Duration) async -> Bool {
-        await withCheckedContinuation { continuation in
-            waitForOutgoing(patience, (outgoingBytes, MonotonicClock.deadline(after: patience))) { isDone in
-                continuation.resume(returning: isDone)
+        // A task of its own: the caller's cancellation must not cut off what was published. No timer of the loop's: those
+        // go when it is stopped. Looks every few milliseconds, as this is for the end of a service's life only.
+        await Task { [self] in
+            var (last, deadline) = (outgoingBytes, MonotonicClock.deadline(after: patience))
+            while isOpen {
+                let bytes = outgoingBytes
+                if bytes == 0 { return true }
+                if bytes < last { (last, deadline) = (bytes, MonotonicClock.deadline(after: patience)) }
+                if MonotonicClock.now > deadline { return false }
+                try? await Task.sleep(for: .milliseconds(2))
             }
-        }
-    }
-    /// Looks again every few milliseconds: this is for the end of a service's life only.
-    private func waitForOutgoing(
-        _ patience: Duration, _ last: (bytes: Int, deadline: UInt64), _ completion: @escaping @Sendable (Bool) -> Void
-    ) {
-        let bytes = outgoingBytes
-        if !isOpen { return completion(false) }
-        if bytes == 0 { return completion(true) }
-        var next = last
-        if bytes < last.bytes { next = (bytes, MonotonicClock.deadline(after: patience)) }
-        if MonotonicClock.now > next.deadline { return completion(false) }
-        loop.schedule(after: .milliseconds(2)) { [self, next] in waitForOutgoing(patience, next, completion) }
+            return false
+        }.value
     }
     private var isOpen: Bool { inner.withLock { $0.pointer != nil } }
 
