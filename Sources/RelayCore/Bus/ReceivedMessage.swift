@@ -42,6 +42,11 @@ package struct ReceivedMessage: ~Copyable {
         return text.withCString { strcmp(pointer, $0) == 0 }
     }
 
+    /// The body's signature as a C string; valid during the call.
+    package func withSignature<Result>(_ read: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
+        if let signature = dbus_message_get_signature(handle.pointer) { return try read(signature) }
+        return try "".withCString(read)
+    }
     /// The body, little-endian, its first byte aligned to 8; valid during the call.
     package func withBody<Result>(_ read: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try read(UnsafeRawBufferPointer(rebasing: marshalled.bytes[(marshalled.bodyStart ?? 0)...]))

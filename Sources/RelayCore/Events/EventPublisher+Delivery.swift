@@ -26,7 +26,7 @@ extension EventPublisher {
         var after: Aftermath?
         let (immediate, rest) = state.withLock { state -> (ContiguousArray<ImmediateSubscriber>?, Rest) in
             let rest: Rest = state.taps.isEmpty ? .none : .taps
-            guard let channel = state.channels.channel(for: type) else {
+            guard let channel = state.channels.value(for: type) else {
                 if !state.interfaceStreams.isEmpty { return (nil, .everything) }
                 state.sequence &+= 1
                 return (nil, rest)
@@ -65,7 +65,7 @@ extension EventPublisher {
 
     /// Puts a gap in the place where events of these types are missing: once for each subscription to any of them.
     package func deliver(_ gap: Gap, to types: [any Event.Type]) {
-        deliver(gap) { state in types.compactMap { state.channels.channel(for: ObjectIdentifier($0)) } }
+        deliver(gap) { state in types.compactMap { state.channels.value(for: ObjectIdentifier($0)) } }
     }
     /// Puts a gap in the place where any events of an interface may be missing: once for each subscription to any of them.
     package func deliver(_ gap: Gap, in interface: any EventInterface.Type) {

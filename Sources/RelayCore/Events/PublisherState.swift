@@ -13,7 +13,7 @@ struct PublisherState {
         var subscriptions: [ObjectIdentifier: BufferedSubscriber] = [:]
     }
 
-    var channels = ChannelTable()
+    var channels = TypeTable<Channel>()
     var sequence: UInt64 = 0
     var mailboxes: [MailboxKey: Mailbox] = [:]
     /// Mailboxes of a single subscription.
@@ -26,7 +26,7 @@ struct PublisherState {
 
     /// The channel of a type, made if there is none. New ones join the streams of their interface.
     mutating func channel<E: Event>(for type: E.Type) -> Channel {
-        if let channel = channels.channel(for: ObjectIdentifier(type)) { return channel }
+        if let channel = channels.value(for: ObjectIdentifier(type)) { return channel }
         let channel = Channel(type)
         channels.insert(channel, for: ObjectIdentifier(type))
         if let interface = channel.interface {

@@ -15,4 +15,9 @@ public struct Stamp: Hashable, Sendable {
     public init(epoch: UInt64, sequence: UInt64, previous: UInt64, publishedAt: Timestamp) {
         (self.epoch, self.sequence, self.previous, self.publishedAt) = (epoch, sequence, previous, publishedAt)
     }
+
+    /// The same in another run: signals do not carry theirs.
+    package func inEpoch(_ epoch: UInt64) -> Stamp {
+        Stamp(epoch: epoch, sequence: sequence, previous: previous, publishedAt: publishedAt)
+    }
 }

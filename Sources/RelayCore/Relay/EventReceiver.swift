@@ -1,7 +1,11 @@
+import Glibc
+
 /// How one type of event comes in, without its type. On the relay's thread only.
 class AnyReceiver: @unchecked Sendable {  // Used on the loop's thread only.
     func adopt(_ fields: [WireField]) {}
-    func receive(_ body: UnsafeRawBufferPointer, _ signature: String, _ stamp: Stamp, _ publisher: EventPublisher) {}
+    func receive(
+        _ body: UnsafeRawBufferPointer, _ signature: UnsafePointer<CChar>, _ stamp: Stamp, _ publisher: EventPublisher
+    ) {}
     func gap(_ gap: Gap, _ publisher: EventPublisher) {}
 }
 
@@ -30,7 +34,7 @@ final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
         }
     }
     override func receive(
-        _ body: UnsafeRawBufferPointer, _ signature: String, _ stamp: Stamp, _ publisher: EventPublisher
+        _ body: UnsafeRawBufferPointer, _ signature: UnsafePointer<CChar>, _ stamp: Stamp, _ publisher: EventPublisher
     ) {
         if let mismatch {
             if hasToldMismatch { return }
@@ -39,7 +43,8 @@ final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
             return gap(stamp.sequence...UInt64.max, stamp, mismatch, publisher)
         }
         do {
-            if signature != expected {
+            if expected.withCString({ strcmp(signature, $0) }) != 0 {
+                let signature = String(cString: signature)
                 throw RelayError(
                     .schemaMismatch, "\(E.name) came with signature '\(signature)' instead of '\(expected)'")
             }

@@ -4,13 +4,25 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
         let signature: String
         let body: [UInt8]
         let stamp: Stamp
+        let event: Event
+    }
+    /// One event of the interface, as it was seen on the bus or asked for.
+    struct Event {
         let name: String
+        let token: Int
+        var isWanted: Bool
     }
     let interface: String
     let path: String
     var machine = LaneMachine<HeldEvent>()
     /// What is wanted of it; nil stands for every event.
-    var names: Set<String>? = []
+    var names: Set<String>? = [] {
+        didSet { for index in events.indices { events[index].isWanted = includes(events[index].name) } }
+    }
+    /// Few: looked through by comparing C strings, which is faster than making a `String` and hashing it.
+    private var events: [Event] = []
+    /// A service that sends ever new names does not make this grow without end.
+    private static let eventLimit = 1_024
     var rules: [MatchRule] = []
     /// Counts the requests of `Attach`: only the latest answer counts.
     var generation = 0
@@ -33,5 +45,14 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
             MatchRule(sender: service, path: path, interface: interface, member: member),
         ]
     }
-    func includes(_ name: String) -> Bool { names?.contains(name) ?? true }
+    private func includes(_ name: String) -> Bool { names?.contains(name) ?? true }
+
+    /// The event that a message is; nil when there are too many of them.
+    func event(of message: borrowing ReceivedMessage, _ sink: any FollowerSink) -> Event? {
+        for event in events where message.hasMember(event.name) { return event }
+        guard let name = message.member, events.count < Self.eventLimit else { return nil }
+        let event = Event(name: name, token: sink.token(for: name, of: interface), isWanted: includes(name))
+        events.append(event)
+        return event
+    }
 }

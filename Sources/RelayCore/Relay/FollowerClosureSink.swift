@@ -1,14 +1,22 @@
+import Synchronization
+
 /// Turns a follower's calls into values.
 package final class FollowerClosureSink: FollowerSink {
     private let deliver: @Sendable (FollowerOutput) -> Void
+    private let names = Mutex<[(interface: String, name: String)]>([])
     package init(_ deliver: @escaping @Sendable (FollowerOutput) -> Void) { self.deliver = deliver }
 
     package func schemas(_ schemas: [EventSchema], of interface: String) {}
-    package func event(
-        _ name: String, of interface: String, signature: String, body: UnsafeRawBufferPointer, stamp: Stamp
-    ) {
+    package func token(for name: String, of interface: String) -> Int {
+        names.withLock { names in
+            names.append((interface, name))
+            return names.count - 1
+        }
+    }
+    package func event(_ token: Int, signature: UnsafePointer<CChar>, body: UnsafeRawBufferPointer, stamp: Stamp) {
+        let (interface, name) = names.withLock { $0[token] }
         let envelope = Envelope(
-            interface: interface, name: name, signature: signature, body: Array(body), stamp: stamp)
+            interface: interface, name: name, signature: String(cString: signature), body: Array(body), stamp: stamp)
         deliver(.event(envelope))
     }
     package func gap(_ gap: Gap, in interface: String, of name: String?) { deliver(.gap(interface: interface, gap)) }

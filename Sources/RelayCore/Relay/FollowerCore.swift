@@ -11,7 +11,8 @@ final class FollowerCore: BusHandler {
         /// Counts owners, so that answers about a former one are dropped.
         var ownerGeneration = 0
         var lanes: [String: FollowedLane] = [:]
-        var lanesByPath: [String: FollowedLane] = [:]
+        /// The same; few.
+        var lanesInOrder: [FollowedLane] = []
         var told = EventRelay.State.connecting
         var wasActive = false
         var isActivated = false
@@ -205,13 +206,12 @@ final class FollowerCore: BusHandler {
             foreign.add(1, ordering: .relaxed)
             return
         }
-        guard let path = message.path, let lane = state.onLoop.lanesByPath[path], let member = message.member else {
-            return
-        }
-        if message.hasInterface(lane.interface) {
-            event(member, lane, message)
-        } else if message.hasInterface(Stream1.name), message.hasSignature(Stream1.headSignature) {
-            head(member, lane, message)
+        for lane in state.onLoop.lanesInOrder where message.hasPath(lane.path) {
+            if message.hasInterface(lane.interface) {
+                event(lane, message)
+            } else if message.hasInterface(Stream1.name), message.hasSignature(Stream1.headSignature) {
+                head(lane, message)
+            }
         }
     }
     private func ownerSignal(_ message: borrowing ReceivedMessage) {
@@ -223,22 +223,23 @@ final class FollowerCore: BusHandler {
         guard let names, names[0] == service else { return }
         resolved(names[2].isEmpty ? nil : names[2])
     }
-    private func event(_ name: String, _ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
-        guard let stamp = message.withBody({ Self.stamp(of: $0) }) else { return }
-        switch lane.machine.receive(name, stamp.sequence, stamp.previous) {
+    private func event(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
+        guard let stamp = message.withBody({ Self.stamp(of: $0) }), let event = lane.event(of: message, sink) else {
+            return
+        }
+        switch lane.machine.receive(event.name, stamp.sequence, stamp.previous) {
         case .drop: return
         case .hold:
             let held = FollowedLane.HeldEvent(
-                signature: message.signature, body: message.body, stamp: stamp, name: name)
-            lane.machine.hold(name, stamp.sequence, stamp.previous, held)
+                signature: message.signature, body: message.body, stamp: stamp, event: event)
+            lane.machine.hold(event.name, stamp.sequence, stamp.previous, held)
         case .deliver(let epoch, let gap):
             if let gap { tell(gap, lane) }
-            if lane.includes(name) {
-                let stamp = Stamp(
-                    epoch: epoch, sequence: stamp.sequence, previous: stamp.previous, publishedAt: stamp.publishedAt)
-                let signature = message.signature
-                message.withBody { body in
-                    sink.event(name, of: lane.interface, signature: signature, body: body, stamp: stamp)
+            if event.isWanted {
+                message.withSignature { signature in
+                    message.withBody { body in
+                        sink.event(event.token, signature: signature, body: body, stamp: stamp.inEpoch(epoch))
+                    }
                 }
             }
             if !lane.hasTick { orderTick(lane) }
@@ -254,12 +255,12 @@ final class FollowerCore: BusHandler {
         return Stamp(
             epoch: 0, sequence: number(0), previous: number(8), publishedAt: Timestamp(microseconds: number(16)))
     }
-    private func head(_ member: String, _ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
+    private func head(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
         let head = message.withBody { body -> StreamHead? in
             var reader = WireReader(body)
             return try? Stream1.readHead(&reader)
         }
-        guard let head, member == "Head" || member == "End" else { return }
+        guard let head, let member = message.member, member == "Head" || member == "End" else { return }
         run(
             lane.machine.head(
                 epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: member == "End"), lane)
@@ -271,7 +272,7 @@ final class FollowerCore: BusHandler {
         if let lane = state.onLoop.lanes[interface] { return lane }
         let lane = FollowedLane(interface)
         state.onLoop.lanes[interface] = lane
-        state.onLoop.lanesByPath[lane.path] = lane
+        state.onLoop.lanesInOrder.append(lane)
         if state.onLoop.owner != nil { _ = lane.machine.ownerAppeared() }
         return lane
     }
@@ -294,12 +295,12 @@ final class FollowerCore: BusHandler {
         for action in actions {
             switch action {
             case .deliver(let held, let epoch):
-                guard lane.includes(held.name) else { continue }
-                let stamp = Stamp(
-                    epoch: epoch, sequence: held.stamp.sequence, previous: held.stamp.previous,
-                    publishedAt: held.stamp.publishedAt)
-                held.body.withUnsafeBytes { body in
-                    sink.event(held.name, of: lane.interface, signature: held.signature, body: body, stamp: stamp)
+                guard held.event.isWanted else { continue }
+                held.signature.withCString { signature in
+                    held.body.withUnsafeBytes { body in
+                        sink.event(
+                            held.event.token, signature: signature, body: body, stamp: held.stamp.inEpoch(epoch))
+                    }
                 }
             case .gap(let gap): tell(gap, lane)
             case .attach(let epoch, let after): attach(lane, epoch, after)

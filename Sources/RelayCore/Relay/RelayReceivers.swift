@@ -12,6 +12,8 @@ final class RelayReceivers: FollowerSink {
     private let publisher: EventPublisher
     private let receivers: [String: [String: AnyReceiver]]
     private let interfaces: [String: any EventInterface.Type]
+    private let byToken: [AnyReceiver]
+    private let tokens: [String: [String: Int]]
     private let current = Mutex(States())
 
     init(
@@ -19,15 +21,23 @@ final class RelayReceivers: FollowerSink {
         _ interfaces: [String: any EventInterface.Type]
     ) {
         (self.publisher, self.receivers, self.interfaces) = (publisher, receivers, interfaces)
+        var byToken: [AnyReceiver] = []
+        tokens = receivers.mapValues { events in
+            events.mapValues { receiver in
+                byToken.append(receiver)
+                return byToken.count - 1
+            }
+        }
+        self.byToken = byToken
     }
 
     func schemas(_ schemas: [EventSchema], of interface: String) {
         for schema in schemas { receivers[interface]?[schema.event]?.adopt(schema.fields) }
     }
-    func event(
-        _ name: String, of interface: String, signature: String, body: UnsafeRawBufferPointer, stamp: Stamp
-    ) {
-        receivers[interface]?[name]?.receive(body, signature, stamp, publisher)
+    func token(for name: String, of interface: String) -> Int { tokens[interface]?[name] ?? -1 }
+    func event(_ token: Int, signature: UnsafePointer<CChar>, body: UnsafeRawBufferPointer, stamp: Stamp) {
+        // -1: an event that the contract does not have.
+        if token >= 0 { byToken[token].receive(body, signature, stamp, publisher) }
     }
     func gap(_ gap: Gap, in interface: String, of name: String?) {
         if let name {

@@ -10,7 +10,7 @@ import Synchronization
 public final class EventService: Sendable {
     public let name: String
     private let interfaces: [ServedInterface]
-    private let events: [ObjectIdentifier: AnyServedEvent]
+    private let events: TypeTable<AnyServedEvent>
     private let commands: [ObjectIdentifier: AnyServedCommand]
     private let core: ServiceCore
     private let strays = Mutex<[String]>([])
@@ -31,7 +31,9 @@ public final class EventService: Sendable {
         }
         self.name = name
         self.interfaces = served
-        events = served.reduce(into: [:]) { all, one in all.merge(one.events) { first, _ in first } }
+        events = served.reduce(into: TypeTable()) { all, one in
+            for (type, event) in one.events { all.insert(event, for: type) }
+        }
         commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
         core = ServiceCore(name, bus, served, try BusLoop(name: "service"))
     }
@@ -71,11 +73,12 @@ public final class EventService: Sendable {
     /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
     ///   carry (a NUL in a string), `TooLarge` over 1 MiB. Nothing was published then.
     public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
-        guard let served = events[ObjectIdentifier(E.self)] as? ServedEvent<E> else {
+        guard let served = events.value(for: ObjectIdentifier(E.self)) else {
             throw RelayError(
                 .notFound, "\(E.name) is of \(E.Interface.name), which \(name) does not export: add it to exporting")
         }
-        try served.publish(event)
+        // What the table holds for E was made for E. (A checked cast looks the type's metadata up at every publish.)
+        try unsafeDowncast(served, to: ServedEvent<E>.self).publish(event)
     }
 
     /// Serves until the task is cancelled, then finishes what runs and releases the name. Once only.
