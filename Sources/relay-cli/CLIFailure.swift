@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why a command ends without success: what a person reads on stderr, and what a script sees.
 struct CLIFailure: Error, Equatable, Sendable {
     let code: ExitCode
@@ -6,5 +8,9 @@ struct CLIFailure: Error, Equatable, Sendable {
 
     init(_ code: ExitCode, _ message: String) {
         (self.code, self.message) = (code, message)
+    }
+
+    static func cannotWrite(errno number: Int32) -> CLIFailure {
+        CLIFailure(.outputFailed, "cannot write: \(String(cString: strerror(number)))")
     }
 }

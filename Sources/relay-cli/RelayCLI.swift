@@ -1,1 +1,28 @@
-@main struct RelayCLI { static func main() {} }
+import Glibc
+
+/// Puts the program together for this process.
+@main struct RelayCLI {
+    static func main() {
+        // A reader that goes away is seen by its error.
+        signal(SIGPIPE, SIG_IGN)
+        StandardDescriptors.reserve()
+        let note: (String) -> Void = { text in
+            var channel = OutputChannel(descriptor: STDERR_FILENO)
+            channel.pending.append("relay-cli: \(SafeText.visible(text))\n")
+            _ = channel.write()
+        }
+        guard let arguments = ProcessArguments.all() else {
+            note("an argument is not UTF-8; D-Bus has no other text")
+            exit(ExitCode.badValue.rawValue)
+        }
+        let environment = ProcessArguments.environment()
+        let tool = Tool(
+            environment: environment, output: STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1,
+            locator: .ofProcess(environment: environment), note: note,
+            connect: { service, bus, startsService, deliver throws(CLIFailure) in
+                try BusService(service, on: bus, startsService: startsService, deliver: deliver)
+            },
+            stop: { () throws(CLIFailure) in try SignalDescriptor() })
+        exit(tool.run(arguments).rawValue)
+    }
+}

@@ -9,7 +9,7 @@ struct ArgumentEncoderTests {
         IntrospectedCommand(
             name: "Do",
             arguments: try shapes.map { name, annotation in
-                IntrospectedField(name: name, shape: try #require(ShapeParser.shape(annotation)))
+                IntrospectedField(name: name, shape: try Samples.shape(annotation))
             })
     }
     private func encode(_ annotation: String, _ text: String) throws -> [UInt8] {

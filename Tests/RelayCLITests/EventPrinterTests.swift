@@ -7,7 +7,7 @@ import Testing
 @Suite("Lines of watch")
 struct EventPrinterTests {
     private func line(
-        _ event: ObservedEvent, json: Bool = false, color: Bool = false, knows: Bool = true
+        _ event: Envelope, json: Bool = false, color: Bool = false, knows: Bool = true
     ) throws -> (text: String, fault: WireFault?) {
         var printer = Samples.printer(json: json, color: color)
         if knows { printer.learn([try Samples.relocation()]) }
@@ -34,7 +34,7 @@ struct EventPrinterTests {
 
     @Test("an event without fields")
     func noFields() throws {
-        let ping = ObservedEvent(
+        let ping = Envelope(
             interface: "org.eventrelay.Relocation1", name: "Ping", signature: "ttt",
             body: Samples.body { for stamp: UInt64 in [1, 0, 0] { $0.uint64(stamp) } },
             stamp: Samples.stamp(1, previous: 0, at: 0))
@@ -57,7 +57,7 @@ struct EventPrinterTests {
             try writer.endArray(writer.beginArray(elementAlignment: 4))
             for stamp: UInt64 in [1, 0, 0] { writer.uint64(stamp) }
         }
-        let event = ObservedEvent(
+        let event = Envelope(
             interface: "org.eventrelay.Relocation1", name: "TruckLoaded", signature: "a(sad)asttt", body: body,
             stamp: Samples.stamp(1, previous: 0, at: 0))
         #expect(
@@ -72,7 +72,7 @@ struct EventPrinterTests {
         #expect(
             try line(event, knows: false).text
                 == "09:15:04.123 #17 BoxProvisioned arg0=3 arg1=10 arg2=\"Kitchen\"\n")
-        let other = ObservedEvent(
+        let other = Envelope(
             interface: event.interface, name: event.name, signature: "sttt",
             body: try Samples.body { try $0.string("x") }, stamp: Samples.stamp(18, previous: 17, at: 0))
         #expect(try line(other).text == "00:00:00.000 #18 BoxProvisioned arg0=\"x\"\n")
@@ -81,7 +81,7 @@ struct EventPrinterTests {
     @Test("a body that cannot be read is told, and its line is still one line, and still JSON")
     func malformed() throws {
         let good = try Samples.boxProvisioned(17)
-        let bad = ObservedEvent(
+        let bad = Envelope(
             interface: good.interface, name: good.name, signature: good.signature, body: Array(good.body.prefix(9)),
             stamp: Samples.stamp(17, previous: 0, at: 0))
         let people = try line(bad)

@@ -26,11 +26,20 @@ struct FailureMappingTests {
         #expect(failure == CLIFailure(code, "OrderBox: no room (\(name))"))
     }
 
+    @Test("what libdbus says when there is no bus is no reply of the service's")
+    func noBus() {
+        let remote = RemoteError(name: "org.freedesktop.DBus.Error.FileNotFound", message: "no such file")
+        let error = RelayError(.unavailable, "no connection to the session bus: no such file", cause: remote)
+        #expect(
+            FailureMapping.failure(error, interface: "a.b", member: "Introspect")
+                == CLIFailure(.unavailable, "no connection to the session bus: no such file"))
+    }
+
     @Test("no answer in time is 75, and says that the command may have run")
     func timeout() {
         let error = RelayError(.timedOut, "no answer within 1.0 seconds", mayHaveRun: true)
         #expect(
             FailureMapping.failure(error, interface: "a.b", member: "Do")
-                == CLIFailure(.timedOut, "Do: no answer within 1.0 seconds; it may have run"))
+                == CLIFailure(.timedOut, "no answer within 1.0 seconds; it may have run"))
     }
 }

@@ -71,16 +71,20 @@ enum Samples {
 
     static func boxProvisioned(
         _ sequence: UInt64, previous: UInt64 = 0, title: String = "Kitchen", at time: UInt64 = 1_795_166_104_123_456
-    ) throws -> ObservedEvent {
+    ) throws -> Envelope {
         let body = try body { writer in
             writer.int64(3)
             writer.int32(10)
             try writer.string(title)
             for stamp in [sequence, previous, time] { writer.uint64(stamp) }
         }
-        return ObservedEvent(
+        return Envelope(
             interface: "org.eventrelay.Relocation1", name: "BoxProvisioned", signature: "xisttt", body: body,
             stamp: Samples.stamp(sequence, previous: previous, at: time))
+    }
+    /// Of an annotation, or of a signature, which has types that an annotation has not.
+    static func shape(_ text: String) throws -> Shape {
+        try Shape(annotation: text) ?? Shape(Signature(text).types[0])
     }
     static func stamp(_ sequence: UInt64, previous: UInt64 = 0, at time: UInt64 = 0, epoch: UInt64 = 1) -> Stamp {
         Stamp(epoch: epoch, sequence: sequence, previous: previous, publishedAt: Timestamp(microseconds: time))

@@ -14,14 +14,14 @@ struct WatchLoopTests {
         init(
             _ options: WatchOptions, output: Int32, stop: Int32, limit: Int = 65_536,
             onDiscover: @escaping @Sendable (WatchQueue) -> Void = { queue in
-                queue.post(Result { try Samples.catalogue() }.mapError { _ in CLIFailure(.software, "") })
+                let catalogue = try? Samples.catalogue()
+                queue.post(.discovered(catalogue.map { .found($0) } ?? .failed(CLIFailure(.software, "no catalogue"))))
             }
         ) throws {
             let wakeup = try Wakeup()
             let queue = WatchQueue(limit: limit, wakeup: wakeup)
             self.queue = queue
-            let (results, continuation) = AsyncStream<CLIFailure?>.makeStream()
-            let thread = LoopThread {
+            done = WaitingThread.run {
                 var loop = WatchLoop(
                     WatchMachine(options, service: "a.b", printer: Samples.printer()),
                     output: OutputChannel(descriptor: output), queue: queue, wakeup: wakeup, stop: stop,
@@ -29,13 +29,7 @@ struct WatchLoopTests {
                     perform: { action in
                         if action == .discover { onDiscover(queue) }
                     })
-                continuation.yield(loop.run())
-                continuation.finish()
-            }
-            thread.start()
-            done = Task {
-                for await result in results { return result }
-                return nil
+                return loop.run()
             }
         }
     }
@@ -57,7 +51,6 @@ struct WatchLoopTests {
         let stop = TestPipe()
         defer { close(output, stop) }
         let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
-        running.queue.append(.state(.active))
         for sequence: UInt64 in 1...3 {
             running.queue.append(try event(sequence))
             let line = String(decoding: output.readSome(), as: UTF8.self)
@@ -73,7 +66,6 @@ struct WatchLoopTests {
         let stop = TestPipe()
         defer { close(output, stop) }
         let running = try Running(WatchOptions(count: 5_000), output: output.writing, stop: stop.reading)
-        running.queue.append(.state(.active))
         // More than a pipe takes: the loop has to wait for the reader.
         for sequence: UInt64 in 1...6_000 { running.queue.append(try event(sequence)) }
         var lines = 0
@@ -95,7 +87,6 @@ struct WatchLoopTests {
         let stop = TestPipe()
         defer { close(output, stop) }
         let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading, limit: 1_000)
-        running.queue.append(.state(.active))
         let total: UInt64 = 200_000
         for sequence in 1...total { running.queue.append(try event(sequence)) }
         // Nothing was read. Now everything, then the end.
@@ -128,7 +119,6 @@ struct WatchLoopTests {
         let stop = TestPipe()
         defer { close(output, stop) }
         let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
-        running.queue.append(.state(.active))
         for sequence: UInt64 in 1...20_000 { running.queue.append(try event(sequence)) }
         stop.closeWriting()
         #expect(await running.done.value == nil)
@@ -140,7 +130,6 @@ struct WatchLoopTests {
         let stop = TestPipe()
         defer { close(output, stop) }
         let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
-        running.queue.append(.state(.active))
         for sequence: UInt64 in 1...100 { running.queue.append(try event(sequence)) }
         _ = output.readSome(1)  // The service is known.
         stop.closeWriting()
@@ -155,7 +144,6 @@ struct WatchLoopTests {
         let stop = TestPipe()
         defer { close(output, stop) }
         let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
-        running.queue.append(.state(.active))
         running.queue.append(try event(1))
         _ = output.readSome()
         output.closeReading()
@@ -169,8 +157,7 @@ struct WatchLoopTests {
         defer { close(output, stop) }
         var options = WatchOptions()
         options.duration = .milliseconds(20)
-        let running = try Running(options, output: output.writing, stop: stop.reading)
-        running.queue.append(.state(.connecting))
+        let running = try Running(options, output: output.writing, stop: stop.reading) { $0.post(.discovered(.absent)) }
         #expect(await running.done.value == nil)
     }
 
@@ -180,7 +167,6 @@ struct WatchLoopTests {
         let stop = TestPipe()
         defer { close(output, stop) }
         let running = try Running(WatchOptions(events: ["Nope"]), output: output.writing, stop: stop.reading)
-        running.queue.append(.state(.active))
         #expect(await running.done.value?.code == .usage)
     }
 
@@ -191,28 +177,9 @@ struct WatchLoopTests {
         let stop = TestPipe()
         defer { close(stop) }
         let running = try Running(WatchOptions(), output: full, stop: stop.reading)
-        running.queue.append(.state(.active))
         running.queue.append(try event(1))
         let failure = await running.done.value
         #expect(failure?.code == .outputFailed)
         #expect(failure?.message.contains("No space left") == true)
-    }
-}
-
-/// A thread that may wait: a task's may not.
-private final class LoopThread {
-    private let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    func start() {
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(self).toOpaque()
-        pthread_create(
-            &thread, nil,
-            { context in
-                if let context { Unmanaged<LoopThread>.fromOpaque(context).takeRetainedValue().body() }
-                return nil
-            }, context)
-        pthread_detach(thread)
     }
 }

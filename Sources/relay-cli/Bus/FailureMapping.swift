@@ -4,13 +4,20 @@ import RelayCore
 enum FailureMapping {
     /// `interface` is the one called, whose own errors (`<interface>.Error.<Name>`) are refusals that it declares.
     static func failure(_ error: RelayError, interface: String, member: String) -> CLIFailure {
-        guard let remote = error.cause as? RemoteError else {
+        guard let remote = error.cause as? RemoteError, !isLocal(remote) else {
             let doubt = error.mayHaveRun && error.code == .timedOut ? "; it may have run" : ""
-            return CLIFailure(exitCode(error.code), "\(member): \(error.message)\(doubt)")
+            return CLIFailure(exitCode(error.code), error.message + doubt)
         }
         let isRefusal = remote.name.hasPrefix(interface + ".Error.")
         let text = remote.message.isEmpty ? remote.name : "\(remote.message) (\(remote.name))"
         return CLIFailure(isRefusal ? .refused : exitCode(error.code), "\(member): \(text)")
+    }
+
+    /// What libdbus says when it finds no bus: no reply to the call.
+    private static func isLocal(_ remote: RemoteError) -> Bool {
+        ["NoServer", "FileNotFound", "BadAddress", "NoNetwork", "AuthFailed", "Disconnected", "IOError"].contains {
+            remote.name == "org.freedesktop.DBus.Error." + $0
+        }
     }
 
     static func exitCode(_ code: RelayError.Code) -> ExitCode {

@@ -1,3 +1,5 @@
+import RelayCore
+
 /// All that a service tells about itself: its objects, in the order of their paths.
 struct Catalogue: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
@@ -8,11 +10,9 @@ struct Catalogue: Equatable, Sendable {
     }
     private(set) var entries: [Entry] = []
 
-    static let stream = "org.eventrelay.Stream1"
-
     init(_ objects: [(path: String, node: IntrospectedNode)] = []) {
         for object in objects.sorted(by: { $0.path < $1.path }) {
-            let isRelay = object.node.interfaces.contains { $0.name == Self.stream }
+            let isRelay = object.node.interfaces.contains { $0.name == Stream1.name }
             entries += object.node.interfaces.map { Entry(path: object.path, interface: $0, isRelay: isRelay) }
         }
     }
@@ -21,7 +21,7 @@ struct Catalogue: Equatable, Sendable {
     var offered: [Entry] { entries.filter { $0.isRelay && !Self.isMachinery($0.interface.name) } }
 
     private static func isMachinery(_ name: String) -> Bool {
-        name == stream || name.hasPrefix("org.freedesktop.DBus.")
+        name == Stream1.name || name.hasPrefix("org.freedesktop.DBus.")
     }
 
     // MARK: Events

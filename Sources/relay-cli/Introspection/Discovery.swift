@@ -11,7 +11,24 @@ struct Discovery {
     let caller: any ServiceCaller
     let timeout: Duration
 
-    /// Throws `CLIFailure`; `.software` for descriptions that cannot be understood or have no end.
+    /// What came of a walk.
+    enum Outcome: Equatable, Sendable {
+        case found(Catalogue)
+        /// There is no such service now.
+        case absent
+        case failed(CLIFailure)
+    }
+    func outcome() async -> Outcome {
+        do {
+            return .found(try await catalogue())
+        } catch is ServiceAbsent {
+            return .absent
+        } catch {
+            return .failed(error as? CLIFailure ?? CLIFailure(.software, "\(error)"))
+        }
+    }
+
+    /// Throws `ServiceAbsent`, or `CLIFailure`; `.software` for descriptions that cannot be understood or have no end.
     func catalogue() async throws -> Catalogue {
         var objects: [(path: String, node: IntrospectedNode)] = []
         var waiting = ["/"]

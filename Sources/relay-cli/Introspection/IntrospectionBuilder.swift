@@ -90,7 +90,7 @@ final class IntrospectionBuilder {
                 isReply: open.last == .command && values["direction"] == "out")
             return .argument
         case (.argument, "annotation"), (.property, "annotation"):
-            if values["name"] == "org.eventrelay.Fields" { argument?.annotation = values["value"] }
+            if values["name"] == IntrospectionXML.fieldsAnnotation { argument?.annotation = values["value"] }
             return .other
         default:
             return .other
@@ -142,7 +142,7 @@ final class IntrospectionBuilder {
             return nil
         }
         // An annotation that does not fit the signature is no reason to lose the event: it only names things.
-        let annotated = argument.annotation.flatMap { ShapeParser.shape($0) }
+        let annotated = argument.annotation.flatMap { Shape(annotation: $0) }
         let shape = annotated.flatMap { $0.signature == argument.signature ? $0 : nil } ?? Shape(types[0])
         return IntrospectedField(name: argument.name.isEmpty ? unnamed : argument.name, shape: shape)
     }

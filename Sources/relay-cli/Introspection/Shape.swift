@@ -29,6 +29,32 @@ indirect enum Shape: Hashable, Sendable {
             }
     }
 
+    /// With all that a schema tells.
+    init(_ type: WireType) {
+        self =
+            switch type {
+            case .bool: .basic(.boolean)
+            case .byte: .basic(.byte)
+            case .int16: .basic(.int16)
+            case .uint16: .basic(.uint16)
+            case .int32: .basic(.int32)
+            case .uint32: .basic(.uint32)
+            case .int64: .basic(.int64)
+            case .uint64: .basic(.uint64)
+            case .double: .basic(.double)
+            case .string: .basic(.string)
+            case .array(let element): .array(Shape(element))
+            case .optional(let wrapped): .optional(Shape(wrapped))
+            case .dictionary(let key, let value): .dictionary(Shape(key).type, Shape(value))
+            case .structure(let fields): .structure(fields.map { Member(name: $0.name, shape: Shape($0.type)) })
+            }
+    }
+    /// What the annotation `org.eventrelay.Fields` says; nil if that is nothing.
+    init?(annotation: String) {
+        guard let field = try? WireField(parsing: "field:" + annotation) else { return nil }
+        self.init(field.type)
+    }
+
     var type: DBusType {
         switch self {
         case .basic(let type): type

@@ -32,7 +32,7 @@ struct EventPrinter {
     }
 
     /// Returns what is wrong with the event's body, which its line shows as far as it can be read.
-    mutating func append(_ event: ObservedEvent, to output: inout ByteBuffer) -> WireFault? {
+    mutating func append(_ event: Envelope, to output: inout ByteBuffer) -> WireFault? {
         let format = format(of: event)
         let fault: WireFault?
         if style.json {
@@ -118,7 +118,7 @@ struct EventPrinter {
         }
     }
 
-    private mutating func format(of event: ObservedEvent) -> Format {
+    private mutating func format(of event: Envelope) -> Format {
         let key = Key(interface: event.interface, name: event.name)
         if let known = formats[key], known.fields.signature == event.signature { return known }
         // The service told otherwise, or nothing, about this event: its signature comes with it.

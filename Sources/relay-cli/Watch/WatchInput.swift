@@ -1,17 +1,15 @@
 import RelayCore
 
 /// What the bus side tells `watch`, in its order.
-enum WatchInput: Sendable, Equatable {
-    case event(ObservedEvent)
+enum WatchInput: Sendable {
+    case event(Envelope)
     case gap(interface: String, Gap)
     case state(ServiceState)
 }
 
 /// Where the service is.
 enum ServiceState: Sendable, Equatable {
-    /// Not found so far.
-    case connecting
-    /// There, and followed.
+    /// There.
     case active
     /// It or the bus went away; what comes next may be `active` again.
     case interrupted

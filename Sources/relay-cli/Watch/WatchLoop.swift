@@ -37,6 +37,7 @@ struct WatchLoop {
     /// Returns when the watch is over; nil: in a good way.
     mutating func run() -> CLIFailure? {
         let deadline = duration.map { ContinuousClock.now + $0 }
+        act(machine.start())
         while true {
             wakeup.clear()
             let hasMore = takeInputs()
@@ -44,7 +45,7 @@ struct WatchLoop {
             switch outcome {
             case .closed: return failure
             case .failed(let number):
-                return CLIFailure(.outputFailed, "cannot write: \(String(cString: strerror(number)))")
+                return .cannotWrite(errno: number)
             case .drained where hasEnded: return failure
             case .drained where hasMore: continue
             case .drained, .blocked: break
@@ -59,7 +60,12 @@ struct WatchLoop {
 
     /// Returns whether there may be more than was composed now.
     private mutating func takeInputs() -> Bool {
-        if let discovery = queue.takeDiscovery(), !hasEnded { act(machine.take(discovery: discovery)) }
+        for answer in queue.takeAnswers() where !hasEnded {
+            switch answer {
+            case .discovered(let outcome): act(machine.take(discovery: outcome, output: &output.pending))
+            case .following: act(machine.following())
+            }
+        }
         while machine.isReady && !hasEnded && output.waitingBytes < Self.mostComposed {
             if inputs.isEmpty { inputs = queue.takeAll()[...] }
             guard let input = inputs.popFirst() else { return false }

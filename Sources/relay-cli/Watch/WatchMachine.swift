@@ -5,6 +5,7 @@ struct WatchMachine {
     enum Action: Equatable {
         /// Ask the service what it is; the answer goes to `take(discovery:)`.
         case discover
+        /// Then `following()`.
         case follow(EventSelection)
         /// For stderr.
         case note(String)
@@ -16,8 +17,14 @@ struct WatchMachine {
     private var printer: EventPrinter
     private var shown: UInt64 = 0
     private var isDiscovering = false
+    /// The present run of the service has not told what it is.
+    private var isStale = true
+    /// An event of such a run: what it means has to be asked first.
+    private var deferred: Envelope?
+    /// The service was there once.
     private var isKnown = false
-    private var wasInterrupted = false
+    private var hasSaidWaiting = false
+    private var announcement = ""
     private var hasEnded = false
 
     init(_ options: WatchOptions, service: String, printer: EventPrinter) {
@@ -27,17 +34,36 @@ struct WatchMachine {
     /// False while the service is asked what it is: until then its events cannot be read, and wait.
     var isReady: Bool { !isDiscovering && !hasEnded }
 
+    /// The first thing to do: the service may be there, and if not, the answer tells.
+    mutating func start() -> [Action] { discover() }
+
     /// `now` is in microseconds since the Unix epoch.
     mutating func take(_ input: WatchInput, now: UInt64, output: inout ByteBuffer) -> [Action] {
         switch input {
-        case .event(let event): show(event, &output)
+        case .event(let event) where isStale:
+            deferred = event
+            return discover()
+        case .event(let event):
+            return show(event, &output)
         case .gap(let interface, let gap):
-            show(gap, of: interface, now, &output)
-        case .state(let state): take(state)
+            printer.append(gap, of: interface, now: now, to: &output)
+            return gap.detail.map { [.note("\(interface): \($0)")] } ?? []
+        case .state(.active):
+            return isStale ? discover() : []
+        case .state(.interrupted):
+            isStale = true
+            return isKnown ? [.note("\(service) went away; waiting for it")] : []
+        case .state(.invalidated(let failure)):
+            return [end(failure)]
         }
     }
 
-    private mutating func show(_ event: ObservedEvent, _ output: inout ByteBuffer) -> [Action] {
+    private mutating func discover() -> [Action] {
+        isDiscovering = true
+        return [.discover]
+    }
+
+    private mutating func show(_ event: Envelope, _ output: inout ByteBuffer) -> [Action] {
         let fault = printer.append(event, to: &output)
         shown += 1
         var actions: [Action] = []
@@ -48,68 +74,58 @@ struct WatchMachine {
         return actions
     }
 
-    private mutating func show(
-        _ gap: Gap, of interface: String, _ now: UInt64, _ output: inout ByteBuffer
-    ) -> [Action] {
-        printer.append(gap, of: interface, now: now, to: &output)
-        return []
-    }
-
-    private mutating func take(_ state: ServiceState) -> [Action] {
-        switch state {
-        case .connecting:
-            return absent(isKnown ? nil : "waiting for \(service)")
-        case .active:
-            isDiscovering = true
-            return [.discover]
-        case .interrupted:
-            wasInterrupted = true
-            return absent("\(service) went away; waiting for it")
-        case .invalidated(let failure):
-            return [end(failure)]
-        }
-    }
-
-    /// The service is not there: a matter of waiting, unless it was asked not to.
-    private mutating func absent(_ note: String?) -> [Action] {
-        if !options.waitsForService && !isKnown { return [end(notThere)] }
-        return note.map { [.note($0)] } ?? []
-    }
-
-    private var notThere: CLIFailure {
-        CLIFailure(.unavailable, "no service '\(service)' on this bus; start it, or leave --no-wait out")
-    }
-
-    mutating func take(discovery: Result<Catalogue, CLIFailure>) -> [Action] {
-        guard isDiscovering else { return [] }
+    mutating func take(discovery: Discovery.Outcome, output: inout ByteBuffer) -> [Action] {
+        guard isDiscovering, !hasEnded else { return [] }
         isDiscovering = false
-        let catalogue: Catalogue
+        var actions: [Action]
         switch discovery {
-        case .success(let found): catalogue = found
-        case .failure(let failure):
-            // It went while it was asked: its state tells so next.
-            if failure.code == .unavailable { return absent(nil) }
-            if !isKnown { return [end(failure)] }
-            return [.note("\(service) is back, but does not tell what it offers: \(failure.message)")]
+        case .absent: actions = absent()
+        case .failed(let failure) where isKnown:
+            isStale = false  // Its events come all the same: they are shown as it described them before.
+            actions = [.note("\(service) does not tell what it offers: \(failure.message)")]
+        case .failed(let failure): actions = [end(failure)]
+        case .found(let catalogue): actions = found(catalogue)
         }
+        if let event = deferred, !hasEnded {
+            deferred = nil
+            actions += show(event, &output)
+        }
+        return actions
+    }
+
+    /// A matter of waiting, unless it was asked not to. What was there before has been told to be away.
+    private mutating func absent() -> [Action] {
+        if isKnown || hasSaidWaiting { return [] }
+        if !options.waitsForService {
+            return [
+                end(CLIFailure(.unavailable, "no service '\(service)' on this bus; start it, or leave --no-wait out"))
+            ]
+        }
+        hasSaidWaiting = true
+        return [.note("waiting for \(service)")]
+    }
+
+    private mutating func found(_ catalogue: Catalogue) -> [Action] {
+        isStale = false
+        printer.learn(catalogue.offered.map(\.interface))
         let selection: EventSelection
         do throws(CLIFailure) {
             selection = try catalogue.selection(of: options.events)
         } catch {
-            if !isKnown { return [end(error)] }
-            printer.learn(catalogue.offered.map(\.interface))
-            return [.note("\(service) is back, but has changed: \(error.message)")]
+            return isKnown ? [.note("\(service) is back, but has changed: \(error.message)")] : [end(error)]
         }
         if selection.isEmpty && !isKnown {
             return [
-                end(CLIFailure(.unavailable, "\(service) has no events: no interface built with RelayCore has any"))
+                end(CLIFailure(.unavailable, "\(service) has no events: none of its objects was built with RelayCore"))
             ]
         }
-        printer.learn(catalogue.offered.map(\.interface))
-        defer { (isKnown, wasInterrupted) = (true, false) }
-        let note = wasInterrupted && isKnown ? "\(service) is back" : "watching \(service)"
-        return [.follow(selection), .note(note)]
+        announcement = isKnown ? "\(service) is back" : "watching \(service)"
+        isKnown = true
+        return [.follow(selection)]
     }
+
+    /// All that is published from now on will be seen.
+    func following() -> [Action] { hasEnded ? [] : [.note(announcement)] }
 
     private mutating func end(_ failure: CLIFailure?) -> Action {
         hasEnded = true

@@ -2,9 +2,14 @@ import Synchronization
 
 /// Between the bus's thread, which must never wait, and a terminal, which may.
 final class WatchQueue: Sendable {
+    /// What came of an action. Past all events: they cannot be read before it.
+    enum Answer: Sendable {
+        case discovered(Discovery.Outcome)
+        case following
+    }
     private struct State {
         var inputs: BoundedInputs
-        var discovery: Result<Catalogue, CLIFailure>?
+        var answers: [Answer] = []
     }
     private let state: Mutex<State>
     private let wakeup: Wakeup
@@ -22,17 +27,17 @@ final class WatchQueue: Sendable {
         }
         if wasEmpty { wakeup.wake() }
     }
-    /// What the service told about itself; past all events, as they cannot be read without it.
-    func post(_ discovery: Result<Catalogue, CLIFailure>) {
-        state.withLock { $0.discovery = discovery }
+    /// One for each action, so that there are never many.
+    func post(_ answer: Answer) {
+        state.withLock { $0.answers.append(answer) }
         wakeup.wake()
     }
 
     func takeAll() -> [WatchInput] { state.withLock { $0.inputs.takeAll() } }
-    func takeDiscovery() -> Result<Catalogue, CLIFailure>? {
+    func takeAnswers() -> [Answer] {
         state.withLock { state in
-            defer { state.discovery = nil }
-            return state.discovery
+            defer { state.answers = [] }
+            return state.answers
         }
     }
 }

@@ -1,0 +1,85 @@
+import RelayCore
+
+/// The service as the library's follower sees it.
+final class BusService: FollowedService {
+    private let service: String
+    private let bus: Bus
+    private let follower: ServiceFollower
+
+    /// `deliver` is called on the bus's thread, and must not wait. Throws `.usage` for a name that is none, `.software` when
+    /// the process has no thread or descriptor left.
+    init(
+        _ service: String, on choice: BusChoice, startsService: Bool,
+        deliver: @escaping @Sendable (WatchInput) -> Void
+    ) throws(CLIFailure) {
+        self.service = service
+        bus =
+            switch choice {
+            case .session: .session
+            case .system: .system
+            case .address(let address): .address(address)
+            }
+        do {
+            follower = try ServiceFollower(
+                service: service, on: bus, activation: startsService ? .onDemand : .ifRunning
+            ) { output in
+                if let input = WatchInput(output) { deliver(input) }
+            }
+        } catch {
+            let error = error as? RelayError
+            throw CLIFailure(error?.code == .invalidArgument ? .usage : .software, error?.message ?? "no bus thread")
+        }
+    }
+
+    func activate() { follower.activate() }
+    func invalidate() { follower.invalidate() }
+
+    func follow(_ selection: EventSelection) async {
+        for (interface, names) in selection.names { follower.follow(interface: interface, names: names) }
+        // The follower has asked to be attached; the service answers what is asked of an object in order.
+        for interface in selection.names.keys {
+            _ = try? await follower.call(interface: Stream1.name, member: "Schemas", at: Stream1.path(of: interface))
+        }
+    }
+
+    func call(_ call: OutgoingCall, timeout: Duration) async throws -> IncomingReply {
+        do {
+            let reply = try await follower.call(
+                path: call.path, interface: call.interface, member: call.member,
+                signature: try Signature(call.signature), body: call.body, timeout: timeout)
+            return IncomingReply(signature: reply.signature, body: reply.body)
+        } catch let error as RelayError {
+            let failure = FailureMapping.failure(error, interface: call.interface, member: call.member)
+            switch (error.cause as? RemoteError)?.name {
+            case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
+                throw ServiceAbsent(
+                    failure: CLIFailure(
+                        .unavailable, "no service '\(service)' on \(bus); start it, or name another with --service"))
+            // It left with the call unanswered.
+            case "org.freedesktop.DBus.Error.NoReply": throw ServiceAbsent(failure: failure)
+            default: throw failure
+            }
+        }
+    }
+}
+
+extension ServiceFollower {
+    fileprivate func call(interface: String, member: String, at path: String) async throws -> BusReply {
+        try await call(path: path, interface: interface, member: member, timeout: .seconds(5))
+    }
+}
+
+extension WatchInput {
+    /// nil: nothing to tell.
+    init?(_ output: FollowerOutput) {
+        switch output {
+        case .event(let envelope): self = .event(envelope)
+        case .gap(let interface, let gap): self = .gap(interface: interface, gap)
+        case .state(.active): self = .state(.active)
+        case .state(.interrupted): self = .state(.interrupted)
+        case .state(.invalidated(let error)):
+            self = .state(.invalidated(CLIFailure(FailureMapping.exitCode(error.code), error.message)))
+        case .state(.connecting): return nil
+        }
+    }
+}

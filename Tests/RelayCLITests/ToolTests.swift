@@ -1,0 +1,118 @@
+import Glibc
+import RelayCore
+import Synchronization
+import Testing
+
+@testable import relay_cli
+
+@Suite("The program, without a process of its own")
+struct ToolTests {
+    /// A service that is there, or not, and publishes once somebody follows it.
+    private final class FakeFollowed: FollowedService {
+        let service: FakeService
+        let isThere: Bool
+        let events: [Envelope]
+        let deliver: @Sendable (WatchInput) -> Void
+        let selections = Mutex<[EventSelection]>([])
+
+        init(
+            _ service: FakeService, isThere: Bool, events: [Envelope],
+            deliver: @escaping @Sendable (WatchInput) -> Void
+        ) {
+            (self.service, self.isThere, self.events, self.deliver) = (service, isThere, events, deliver)
+        }
+        func activate() {}
+        func invalidate() {}
+        func follow(_ selection: EventSelection) async {
+            selections.withLock { $0.append(selection) }
+            for event in events { deliver(.event(event)) }
+        }
+        func call(_ call: OutgoingCall, timeout: Duration) async throws -> IncomingReply {
+            if !isThere { throw ServiceAbsent(failure: CLIFailure(.unavailable, "no service")) }
+            return try await service.call(call, timeout: timeout)
+        }
+    }
+    private struct NoEnd: EndRequest { let descriptor: Int32 = -1 }
+    private final class Notes: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    private func run(
+        _ arguments: String..., environment: [String: String] = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"],
+        isThere: Bool = true, events: [Envelope] = [],
+        answer: @escaping @Sendable (OutgoingCall) throws -> IncomingReply = { _ in
+            IncomingReply(signature: "x", body: Samples.body { $0.int64(3) })
+        }
+    ) async -> (code: ExitCode, output: String, notes: [String]) {
+        let pipe = TestPipe()
+        let output = pipe.writing
+        let notes = Notes()
+        let code = await WaitingThread.run {
+            let tool = Tool(
+                environment: environment, output: output, isTerminal: false,
+                locator: BusLocator(environment: environment, userID: 1_000) { _ in nil },
+                note: { line in notes.lines.withLock { $0.append(line) } },
+                connect: { _, _, _, deliver in
+                    FakeFollowed(FakeService(answer: answer), isThere: isThere, events: events, deliver: deliver)
+                },
+                stop: { () throws(CLIFailure) in NoEnd() })
+            return tool.run(arguments)
+        }.value
+        pipe.closeWriting()
+        return (code, String(decoding: pipe.readAll(), as: UTF8.self), notes.lines.withLock { $0 })
+    }
+
+    @Test("a good call prints its reply and nothing else")
+    func call() async {
+        let result = await run("call", "OrderBox", "label=Kitchen", "capacity=10")
+        #expect(result.code == .ok)
+        #expect(result.output == "boxID=3\n")
+        #expect(result.notes.isEmpty)
+    }
+
+    @Test("a refusal, a bad value, a missing service and a missing bus have a message, a code and no output")
+    func failures() async {
+        let refused = await run("call", "OrderBox", "label=Kitchen", "capacity=10") { _ in
+            throw CLIFailure(.refused, "OrderBox: no room (org.eventrelay.Relocation1.Error.NoRoom)")
+        }
+        #expect(refused.code == .refused && refused.output.isEmpty)
+        #expect(refused.notes == ["OrderBox: no room (org.eventrelay.Relocation1.Error.NoRoom)"])
+        #expect(await run("call", "OrderBox", "label=Kitchen", "capacity=ten").code == .badValue)
+        #expect(await run("list", isThere: false).code == .unavailable)
+        #expect(await run("watch", "--no-wait", isThere: false).code == .unavailable)
+        let busless = await run("list", environment: [:])
+        #expect(busless.code == .unavailable && busless.output.isEmpty && busless.notes.count == 1)
+        #expect(await run("wacth").code == .usage)
+    }
+
+    @Test("help needs no bus")
+    func help() async {
+        let result = await run("watch", "--help", environment: [:])
+        #expect(result.code == .ok)
+        #expect(result.output == HelpText.text(for: .watch))
+        #expect(await run("--version", environment: [:]).output == HelpText.version)
+    }
+
+    @Test("watch says that it watches, shows what comes, and ends at its count")
+    func watch() async throws {
+        let events = try [1, 2, 3].map { try Samples.boxProvisioned($0) }
+        let result = await run("watch", "BoxProvisioned", "--count", "2", "--json", events: events)
+        #expect(result.code == .ok)
+        #expect(result.output.split(separator: "\n").count == 2)
+        #expect(result.output.contains("\"sequence\":2,"))
+    }
+
+    @Test("watch waits for a service, says so, and ends in its time")
+    func waits() async {
+        let result = await run("watch", "--for", "0.01", isThere: false)
+        #expect(result.code == .ok && result.output.isEmpty)
+        #expect(result.notes == ["waiting for org.eventrelay.Service1"])
+    }
+
+    @Test("watch refuses an event that does not exist")
+    func unknownEvent() async {
+        let result = await run("watch", "BoxProvisoned")
+        #expect(result.code == .usage)
+        #expect(result.notes == ["no event 'BoxProvisoned'; did you mean 'BoxProvisioned'?"])
+    }
+}
