@@ -26,16 +26,18 @@ enum RelayPeer {
         let running = Task { try await service.run() }
         let (count, rate) = (options.count, options.rate)
         // A thread of its own: it blocks, which the pool's few threads must not.
-        try await withCheckedThrowingContinuation { done in
+        let start = try await withCheckedThrowingContinuation { done in
             DispatchQueue.global().async {
                 done.resume(with: Result { try publish(count, at: rate, on: service) })
             }
         }
         running.cancel()
         try await running.value
+        // Now that everything has been written: as with the C peers, that is part of the sender's work.
+        peer_report_sent(count, start)
     }
 
-    private static func publish(_ count: UInt64, at rate: UInt64, on service: EventService) throws {
+    private static func publish(_ count: UInt64, at rate: UInt64, on service: EventService) throws -> UInt64 {
         // The receiver is ready only when the service has its name, and the line on stdin comes after that.
         peer_ready()
         peer_wait_for_go()
@@ -46,7 +48,7 @@ enum RelayPeer {
             try service.publish(
                 Ticked(number: number, sentAt: peer_now(), text: text, a: Int64(bitPattern: 0 &- number)))
         }
-        peer_report_sent(count, start)
+        return start
     }
 
     private static func receive(_ options: peer_options, on bus: Bus) async throws {

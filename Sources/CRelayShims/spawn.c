@@ -26,6 +26,8 @@ struct request {
 // Between fork and exec of a threaded process only async-signal-safe calls are allowed: these are.
 static void become(const struct request *request, pid_t parent, int report) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    // Ctrl-C in a terminal is for the parent, which ends its children in its own order.
+    setpgid(0, 0);
     if (getppid() != parent) _exit(127);
     // First the handlers, then the mask: a signal that waits must not run a handler of the parent's here.
     for (int signal = 1; signal < NSIG; signal++) {
