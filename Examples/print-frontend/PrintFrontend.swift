@@ -1,0 +1,23 @@
+import Printing
+import RelayCore
+
+@main @MainActor struct PrintFrontend {
+    static func main() async throws {
+        let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
+        // An ordinary publisher: this part need not know that there is a bus. The closure runs on the main actor, as it does here.
+        let subscription = relay.publisher.subscribe(to: JobPrinted.self) { event in
+            print("printed #\(event.jobID): \(event.title), \(event.pages) pages")
+        } onGap: { gap in
+            print("missing: \(gap.sequences), \(gap.reason.rawValue)")
+        }
+        relay.activate()
+        do {
+            let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
+            print("is job \(reply.jobID)")
+            _ = try await relay.call(PrintJob(title: "Encyclopedia", pages: 9_000))
+        } catch .refused(.tooLong) {
+            print("too long")
+        }
+        subscription.cancel()
+    }
+}

@@ -1,0 +1,58 @@
+# Relay. `make` alone tells what there is.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help build test demo bench lint format clean dependencies-build dependencies-test dependencies-bench
+
+# The compiler was seen to hang: every build is bounded, so that nothing waits forever.
+swift := scripts/bounded-swift 420
+tests := scripts/bounded-swift 480
+debug_libdbus := /usr/lib/dbus-1.0/debug-build/lib
+sources = $(shell git ls-files -co --exclude-standard '*.swift')
+# A crash is told with the stack of its thread, and asks nobody anything.
+export SWIFT_BACKTRACE ?= enable=yes,interactive=no,color=no,threads=crashed,images=none,timeout=30s
+
+help:
+	@echo "make demo    a service, subscribers and a real inventory on a bus of their own; ends by itself"
+	@echo "make test    all checks: format, warnings, tests, and the bus tests against libdbus's debug build"
+	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
+	@echo "make bench   our figures beside those of plain C pairs, in one run"
+	@echo "make lint    what the formatter would say; 'make format' does it"
+	@echo "make clean   removes everything that was built"
+	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
+
+dependencies-build dependencies-test dependencies-bench: dependencies-%:
+	@scripts/install-dependencies $*
+
+build: dependencies-build
+	$(swift) build -c release --product relay-service
+	$(swift) build -c release --product relay-cli
+
+demo: dependencies-build
+	@scripts/demo
+
+lint:
+	swift format lint --strict $(sources)
+
+format:
+	swift format -i $(sources)
+
+# Swift's warnings are errors by Package.swift. The suite's own summary is the last thing that is said.
+test: dependencies-test lint
+	$(swift) build --build-tests
+	scripts/check-refusals.sh
+	$(swift) build --package-path Examples
+	scripts/check-examples
+	@echo "== RelayCore's tests against libdbus's debug build"
+	LD_LIBRARY_PATH=$(debug_libdbus) DBUS_FATAL_WARNINGS=1 $(tests) test --skip-build --disable-xctest --filter RelayCoreTests
+	@echo "== all tests"
+	$(tests) test --skip-build --disable-xctest
+
+bench: dependencies-bench
+	$(swift) build -c release --package-path Benchmarks
+	Benchmarks/.build/release/publish-bench
+	Benchmarks/.build/release/signal-bench
+
+clean:
+	rm -rf .build Examples/.build Benchmarks/.build Benchmarks/results
