@@ -38,5 +38,9 @@ let package = Package(
         .testTarget(
             name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit"], swiftSettings: strict),
         .testTarget(name: "RelayCLITests", dependencies: ["relay-cli", "RelayTestKit"], swiftSettings: strict),
+        // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
+        .testTarget(
+            name: "IntegrationTests", dependencies: ["RelayCore", "RelayTestKit", "Relocation"],
+            path: "Tests/Integration", exclude: ["dbus_python_client.py"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,62 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Synchronization
+
+/// A private bus with `relay-service` on it, and what a test does to both.
+final class LiveService: Sendable {
+    static let name = "org.eventrelay.Service1"
+    static let interface = "org.eventrelay.Relocation1"
+    static let object = "/org/eventrelay/Relocation1"
+
+    let bus: PrivateBus
+    private let current: Mutex<RunningProgram>
+    var program: RunningProgram { current.withLock { $0 } }
+    var address: String { bus.address }
+
+    /// Returns when the name is taken.
+    static func start() async throws -> LiveService {
+        let bus = try PrivateBus()
+        return LiveService(bus, try await launch(bus))
+    }
+    private init(_ bus: PrivateBus, _ program: RunningProgram) {
+        self.bus = bus
+        current = Mutex(program)
+    }
+
+    private static func launch(_ bus: PrivateBus) async throws -> RunningProgram {
+        let program = try RunningProgram(
+            Programs.service, ["--bus", bus.address], environment: Programs.environment())
+        try await program.line(containing: "ready")
+        return program
+    }
+    /// Starts it again after its end.
+    func restart() async throws {
+        let program = try await Self.launch(bus)
+        current.withLock { $0 = program }
+    }
+
+    /// `relay-cli` with these arguments, on this bus.
+    func cli(_ arguments: String...) throws -> RunningProgram {
+        try RunningProgram(Programs.cli, ["--bus", address] + arguments, environment: Programs.environment())
+    }
+    /// Runs `relay-cli` to its end.
+    func runCLI(_ arguments: String...) async throws -> RunningProgram.Outcome {
+        try await RunningProgram.run(
+            Programs.cli, ["--bus", address] + arguments, environment: Programs.environment())
+    }
+    /// Runs any program to its end, with this bus as its session bus.
+    func run(_ program: String, _ arguments: [String]) async throws -> RunningProgram.Outcome {
+        try await RunningProgram.run(
+            program, arguments, environment: Programs.environment(["DBUS_SESSION_BUS_ADDRESS": address]))
+    }
+    /// Orders a box by a tool that is not ours.
+    func orderBox(_ label: String, _ capacity: Int = 10) async throws -> RunningProgram.Outcome {
+        try await run(
+            "busctl",
+            [
+                "--address=\(address)", "call", Self.name, Self.object, Self.interface, "OrderBox", "si", label,
+                "\(capacity)",
+            ])
+    }
+}
