@@ -1,0 +1,66 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Testing
+
+/// Many processes that watch one service, one of which stops reading.
+@Suite(.serialized) struct StoppedWatcherTests {
+    /// Below this a machine that has other things to do makes more difference than a stopped watcher would: what delays
+    /// the others by waiting for it does so for seconds.
+    private static let floor = 25_000
+
+    @Test(
+        "twenty watchers see all of 10,000 events once and in order; one that is stopped for 5 s delays no other",
+        .timeLimit(.minutes(3)))
+    func stoppedWatcherDelaysNobody() async throws {
+        // Twenty processes on two cores keep up with several times as many events a second.
+        let run = WatchersRun(watchers: 20, events: 10_000, rate: 500, stopped: 3_000...5_500)
+        var (before, during) = (0, 0)
+        // Somebody else's work can spoil a measurement, but not two in a row for no reason.
+        for _ in 1...2 {
+            let records = try await run.perform()
+            for (number, record) in records.enumerated() {
+                #expect(record.fault(last: UInt64(run.events)) == nil, "watcher \(number)")
+                // Only the one that was stopped may have missed something, and then it says what.
+                if number > 0 { #expect(record.gaps.isEmpty, "watcher \(number)") }
+            }
+            let latest = records[0].seen.map(\.microseconds).max() ?? 0
+            #expect(latest > 2_000_000, "the watcher was not stopped: its latest line came after \(latest) µs")
+
+            let others = Array(records.dropFirst())
+            before = typicalP99(others, 250..<run.stopped.lowerBound)
+            during = typicalP99(others, run.stopped.lowerBound..<run.stopped.upperBound)
+            let after = typicalP99(others, run.stopped.upperBound..<run.events)
+            print("one-way p99 of the others, in µs: before \(before), during the stop \(during), after \(after)")
+            if during <= max(2 * before, Self.floor) { break }
+        }
+        #expect(during <= max(2 * before, Self.floor), "p99 before \(before) µs, during the stop \(during) µs")
+    }
+
+    @Test(
+        "a watcher that was stopped until the bus dropped its events says exactly which; the others miss none",
+        .timeLimit(.minutes(2)))
+    func droppedEventsAreAGap() async throws {
+        // The bus holds 64 KiB for a receiver, beside what the sockets take: some 1,500 of these events.
+        let run = WatchersRun(
+            watchers: 3, events: 8_000, rate: 2_000, stopped: 1_000...7_000, limits: .outgoing(64 << 10))
+        let records = try await run.perform()
+        for (number, record) in records.enumerated() {
+            #expect(record.fault(last: UInt64(run.events)) == nil, "watcher \(number)")
+            #expect(record.gaps.isEmpty == (number > 0), "watcher \(number): \(record.gaps)")
+        }
+    }
+
+    /// The median of the p99 of half seconds, in microseconds: a moment's disturbance moves one of them only.
+    private func typicalP99(_ records: [WatcherRecord], _ sequences: Range<Int>) -> Int {
+        let latencies = records.map { record in
+            Dictionary(record.seen.map { ($0.sequence, $0.microseconds) }, uniquingKeysWith: max)
+        }
+        let p99s = stride(from: sequences.lowerBound, to: sequences.upperBound, by: 250).map { start in
+            let window = start..<min(start + 250, sequences.upperBound)
+            let all = latencies.flatMap { table in window.compactMap { table[UInt64($0)] } }.sorted()
+            return all.isEmpty ? .max : all[all.count * 99 / 100]
+        }
+        return p99s.sorted()[p99s.count / 2]
+    }
+}
