@@ -20,7 +20,11 @@ package enum ErrorNames {
         }
         if remote.name.hasPrefix(prefix) {
             let code = RelayError.Code(rawValue: String(remote.name.dropFirst(prefix.count)))
-            return error(code, mayHaveRun: code == .internalFailure || code == .outcomeUnknown)
+            // Those that a service answers before it runs anything, or a handler to say that nothing was done.
+            let cannotHaveRun: [RelayError.Code] = [
+                .invalidArgument, .notPermitted, .notFound, .conflict, .unavailable, .limitsExceeded,
+            ]
+            return error(code, mayHaveRun: !cannotHaveRun.contains(code))
         }
         guard remote.name.hasPrefix(standard) else { return error(.internalFailure, mayHaveRun: true) }
         switch remote.name.dropFirst(standard.count) {

@@ -6,6 +6,8 @@ final class FollowerCore: BusHandler {
         var connection: BusConnection?
         /// The unique name behind the service's, once its requirement is met: the only one that is believed.
         var owner: String?
+        /// Who has the name, while it is asked whether that one meets the requirement: its events are held.
+        var candidate: String?
         /// Whether the bus has said who owns the name, be it nobody.
         var isResolved = false
         /// Counts owners, so that answers about a former one are dropped.
@@ -36,6 +38,8 @@ final class FollowerCore: BusHandler {
     private let loop: BusLoop
     private let state: LoopBound<State>
     private let foreign = Atomic<Int>(0)
+    /// How long the service may take for what only its own thread does, before it is asked again.
+    private static let answerTime = Duration.seconds(10)
     /// How many calls wait for the bus at the most.
     private static let waitingLimit = 1_024
 
@@ -124,7 +128,7 @@ final class FollowerCore: BusHandler {
                 // `NameOwnerChanged` may have said it meanwhile.
                 guard let self, !state.onLoop.isResolved else { return }
                 state.onLoop.backoff.reset()
-                resolved(try? result.get().read("s") { try $0.string() })
+                resolved(try? result.get().read("s") { try $0.string() }, isNew: false)
             }
             if activation.startsService {
                 body.uint32(0)
@@ -138,10 +142,10 @@ final class FollowerCore: BusHandler {
     }
     func disconnected(_ reason: RelayError) {
         state.onLoop.connection = nil
-        (state.onLoop.owner, state.onLoop.isResolved) = (nil, false)
+        (state.onLoop.owner, state.onLoop.candidate, state.onLoop.isResolved) = (nil, nil, false)
         state.onLoop.ownerGeneration += 1
         for lane in state.onLoop.lanes.values {
-            lane.machine.disconnected()
+            run(lane.machine.disconnected(), lane)
             (lane.generation, lane.hasSchemas) = (lane.generation + 1, false)
         }
         if state.onLoop.isInvalidated { return }
@@ -150,7 +154,7 @@ final class FollowerCore: BusHandler {
     }
     private func close(_ reason: RelayError) {
         state.onLoop.connection?.close()
-        (state.onLoop.connection, state.onLoop.owner) = (nil, nil)
+        (state.onLoop.connection, state.onLoop.owner, state.onLoop.candidate) = (nil, nil, nil)
         state.onLoop.failure = reason
         endWaiting(reason)
     }
@@ -164,23 +168,32 @@ final class FollowerCore: BusHandler {
 
     // MARK: Owner
 
-    private func resolved(_ owner: String?) {
+    /// - Parameter isNew: whether the owner took the name while this relay was on the bus.
+    private func resolved(_ owner: String?, isNew: Bool) {
         state.onLoop.isResolved = true
         state.onLoop.ownerGeneration += 1
-        if state.onLoop.owner != nil {
-            state.onLoop.owner = nil
+        if state.onLoop.owner != nil || state.onLoop.candidate != nil {
+            (state.onLoop.owner, state.onLoop.candidate) = (nil, nil)
             for lane in state.onLoop.lanes.values {
                 run(lane.machine.ownerVanished(), lane)
                 (lane.generation, lane.hasSchemas) = (lane.generation + 1, false)
             }
             tell(state.onLoop.wasActive ? .interrupted : .connecting)
         }
-        guard let owner, let connection = state.onLoop.connection else { return admitWaiting() }
+        guard let owner, let connection = state.onLoop.connection else {
+            for lane in state.onLoop.lanes.values { lane.machine.ownerAbsent() }
+            return admitWaiting()
+        }
         let generation = state.onLoop.ownerGeneration
+        state.onLoop.candidate = owner
+        // It is not asked before it is believed: see `believe`.
+        for lane in state.onLoop.lanes.values { _ = lane.machine.ownerAppeared(isNew: isNew) }
         requirement.check(owner, on: connection) { [weak self] verdict in
             guard let self, state.onLoop.ownerGeneration == generation else { return }
             switch verdict {
             case .success: believe(owner)
+            // It left before the bus was asked: `NameOwnerChanged` follows.
+            case .failure(let error) where error.code == .unavailable: resolveAgain()
             case .failure(let error):
                 fail(
                     RelayError(
@@ -191,17 +204,34 @@ final class FollowerCore: BusHandler {
         }
     }
     private func believe(_ owner: String) {
-        state.onLoop.owner = owner
-        for lane in state.onLoop.lanes.values { run(lane.machine.ownerAppeared(), lane) }
+        (state.onLoop.owner, state.onLoop.candidate) = (owner, nil)
+        for lane in state.onLoop.lanes.values { run(lane.machine.unanswered(), lane) }
         admitWaiting()
         settle()
+    }
+    /// The owner does not answer, and nothing was heard of its departure: `NameOwnerChanged` gets lost like any signal when
+    /// this relay is too slow for the bus.
+    private func resolveAgain() {
+        guard let connection = state.onLoop.connection else { return }
+        let generation = state.onLoop.ownerGeneration
+        var body = WireWriter()
+        do throws(RelayError) {
+            try body.string(service)
+            connection.send(.toBus("GetNameOwner", try Signature("s"), body: body.bytes)) { [weak self] result in
+                guard let self, state.onLoop.ownerGeneration == generation else { return }
+                let owner = try? result.get().read("s") { try $0.string() }
+                if owner != state.onLoop.owner ?? state.onLoop.candidate { resolved(owner, isNew: true) }
+            }
+        } catch {
+            fail(error)
+        }
     }
 
     // MARK: Signals
 
     func signal(_ message: borrowing ReceivedMessage) {
         if message.hasSender("org.freedesktop.DBus") { return ownerSignal(message) }
-        guard let owner = state.onLoop.owner, message.hasSender(owner) else {
+        guard let owner = state.onLoop.owner ?? state.onLoop.candidate, message.hasSender(owner) else {
             // Anybody can send a signal of this name to us; only the owner's count.
             foreign.add(1, ordering: .relaxed)
             return
@@ -221,7 +251,7 @@ final class FollowerCore: BusHandler {
             return try? [reader.string(), reader.string(), reader.string()]
         }
         guard let names, names[0] == service else { return }
-        resolved(names[2].isEmpty ? nil : names[2])
+        resolved(names[2].isEmpty ? nil : names[2], isNew: true)
     }
     private func event(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
         guard let stamp = message.withBody({ Self.stamp(of: $0) }), let event = lane.event(of: message, sink) else {
@@ -232,7 +262,7 @@ final class FollowerCore: BusHandler {
         case .hold:
             let held = FollowedLane.HeldEvent(
                 signature: message.signature, body: message.body, stamp: stamp, event: event)
-            lane.machine.hold(event.name, stamp.sequence, stamp.previous, held)
+            lane.machine.hold(event.name, stamp.sequence, stamp.previous, held, cost: held.body.count)
         case .deliver(let epoch, let gap):
             if let gap { tell(gap, lane) }
             if event.isWanted {
@@ -273,7 +303,8 @@ final class FollowerCore: BusHandler {
         let lane = FollowedLane(interface)
         state.onLoop.lanes[interface] = lane
         state.onLoop.lanesInOrder.append(lane)
-        if state.onLoop.owner != nil { _ = lane.machine.ownerAppeared() }
+        if state.onLoop.isResolved { lane.machine.ownerAbsent() }
+        if state.onLoop.owner != nil || state.onLoop.candidate != nil { _ = lane.machine.ownerAppeared(isNew: false) }
         return lane
     }
     private func updateRules(_ lane: FollowedLane) {
@@ -309,9 +340,17 @@ final class FollowerCore: BusHandler {
         if lane.machine.needsTick && !lane.hasTick { orderTick(lane) }
     }
     private func tell(_ gap: Gap, _ lane: FollowedLane) {
-        var name: String?
-        if let names = lane.names, names.count == 1 { name = names.first }
-        sink.gap(gap, in: lane.interface, of: name)
+        if gap.reason == .lost {
+            for other in state.onLoop.lanes.values where other !== lane {
+                other.machine.suspectLoss()
+                if other.machine.needsTick && !other.hasTick { orderTick(other) }
+            }
+        }
+        guard let names = lane.names else { return sink.gap(gap, in: lane.interface, of: nil) }
+        if names.count == 1 { return sink.gap(gap, in: lane.interface, of: names.first) }
+        // How many of them are of the names that a subscription is for is not known.
+        let uncounted = Gap(gap.sequences, epoch: gap.epoch, count: nil, reason: gap.reason, detail: gap.detail)
+        sink.gap(uncounted, in: lane.interface, of: nil)
     }
     private func orderTick(_ lane: FollowedLane) {
         lane.hasTick = true
@@ -328,11 +367,13 @@ final class FollowerCore: BusHandler {
     private func attach(_ lane: FollowedLane, _ epoch: UInt64, _ after: UInt64) {
         guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
         lane.generation += 1
-        let generation = lane.generation
+        let (generation, ownerGeneration) = (lane.generation, state.onLoop.ownerGeneration)
         do throws(RelayError) {
             if !lane.hasSchemas {
                 let call = MethodCall(to: owner, path: lane.path, interface: Stream1.name, member: "Schemas")
-                connection.send(call) { [weak self] result in self?.schemas(result, lane, generation) }
+                connection.send(call, timeout: Self.answerTime) { [weak self] result in
+                    self?.schemas(result, lane, ownerGeneration)
+                }
             }
             var body = WireWriter()
             try Stream1.write(
@@ -340,13 +381,15 @@ final class FollowerCore: BusHandler {
             let call = MethodCall(
                 to: owner, path: lane.path, interface: Stream1.name, member: "Attach",
                 signature: try Signature(Stream1.attachSignature), body: body.bytes)
-            connection.send(call) { [weak self] result in self?.attached(result, lane, generation) }
+            connection.send(call, timeout: Self.answerTime) { [weak self] result in
+                self?.attached(result, lane, generation)
+            }
         } catch {
             fail(error)
         }
     }
-    private func schemas(_ result: Result<BusReply, RelayError>, _ lane: FollowedLane, _ generation: Int) {
-        guard lane.generation >= generation, state.onLoop.owner != nil else { return }
+    private func schemas(_ result: Result<BusReply, RelayError>, _ lane: FollowedLane, _ ownerGeneration: Int) {
+        guard state.onLoop.ownerGeneration == ownerGeneration, state.onLoop.owner != nil else { return }
         do {
             let schemas = try result.get().read(Stream1.schemasSignature) { try Stream1.readSchemas(&$0) }
             var current: [String: EventSchema] = [:]
@@ -354,6 +397,8 @@ final class FollowerCore: BusHandler {
             for (_, schema) in schemas.sorted(by: { $0.key < $1.key }) { current[schema.event] = schema }
             lane.hasSchemas = true
             sink.schemas(Array(current.values), of: lane.interface)
+        } catch .timedOut, .unavailable, .limitsExceeded {
+            // The request goes out again with the next `Attach`.
         } catch {
             refused(error, lane)
         }
@@ -364,6 +409,16 @@ final class FollowerCore: BusHandler {
             let answer = try result.get().read(Stream1.attachmentSignature) { try Stream1.readAttachment(&$0) }
             run(lane.machine.attached(answer), lane)
             settle()
+        } catch .timedOut {
+            // It may be stopped, or its answer was lost: as long as it has the name, it is the one to ask.
+            run(lane.machine.unanswered(), lane)
+        } catch .limitsExceeded {
+            loop.schedule(after: .seconds(1)) { [weak self] in
+                guard let self, lane.generation == generation, state.onLoop.owner != nil else { return }
+                run(lane.machine.unanswered(), lane)
+            }
+        } catch .unavailable {
+            resolveAgain()
         } catch {
             refused(error, lane)
         }
@@ -371,8 +426,6 @@ final class FollowerCore: BusHandler {
     /// The owner did not answer as a service does.
     private func refused(_ error: any Error, _ lane: FollowedLane) {
         let error = error as? RelayError ?? RelayError(.internalFailure, "\(error)")
-        // It left, or is about to: `NameOwnerChanged` follows.
-        if error.code == .unavailable || error.code == .timedOut { return }
         fail(
             RelayError(
                 error.code, "\(service) does not let us follow \(lane.interface): \(error.message)", cause: error))
@@ -415,12 +468,15 @@ final class FollowerCore: BusHandler {
         var call = waiting.call
         if let owner = state.onLoop.owner {
             call.destination = owner
+        } else if state.onLoop.candidate != nil {
+            return wait(waiting)
         } else if !requirement.isAnyone {
             return waiting.completion(.failure(RelayError(.unavailable, "\(service) is not running")))
         }
         if !activation.startsService { call.flags.insert(.noAutoStart) }
         let now = MonotonicClock.now
         let left = Duration.nanoseconds(Int64(clamping: waiting.deadline > now ? waiting.deadline - now : 0))
+        waiting.ticket.connection = connection
         waiting.ticket.serial = connection.send(call, timeout: left, completion: waiting.completion)
     }
     private func wait(_ waiting: WaitingCall) {
@@ -449,7 +505,7 @@ final class FollowerCore: BusHandler {
     private func cancel(_ ticket: CallTicket) {
         ticket.isCancelled = true
         if let serial = ticket.serial {
-            state.onLoop.connection?.cancel(serial)
+            ticket.connection?.cancel(serial)
         } else {
             drop(ticket, Self.cancelled)
         }

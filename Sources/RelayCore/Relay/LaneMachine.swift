@@ -39,6 +39,8 @@ package struct LaneMachine<Payload> {
         let previous: UInt64
         let payload: Payload
     }
+    /// Events of a run that no gap can name: no answer told its epoch.
+    private static var unknownRun: Gap { Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged) }
 
     private var phase = Phase.idle
     private var run: Run?
@@ -46,7 +48,16 @@ package struct LaneMachine<Payload> {
     private var scope = LaneScope.nothing
     private var wanted = LaneScope.nothing
     private var hasOwner = false
+    /// The name is known to have no owner.
+    private var isAbsent = false
+    /// This lane waited when the name had no owner: all of the run that comes counts, though no answer has told its epoch.
+    private var beginsAtFirst = false
+    /// The bus was gone meanwhile: runs may have come and gone unseen.
+    private var wasCutOff = false
+    /// `End`, heard before the answer that it has to wait for.
+    private var lastWord: StreamHead?
     private var held: [Held] = []
+    private var heldCost = 0
     private var heldOverflowed = false
     /// Events came that no `Head` has confirmed.
     private var isUnconfirmed = false
@@ -54,6 +65,8 @@ package struct LaneMachine<Payload> {
 
     /// How many events wait for the answer of `Attach` at the most. Past it they count as lost.
     package static var heldLimit: Int { 1_024 }
+    /// How much they may cost together, in bytes.
+    package static var heldCostLimit: Int { 16 << 20 }
 
     package init() {}
 
@@ -65,46 +78,61 @@ package struct LaneMachine<Payload> {
     // MARK: Inputs
 
     /// The service's name has an owner, whose signals follow.
-    package mutating func ownerAppeared() -> [Action] {
-        hasOwner = true
+    ///
+    /// - Parameter isNew: whether it took the name while this relay was on the bus, so that all of its run can be had; not
+    ///   if it was found there.
+    package mutating func ownerAppeared(isNew: Bool) -> [Action] {
+        (hasOwner, isAbsent) = (true, false)
+        if isNew { beginsAtFirst = wanted != .nothing }
         return wanted == .nothing ? [] : attach()
     }
 
+    /// Nobody has the service's name.
+    package mutating func ownerAbsent() { (isAbsent, beginsAtFirst) = (true, wanted != .nothing) }
+
     /// The owner left the bus: its run is over.
     package mutating func ownerVanished() -> [Action] {
-        hasOwner = false
-        defer { leave() }
-        // A run that was never attached to, though this lane waited for it: it has no name, and may have published.
-        if phase == .attaching, run?.isEnded ?? false {
-            return [.gap(Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged))]
+        defer {
+            leave()
+            ownerAbsent()
+        }
+        if phase == .attaching {
+            // What it said at last is as good as an answer.
+            if let lastWord { return join(lastWord) }
+            // A run that was never attached to, though this lane waited for it: it has no name, and may have published.
+            if run.map(\.isEnded) ?? beginsAtFirst { return [.gap(Self.unknownRun)] }
         }
         return endRun().map { [.gap($0)] } ?? []
     }
 
     /// The bus is gone; the service may live on.
-    package mutating func disconnected() {
-        hasOwner = false
-        leave()
+    package mutating func disconnected() -> [Action] {
+        wasCutOff = run != nil
+        isAbsent = false
+        defer { leave() }
+        return run == nil && beginsAtFirst && phase == .attaching ? [.gap(Self.unknownRun)] : []
     }
 
     /// What subscribers want has changed.
     package mutating func want(_ names: Set<String>?) -> [Action] {
         let new = LaneScope(names: names)
         if new == wanted { return [] }
-        let old = wanted
         wanted = new
-        switch (old, new) {
+        switch (scope, new) {
         case (_, .nothing):
+            let owned = hasOwner
             (scope, run) = (.nothing, nil)
             leave()
+            hasOwner = owned
             return []
-        case (.all, .one):
+        case (.all, .one),
+            (.one, .one) where scope == new:
             // All before the position is accounted for: true of each name, too.
             scope = new
             return hasOwner && phase == .attaching ? [ask()] : []
         case (.one, .all) where hasOwner: return [ask()]
         case (.one, .one), (.nothing, _):
-            (scope, run) = (new, nil)
+            (scope, run, beginsAtFirst, wasCutOff) = (new, nil, isAbsent, false)
             return hasOwner ? attach() : []
         default:
             scope = new
@@ -112,20 +140,32 @@ package struct LaneMachine<Payload> {
         }
     }
 
+    /// The latest `attach` got no answer in time: asks again.
+    package func unanswered() -> [Action] { hasOwner && wanted != .nothing ? [ask()] : [] }
+
     /// The owner answered the latest `attach`.
     package mutating func attached(_ answer: Attachment) -> [Action] {
         guard hasOwner, wanted != .nothing else { return [] }
+        return join(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last))
+    }
+    /// Goes on with a run from where this lane stands in it, now that it is known how far the run has come.
+    private mutating func join(_ head: StreamHead) -> [Action] {
         var actions: [Action] = []
-        if let run, run.epoch != answer.epoch {
-            if let gap = endRun() { actions.append(.gap(gap)) }
+        if let run, run.epoch != head.epoch {
+            if let gap = endRun() {
+                actions.append(.gap(gap))
+            } else if wasCutOff {
+                actions.append(.gap(Self.unknownRun))
+            }
             // It was followed before this run began: everything of it counts.
-            self.run = Run(epoch: answer.epoch, position: 0)
+            self.run = Run(epoch: head.epoch, position: 0)
         } else if run == nil {
-            self.run = Run(epoch: answer.epoch, position: answer.head)
+            self.run = Run(epoch: head.epoch, position: beginsAtFirst ? 0 : head.sequence)
         }
-        run?.isEnded = false
+        if lastWord?.epoch == head.epoch { run?.isEnded = true }
         let waiting = held
-        (held, heldOverflowed) = ([], false)
+        (held, heldCost, heldOverflowed, lastWord) = ([], 0, false, nil)
+        (wasCutOff, beginsAtFirst) = (false, false)
         phase = .live
         for event in waiting {
             guard case .deliver(let epoch, let gap) = receive(event.name, event.sequence, event.previous) else {
@@ -134,9 +174,8 @@ package struct LaneMachine<Payload> {
             if let gap { actions.append(.gap(gap)) }
             actions.append(.deliver(event.payload, epoch: epoch))
         }
-        if let gap = account(to: answer.head, last: answer.last) { actions.append(.gap(gap)) }
+        if let gap = account(to: head.sequence, last: head.last) { actions.append(.gap(gap)) }
         scope = wanted
-        if let position = run?.position, position < answer.head { run?.position = answer.head }
         isUnconfirmed = false
         return actions
     }
@@ -146,10 +185,7 @@ package struct LaneMachine<Payload> {
         switch phase {
         case .idle: return .drop
         case .attaching:
-            if held.count >= Self.heldLimit {
-                // Their place is reported, once the answer tells how far it reaches.
-                (held, heldOverflowed) = ([], true)
-            }
+            if held.count >= Self.heldLimit { overflow() }
             return heldOverflowed ? .drop : .hold
         case .live: break
         }
@@ -165,15 +201,22 @@ package struct LaneMachine<Payload> {
         (isUnconfirmed, hasHeardSinceTick) = (true, true)
         return .deliver(epoch: run.epoch, after: gap)
     }
-    /// Keeps an event until `attached`.
-    package mutating func hold(_ name: String, _ sequence: UInt64, _ previous: UInt64, _ payload: Payload) {
+    /// Keeps an event, of so many bytes, until `attached`.
+    package mutating func hold(
+        _ name: String, _ sequence: UInt64, _ previous: UInt64, _ payload: Payload, cost: Int = 0
+    ) {
+        heldCost += cost
+        if heldCost > Self.heldCostLimit { return overflow() }
         held.append(Held(name: name, sequence: sequence, previous: previous, payload: payload))
     }
+    /// The place of what was held is reported, once the answer tells how far it reaches.
+    private mutating func overflow() { (held, heldCost, heldOverflowed) = ([], 0, true) }
 
     /// The owner announced where it stands; with `isLast` it will publish nothing more.
     package mutating func head(epoch: UInt64, sequence: UInt64, last: [String: UInt64], isLast: Bool = false)
         -> [Action]
     {
+        if isLast && phase == .attaching { lastWord = StreamHead(epoch: epoch, sequence: sequence, last: last) }
         guard phase == .live, run?.epoch == epoch else { return [] }
         let gap = account(to: sequence, last: last)
         isUnconfirmed = false
@@ -199,6 +242,10 @@ package struct LaneMachine<Payload> {
         isUnconfirmed = false
         return .attach(epoch: run.epoch, after: run.position)
     }
+    /// Messages of other lanes were lost on the way here: its own may be, too, with the `Head` that would tell.
+    package mutating func suspectLoss() {
+        if phase == .live { isUnconfirmed = true }
+    }
     /// Whether a tick is to be ordered.
     package var needsTick: Bool { phase == .live && isUnconfirmed }
 
@@ -206,13 +253,15 @@ package struct LaneMachine<Payload> {
 
     private mutating func attach() -> [Action] {
         phase = .attaching
-        (held, heldOverflowed) = ([], false)
+        (held, heldCost, heldOverflowed) = ([], 0, false)
         return [ask()]
     }
     private func ask() -> Action { .attach(epoch: run?.epoch ?? 0, after: run?.position ?? 0) }
     private mutating func leave() {
-        phase = .idle
-        (held, heldOverflowed, isUnconfirmed) = ([], false, false)
+        (phase, hasOwner, lastWord) = (.idle, false, nil)
+        (held, heldCost, heldOverflowed, isUnconfirmed) = ([], 0, false, false)
+        // What waited to count counts from the next run on.
+        scope = wanted
     }
     /// Nothing more comes of the run; what it published after the position is unknown unless it said so.
     private mutating func endRun() -> Gap? {
@@ -235,7 +284,8 @@ package struct LaneMachine<Payload> {
     }
     private func missing(_ run: Run, through last: UInt64) -> Gap {
         let first = run.position + 1  // Never past the end: something after the position came.
-        let count = scope == .all ? Int(clamping: min(last - first, UInt64(Int.max) - 1) + 1) : nil
+        // Of one name at least the last one is missing; who is between is unknown.
+        let count = scope == .all || first == last ? Int(clamping: min(last - first, UInt64(Int.max) - 1) + 1) : nil
         return Gap(first...last, epoch: run.epoch, count: count, reason: .lost)
     }
 }

@@ -19,6 +19,14 @@ final class CommandQueues: Sendable {
         var count = 0
         var isClosed = false
         var waiters: [CheckedContinuation<Void, Never>] = []
+
+        /// Counts ended ones; whom to wake, if they were the last.
+        mutating func end(_ ended: Int) -> [CheckedContinuation<Void, Never>] {
+            count -= ended
+            guard isClosed && count == 0 else { return [] }
+            defer { waiters = [] }
+            return waiters
+        }
     }
     private let state = Mutex(State())
 
@@ -39,12 +47,13 @@ final class CommandQueues: Sendable {
     }
     /// A peer has left: what only it waited for is dropped.
     func depart(_ peer: String) {
-        state.withLock { state in
-            guard let queue = state.queues[peer] else { return }
+        let waiters = state.withLock { state in
+            guard let queue = state.queues[peer] else { return [CheckedContinuation<Void, Never>]() }
             let kept = queue.filter { !$0.isAwaited }
-            state.count -= queue.count - kept.count
             state.queues[peer] = kept
+            return state.end(queue.count - kept.count)
         }
+        for waiter in waiters { waiter.resume() }
     }
     /// Takes no more, and returns when everything has run.
     func close() async {
@@ -61,12 +70,7 @@ final class CommandQueues: Sendable {
     private func run(_ peer: String) async {
         while let job = next(peer) {
             await job()
-            let waiters = state.withLock { state in
-                state.count -= 1
-                guard state.isClosed && state.count == 0 else { return [CheckedContinuation<Void, Never>]() }
-                defer { state.waiters = [] }
-                return state.waiters
-            }
+            let waiters = state.withLock { $0.end(1) }
             for waiter in waiters { waiter.resume() }
         }
     }

@@ -18,6 +18,8 @@ final class EventLane: Sendable {
         var last: [UInt64]
         var audience: Audience
         var connection: BusConnection?
+        /// The last word was said: subscribers take it that nothing follows.
+        var hasEnded = false
         var writer = WireWriter(capacity: 512)
         /// Whether a tick is ordered that will announce the head.
         var hasTick = false
@@ -71,6 +73,10 @@ final class EventLane: Sendable {
     /// event has its place, and subscribers will find it missing.
     func publish(_ index: Int, _ template: MessageTemplate, _ encode: (inout WireWriter) throws -> Void) throws {
         try state.withLock { state in
+            if state.hasEnded {
+                throw RelayError(
+                    .unavailable, "\(interface) has ended with its service's run: nothing can be published")
+            }
             template.begin(&state.writer)
             try encode(&state.writer)
             let sequence = state.sequence + 1
@@ -162,8 +168,10 @@ final class EventLane: Sendable {
     /// Says that nothing more comes of this run, and sends nothing more.
     func end() {
         state.withLock { state in
+            // Without a bus nobody heard of it: they know that the end is unknown.
+            if state.connection == nil { return }
             send(head: "End", &state)
-            state.connection = nil
+            (state.connection, state.hasEnded) = (nil, true)
         }
     }
 

@@ -14,6 +14,7 @@ public final class EventService: Sendable {
     private let commands: [ObjectIdentifier: AnyServedCommand]
     private let core: ServiceCore
     private let strays = Mutex<[String]>([])
+    private let hasRun = Atomic<Bool>(false)
 
     /// Prepares a service; nothing is on the bus before `run()`.
     ///
@@ -41,6 +42,8 @@ public final class EventService: Sendable {
     /// Answers a command. The last handler given counts.
     ///
     /// An error of the command's `Failure` reaches the caller as itself, a `RelayError` as its code, any other as `Internal`.
+    /// `InvalidArgument`, `NotPermitted`, `NotFound`, `Conflict`, `Unavailable` and `LimitsExceeded` tell the caller that
+    /// nothing was done.
     @_disfavoredOverload  // A closure that returns nothing, or only throws, fits the other one better.
     public func handle<C: Command>(
         _ type: C.Type,
@@ -71,7 +74,8 @@ public final class EventService: Sendable {
     /// be committed.
     ///
     /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
-    ///   carry (a NUL in a string), `TooLarge` over 1 MiB. Nothing was published then.
+    ///   carry (a NUL in a string), `TooLarge` over 1 MiB, `Unavailable` once `run()` has said that nothing more comes. Nothing
+    ///   was published then.
     public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
         guard let served = events.value(for: ObjectIdentifier(E.self)) else {
             throw RelayError(
@@ -92,10 +96,16 @@ public final class EventService: Sendable {
     /// As above; `onReady` is called when the name is taken.
     public func run(onReady: @Sendable () -> Void) async throws {
         try checkHandlers()
+        if hasRun.exchange(true, ordering: .acquiringAndReleasing) {
+            throw RelayError(.invalidArgument, "\(name) has been run already: make another EventService")
+        }
+        // A handler may well keep this service, which keeps it.
+        defer { for command in commands.values { command.removeHandler() } }
         try await core.start()
         onReady()
         let reason = await core.untilEnd()
-        await core.stop()
+        // In a task of its own: this one is cancelled, which would cut the leave-taking short, and lose what still waits.
+        await Task.detached { [core] in await core.stop() }.value
         if let reason { throw reason }
     }
 

@@ -17,6 +17,8 @@ class AnyServedCommand: @unchecked Sendable {  // Immutable but for the handler,
         (self.replySignature, self.requirement) = (replySignature, requirement)
     }
     var hasHandler: Bool { false }
+    /// Lets the handler, and what it keeps, go.
+    func removeHandler() {}
     func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
         .error(name: ErrorNames.unknownMethod, message: name)
     }
@@ -27,6 +29,8 @@ final class ServedCommand<C: Command>: AnyServedCommand, @unchecked Sendable {
     typealias Handler = @Sendable (C, CommandContext) async throws -> C.Reply
     private let request: WireCodec<C>
     private let reply: WireCodec<C.Reply>
+    /// A message's limit, less room for its header.
+    private static var replyLimit: Int { WireLimits.defaultMessageLength - 1_024 }
     private let handler = Mutex<Handler?>(nil)
 
     init(_ type: C.Type) throws {
@@ -36,6 +40,14 @@ final class ServedCommand<C: Command>: AnyServedCommand, @unchecked Sendable {
     }
     var fields: (request: [WireField], reply: [WireField]) { (request.schema.fields, reply.schema.fields) }
     func setHandler(_ new: @escaping Handler) { handler.withLock { $0 = new } }
+    override func removeHandler() {
+        // Released outside the lock: what it keeps is anybody's.
+        let old = handler.withLock { handler in
+            defer { handler = nil }
+            return handler
+        }
+        withExtendedLifetime(old) {}
+    }
     override var hasHandler: Bool { handler.withLock { $0 != nil } }
 
     override func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
@@ -48,20 +60,34 @@ final class ServedCommand<C: Command>: AnyServedCommand, @unchecked Sendable {
                 name: ErrorNames.name(for: .invalidArgument),
                 message: "\(C.name): \((error as? RelayError)?.message ?? "\(error)")")
         }
+        let value: C.Reply
         do {
-            let value = try await handler(command, context)
-            var writer = WireWriter()
-            try reply.encode(value, into: &writer)
-            return .reply(writer.bytes)
+            value = try await handler(command, context)
         } catch let failure as C.Failure {
-            return .error(name: "\(C.Interface.name).Error.\(failure.errorName)", message: failure.message)
+            let name = "\(C.Interface.name).Error.\(failure.errorName)"
+            if BusNames.isErrorName(name) { return .error(name: name, message: failure.message) }
+            return .error(
+                name: ErrorNames.name(for: .internalFailure),
+                message: "\(C.name) was refused as '\(failure.errorName)', which is no D-Bus error name")
         } catch let error as RelayError {
             // Its code only: what is beneath may name files and values that are not the caller's business.
             return .error(name: ErrorNames.name(for: error.code), message: "the service could not run \(C.name)")
-        } catch is CancellationError {
-            return .error(name: ErrorNames.name(for: .unavailable), message: "the service is stopping")
         } catch {
             return .error(name: ErrorNames.name(for: .internalFailure), message: "\(C.name) failed in the service")
+        }
+        // From here on it has run, which the error's name has to say.
+        do {
+            var writer = WireWriter()
+            try reply.encode(value, into: &writer)
+            if writer.count <= Self.replyLimit { return .reply(writer.bytes) }
+            return .error(
+                name: ErrorNames.name(for: .tooLarge),
+                message: "\(C.name) has run; its reply of \(writer.count) bytes is over the limit of \(Self.replyLimit)"
+            )
+        } catch {
+            return .error(
+                name: ErrorNames.name(for: .internalFailure),
+                message: "\(C.name) has run; its reply cannot be carried: \((error as? RelayError)?.message ?? "")")
         }
     }
 }

@@ -6,6 +6,8 @@ final class ServiceCore: BusHandler {
     private struct State {
         var connection: BusConnection?
         var credentials: [String: PeerCredentials] = [:]
+        /// Who waits for the bus to tell a peer's.
+        var waiting: [String: [@Sendable (PeerCredentials) -> Void]] = [:]
     }
     private enum End {
         case running
@@ -144,12 +146,14 @@ final class ServiceCore: BusHandler {
 
     func methodCall(_ call: IncomingCall) {
         guard let connection = state.onLoop.connection else { return }
+        // Every connection is a peer, whatever the path.
+        if call.interface == StandardInterfaces.peer.name { return peer(call, connection) }
         guard tree.exists(call.path) else {
-            return connection.fail(call, ErrorNames.unknownObject, "\(name) has no object at \(call.path)")
+            return fail(call, ErrorNames.unknownObject, "\(name) has no object at \(call.path)", connection)
         }
         let interface = tree.interface(at: call.path)
         switch (call.interface, call.member) {
-        case (StandardInterfaces.peer.name, _), (nil, "Ping"), (nil, "GetMachineId"): peer(call, connection)
+        case (nil, "Ping"), (nil, "GetMachineId"): peer(call, connection)
         case (StandardInterfaces.introspectable.name, _), (nil, "Introspect"): introspect(call, connection)
         case (StandardInterfaces.properties.name, _), (nil, "Get"), (nil, "GetAll"), (nil, "Set"):
             guard let interface else { return unknown(call, connection) }
@@ -161,18 +165,18 @@ final class ServiceCore: BusHandler {
             guard let interface, let command = interface.commands[call.member] else { return unknown(call, connection) }
             run(command, call, connection)
         default:
-            connection.fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface \(call.interface ?? "")")
+            fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface \(call.interface ?? "")", connection)
         }
     }
     private func unknown(_ call: IncomingCall, _ connection: BusConnection) {
         let interface = call.interface.map { "\($0)." } ?? ""
-        connection.fail(call, ErrorNames.unknownMethod, "\(call.path) has no method \(interface)\(call.member)")
+        fail(call, ErrorNames.unknownMethod, "\(call.path) has no method \(interface)\(call.member)", connection)
     }
     /// Whether the arguments are of the right types; answers if not.
     private func hasSignature(_ expected: String, _ call: IncomingCall, _ connection: BusConnection) -> Bool {
         if call.signature == expected { return true }
         let text = "\(call.member) takes '\(expected)', not '\(call.signature)'"
-        connection.fail(call, ErrorNames.invalidArgs, text)
+        fail(call, ErrorNames.invalidArgs, text, connection)
         return false
     }
 
@@ -186,41 +190,67 @@ final class ServiceCore: BusHandler {
         case .full:
             let text =
                 "\(call.sender) has \(CommandQueues.limitPerPeer) calls waiting, or all have \(CommandQueues.limit)"
-            connection.fail(call, ErrorNames.name(for: .limitsExceeded), text)
-        case .closed: connection.fail(call, ErrorNames.name(for: .unavailable), "\(name) is stopping")
+            fail(call, ErrorNames.name(for: .limitsExceeded), text, connection)
+        case .closed: fail(call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
         }
     }
     private func answer(_ command: AnyServedCommand, _ call: IncomingCall, _ connection: BusConnection) async {
-        let credentials = await credentials(of: call.sender, connection)
-        if !command.requirement.isMet(by: credentials, accounts: SystemAccounts()) {
-            let who = credentials.userID.map { "user \($0)" } ?? "an unknown user"
-            let text = "\(command.name) is for \(command.requirement), \(call.sender) is \(who)"
-            return connection.fail(call, ErrorNames.name(for: .notPermitted), text)
+        let credentials: PeerCredentials = await withCheckedContinuation { continuation in
+            loop.execute { [self] in
+                self.credentials(of: call.sender, connection) { continuation.resume(returning: $0) }
+            }
+        }
+        if let refusal = refusal(of: credentials, command.requirement, command.name, call) {
+            return fail(call, ErrorNames.name(for: .notPermitted), refusal, connection)
         }
         let peer = Peer(uniqueName: call.sender, userID: credentials.userID)
         switch await command.answer(call.body, CommandContext(peer: peer)) {
         case .reply(let body): connection.reply(to: call, command.replySignature, body: body)
-        case .error(let name, let message): connection.fail(call, name, message)
+        case .error(let name, let message): fail(call, name, message, connection)
         }
+    }
+    /// Why a peer may not; nil if it may.
+    private func refusal(
+        of credentials: PeerCredentials, _ requirement: PeerRequirement, _ what: String, _ call: IncomingCall
+    ) -> String? {
+        if requirement.isMet(by: credentials, accounts: SystemAccounts()) { return nil }
+        let who = credentials.userID.map { "user \($0)" } ?? "an unknown user"
+        return "\(what) is for \(requirement), \(call.sender) is \(who)"
     }
     /// Asked of the bus once for each peer. What cannot be learnt is unknown, and meets no requirement.
-    private func credentials(of peer: String, _ connection: BusConnection) async -> PeerCredentials {
-        let known = await withCheckedContinuation { continuation in
-            loop.execute { [self] in continuation.resume(returning: state.onLoop.credentials[peer]) }
-        }
-        if let known { return known }
-        do {
-            let answer = try await connection.call(PeerCredentials.request(for: peer))
-            let credentials = try PeerCredentials(answer)
-            loop.execute { [self] in
-                if state.onLoop.credentials.count >= Self.rememberedPeers { state.onLoop.credentials = [:] }
-                state.onLoop.credentials[peer] = credentials
+    ///
+    /// On the loop's thread. The completions for one peer come in the order of asking: an `Attach` is answered before a call
+    /// that came behind it runs, and so before that call's events.
+    private func credentials(
+        of peer: String, _ connection: BusConnection, completion: @escaping @Sendable (PeerCredentials) -> Void
+    ) {
+        if let known = state.onLoop.credentials[peer] { return completion(known) }
+        state.onLoop.waiting[peer, default: []].append(completion)
+        if state.onLoop.waiting[peer]?.count != 1 { return }
+        do throws(RelayError) {
+            connection.send(try PeerCredentials.request(for: peer)) { [weak self] result in
+                self?.learnt(of: peer, try? PeerCredentials(result.get()))
             }
-            return credentials
         } catch {
-            return PeerCredentials(userID: nil)
+            learnt(of: peer, nil)
         }
     }
+    private func learnt(of peer: String, _ credentials: PeerCredentials?) {
+        if let credentials {
+            if state.onLoop.credentials.count >= Self.rememberedPeers { state.onLoop.credentials = [:] }
+            state.onLoop.credentials[peer] = credentials
+        }
+        for completion in state.onLoop.waiting.removeValue(forKey: peer) ?? [] {
+            completion(credentials ?? PeerCredentials(userID: nil))
+        }
+    }
+    /// Answers with an error whose text the bus takes for certain: an answer that is refused would be none.
+    private func fail(_ call: IncomingCall, _ name: String, _ message: String, _ connection: BusConnection) {
+        var text = String(message.unicodeScalars.prefix(Self.longestMessage).map { $0 == "\0" ? " " : Character($0) })
+        if text.unicodeScalars.count < message.unicodeScalars.count { text += "…" }
+        connection.fail(call, name, text)
+    }
+    private static let longestMessage = 2_048
 
     // MARK: Stream1
 
@@ -229,13 +259,12 @@ final class ServiceCore: BusHandler {
         case "Attach":
             guard hasSignature(Stream1.attachSignature, call, connection) else { return }
             if interface.lane.isRestricted {
-                interface.requirement.check(call.sender, on: connection) { [self] verdict in
-                    switch verdict {
-                    case .success: attach(call, interface, connection)
-                    case .failure(let error):
-                        connection.fail(
-                            call, ErrorNames.name(for: .notPermitted), "\(interface.name): \(error.message)")
+                credentials(of: call.sender, connection) { [weak self] credentials in
+                    guard let self else { return }
+                    if let refusal = refusal(of: credentials, interface.requirement, interface.name, call) {
+                        return fail(call, ErrorNames.name(for: .notPermitted), refusal, connection)
                     }
+                    attach(call, interface, connection)
                 }
             } else {
                 attach(call, interface, connection)
@@ -247,7 +276,7 @@ final class ServiceCore: BusHandler {
                 try Stream1.write(interface.schemas, into: &body)
                 connection.reply(to: call, try Signature(Stream1.schemasSignature), body: body.bytes)
             } catch {
-                connection.fail(call, ErrorNames.name(for: error.code), error.message)
+                fail(call, ErrorNames.name(for: error.code), error.message, connection)
             }
         default: unknown(call, connection)
         }
@@ -258,10 +287,10 @@ final class ServiceCore: BusHandler {
             return try? Stream1.readAttach(&reader)
         }
         guard let request, request.names.count <= Stream1.maximumNames else {
-            return connection.fail(call, ErrorNames.invalidArgs, "Attach takes up to \(Stream1.maximumNames) names")
+            return fail(call, ErrorNames.invalidArgs, "Attach takes up to \(Stream1.maximumNames) names", connection)
         }
         if let name = request.names.first(where: { $0 != Stream1.allNames && !interface.lane.names.contains($0) }) {
-            return connection.fail(call, ErrorNames.name(for: .notFound), "\(interface.name) has no event '\(name)'")
+            return fail(call, ErrorNames.name(for: .notFound), "\(interface.name) has no event '\(name)'", connection)
         }
         interface.lane.attach(call.sender, epoch: request.epoch, after: request.after, names: request.names) { answer in
             var body = WireWriter()
@@ -289,7 +318,7 @@ final class ServiceCore: BusHandler {
             guard hasSignature("", call, connection) else { return }
             // libdbus knows where it stands; unlike its older sister, this one does not abort without it.
             guard let id = dbus_try_get_local_machine_id(nil) else {
-                return connection.fail(call, ErrorNames.name(for: .notFound), "this machine has no id")
+                return fail(call, ErrorNames.name(for: .notFound), "this machine has no id", connection)
             }
             defer { dbus_free(id) }
             answer(call, [.string(String(cString: id))], connection)
@@ -303,7 +332,7 @@ final class ServiceCore: BusHandler {
             try DBusValue.encode(values, into: &body)
             connection.reply(to: call, signature, body: body.bytes)
         } catch {
-            connection.fail(call, ErrorNames.name(for: error.code), error.message)
+            fail(call, ErrorNames.name(for: error.code), error.message, connection)
         }
     }
     private func properties(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
@@ -314,7 +343,7 @@ final class ServiceCore: BusHandler {
         do throws(RelayError) {
             arguments = try DBusValue.decode(signature: try Signature(signature), body: call.body)
         } catch {
-            return connection.fail(call, ErrorNames.invalidArgs, error.message)
+            return fail(call, ErrorNames.invalidArgs, error.message, connection)
         }
         guard case .string(let asked)? = arguments.first else { return }
         let all = asked == Stream1.name || asked.isEmpty ? values(of: interface) : []
@@ -322,17 +351,17 @@ final class ServiceCore: BusHandler {
             asked.isEmpty || [interface.name, Stream1.name].contains(asked)
             || ObjectTree.common.contains { $0.name == asked }
         guard isKnown else {
-            return connection.fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface '\(asked)'")
+            return fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface '\(asked)'", connection)
         }
         if call.member == "GetAll" {
             let entries = all.map { DBusValue.Entry(key: .string($0.name), value: .variant($0.value)) }
             return answer(call, [.dictionary(.dictionary(.string, .variant), entries)], connection)
         }
         guard case .string(let name) = arguments[1], let property = all.first(where: { $0.name == name }) else {
-            return connection.fail(call, ErrorNames.unknownProperty, "'\(asked)' has no such property")
+            return fail(call, ErrorNames.unknownProperty, "'\(asked)' has no such property", connection)
         }
         if call.member == "Set" {
-            return connection.fail(call, ErrorNames.propertyReadOnly, "\(name) cannot be set")
+            return fail(call, ErrorNames.propertyReadOnly, "\(name) cannot be set", connection)
         }
         answer(call, [.variant(property.value)], connection)
     }

@@ -1,0 +1,153 @@
+import Testing
+
+@testable import RelayCore
+
+@Suite struct LaneMachineTests {
+    /// Where an exploration begins: what was done before, and how many free inputs follow.
+    struct Start: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let inputs: [LaneWorld.Input]
+        let depth: Int
+    }
+    static let starts = [
+        Start(testDescription: "nothing there, nothing wanted", inputs: [], depth: 5),
+        Start(testDescription: "all wanted of a service to come", inputs: [.wantAll], depth: 5),
+        Start(testDescription: "one wanted of a service to come", inputs: [.wantA], depth: 5),
+        Start(
+            testDescription: "all wanted, live", inputs: [.start, .bring, .wantAll, .serve, .bring, .publishA, .bring],
+            depth: 5),
+        Start(
+            testDescription: "one wanted, live", inputs: [.start, .bring, .wantA, .serve, .bring, .publishA, .bring],
+            depth: 5),
+        Start(
+            testDescription: "widening", inputs: [.start, .bring, .wantA, .serve, .bring, .publishA, .wantAll],
+            depth: 5),
+        Start(
+            testDescription: "after a crash", inputs: [.wantAll, .start, .bring, .serve, .bring, .publishA, .crash],
+            depth: 5),
+        Start(
+            testDescription: "the bus gone", inputs: [.wantA, .start, .bring, .serve, .bring, .publishA, .cut],
+            depth: 5),
+    ]
+
+    @Test("every interleaving is in order, whole or reported, and nothing is reported that arrived", arguments: starts)
+    func explore(_ start: Start) {
+        var world = LaneWorld()
+        for input in start.inputs {
+            let applies = world.apply(input)
+            #expect(applies)
+        }
+        var faults: [String] = []
+        var count = 0
+        Self.explore(world, start.inputs, start.depth, &count, &faults)
+        #expect(faults == [])
+        #expect(count > 5_000)
+    }
+    private static func explore(
+        _ world: LaneWorld, _ done: [LaneWorld.Input], _ depth: Int, _ count: inout Int, _ faults: inout [String]
+    ) {
+        if faults.count >= 5 { return }
+        if depth == 0 || !world.faults.isEmpty {
+            var world = world
+            if world.faults.isEmpty { world.finish() }
+            count += 1
+            if !world.faults.isEmpty {
+                faults.append("\(done.map { "\($0)" }.joined(separator: " ")): \(world.faults)")
+            }
+            return
+        }
+        for input in LaneWorld.Input.allCases {
+            var next = world
+            if next.apply(input) { explore(next, done + [input], depth - 1, &count, &faults) }
+        }
+    }
+
+    // MARK: Bounds
+
+    private static func joined(at position: UInt64, _ names: Set<String>?) -> LaneMachine<Int> {
+        var machine = LaneMachine<Int>()
+        _ = machine.want(names)
+        _ = machine.ownerAppeared(isNew: false)
+        _ = machine.attached(Attachment(epoch: 7, from: 0, oldest: 0, head: position, last: [:]))
+        return machine
+    }
+    private static func gaps(_ actions: [LaneMachine<Int>.Action]) -> [Gap] {
+        actions.compactMap { if case .gap(let gap) = $0 { gap } else { nil } }
+    }
+
+    @Test("the largest sequences trap nowhere") func extremes() {
+        for names: Set<String>? in [nil, ["A"]] {
+            for position in [0, 1, UInt64.max - 1, .max] {
+                for (sequence, previous) in [(UInt64.max, UInt64.max - 1), (.max, .max), (.max, 0), (0, .max), (1, 0)] {
+                    var machine = Self.joined(at: position, names)
+                    _ = machine.receive("A", sequence, previous)
+                    _ = machine.receive("A", sequence, previous)
+                    let head = machine.head(epoch: 7, sequence: .max, last: ["A": .max])
+                    #expect(machine.position?.sequence == .max)
+                    _ = Self.gaps(head).map(\.count)
+                    _ = machine.attached(Attachment(epoch: 7, from: .max, oldest: .max, head: 0, last: ["A": .max]))
+                    #expect(Self.gaps(machine.ownerVanished()) == [], "nothing can follow the last sequence")
+                }
+            }
+        }
+        var machine = Self.joined(at: 0, nil)
+        let gap = Self.gaps(machine.head(epoch: 7, sequence: .max, last: [:])).first
+        #expect(gap?.sequences == 1...UInt64.max && gap?.count == .max)
+    }
+    @Test("a gap tells how many are missing where that is known") func counts() {
+        var all = Self.joined(at: 3, nil)
+        #expect(all.receive("A", 7, 2) == .deliver(epoch: 7, after: Gap(4...6, epoch: 7, count: 3, reason: .lost)))
+        var one = Self.joined(at: 3, ["A"])
+        #expect(one.receive("A", 9, 6) == .deliver(epoch: 7, after: Gap(4...6, epoch: 7, count: nil, reason: .lost)))
+        #expect(one.receive("A", 12, 10) == .deliver(epoch: 7, after: Gap(10...10, epoch: 7, count: 1, reason: .lost)))
+    }
+    @Test("what comes before the answer is held up to a bound, and reported past it", arguments: [true, false])
+    func held(byCount: Bool) {
+        var machine = LaneMachine<Int>()
+        _ = machine.want(nil)
+        _ = machine.ownerAppeared(isNew: true)
+        let count = UInt64(LaneMachine<Int>.heldLimit)
+        let cost = byCount ? 0 : LaneMachine<Int>.heldCostLimit / 8
+        let fitting = byCount ? count : 8
+        for number in 1...fitting + 1 where machine.receive("A", number, number - 1) == .hold {
+            machine.hold("A", number, number - 1, Int(number), cost: cost)
+        }
+        let answer = Attachment(epoch: 7, from: 0, oldest: 0, head: fitting + 1, last: ["A": fitting + 1])
+        #expect(Self.gaps(machine.attached(answer)).map(\.sequences) == [1...fitting + 1])
+
+        machine = LaneMachine<Int>()
+        _ = machine.want(nil)
+        _ = machine.ownerAppeared(isNew: true)
+        for number in 1...fitting where machine.receive("A", number, number - 1) == .hold {
+            machine.hold("A", number, number - 1, Int(number), cost: cost)
+        }
+        let actions = machine.attached(Attachment(epoch: 7, from: 0, oldest: 0, head: fitting, last: ["A": fitting]))
+        #expect(actions.count == Int(fitting) && Self.gaps(actions) == [])
+    }
+    @Test("a run's last word counts, even if it comes before the answer") func lastWord() {
+        var machine = LaneMachine<Int>()
+        _ = machine.want(nil)
+        _ = machine.ownerAppeared(isNew: true)
+        #expect(machine.receive("A", 1, 0) == .hold)
+        machine.hold("A", 1, 0, 1)
+        _ = machine.head(epoch: 7, sequence: 2, last: ["A": 2], isLast: true)
+        let actions = machine.ownerVanished()
+        #expect(actions.count == 2)
+        #expect(Self.gaps(actions) == [Gap(2...2, epoch: 7, count: 1, reason: .lost)])
+    }
+    @Test("an answer that does not come is asked for again, and a tick asks once") func silence() {
+        var machine = Self.joined(at: 3, nil)
+        #expect(machine.tick() == .rest && !machine.needsTick)
+        _ = machine.receive("A", 4, 0)
+        #expect(machine.needsTick)
+        #expect(machine.tick() == .again)
+        #expect(machine.tick() == .attach(epoch: 7, after: 4))
+        #expect(machine.tick() == .rest)
+        machine.suspectLoss()
+        #expect(machine.tick() == .attach(epoch: 7, after: 4))
+        guard case .attach(7, 4)? = machine.unanswered().first else {
+            Issue.record("was not asked again")
+            return
+        }
+    }
+}

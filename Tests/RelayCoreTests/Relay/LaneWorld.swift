@@ -1,0 +1,282 @@
+@testable import RelayCore
+
+/// A service, a bus that loses, and a relay's lane machine, as a value: one step at a time, all steps possible.
+///
+/// It keeps what the machine must get right, and says in `faults` where it did not.
+struct LaneWorld {
+    enum Input: CaseIterable {
+        case publishA, publishB
+        /// Published, and lost on the way.
+        case loseA, loseB
+        case start, stop, crash
+        /// The relay's connection to the bus ends, and comes back.
+        case cut, reconnect
+        case head, loseHead
+        /// Two seconds pass.
+        case tick
+        /// The service answers what it was asked.
+        case serve
+        /// The bus brings what it has.
+        case bring
+        case wantNone, wantA, wantB, wantAll
+    }
+    private enum Message {
+        case event(String, UInt64, UInt64)
+        case answer(Int, Attachment)
+        case head(StreamHead, isLast: Bool)
+        case vanished
+        case appeared(epoch: UInt64)
+    }
+    private struct Published {
+        let epoch: UInt64
+        let name: String
+        let sequence: UInt64
+        /// The subscription to its name that was in place, and must see it or a gap.
+        var subscription: Int?
+    }
+    private typealias Machine = LaneMachine<(String, UInt64)>
+
+    private var machine: Machine
+    // The service.
+    private var epoch: UInt64 = 0
+    private var isRunning = false
+    private var sequence: UInt64 = 0
+    private var last: [String: UInt64] = [:]
+    private var published: [Published] = []
+    // The bus.
+    private var wire: [Message] = []
+    private var requests: [(generation: Int, epoch: UInt64)] = []
+    private var isConnected = true
+    // The relay.
+    private var generation = 0
+    private var hasOwner = false
+    private var wanted: Set<String> = []
+    /// Names that are subscribed to for certain: an answer came since, or the run began afterwards.
+    private var due: Set<String> = []
+    /// Runs of which the news was lost.
+    private var unheard: Set<UInt64> = []
+    /// Counts the subscriptions to each name.
+    private var subscriptions: [String: Int] = [:]
+    private var delivered: [(epoch: UInt64, name: String, sequence: UInt64)] = []
+    private var gaps: [(gap: Gap, names: Set<String>, runs: UInt64)] = []
+    /// Whether anything happened that may cost an event.
+    private var isLossy = false
+    private(set) var faults: [String] = []
+
+    init() {
+        machine = Machine()
+        machine.ownerAbsent()
+    }
+
+    // MARK: Inputs
+
+    /// False when the input changes nothing here.
+    mutating func apply(_ input: Input) -> Bool {
+        switch input {
+        case .publishA: return publish("A", arrives: true)
+        case .publishB: return publish("B", arrives: true)
+        case .loseA: return publish("A", arrives: false)
+        case .loseB: return publish("B", arrives: false)
+        case .start:
+            if isRunning { return false }
+            (isRunning, epoch, sequence, last) = (true, epoch + 1, 0, [:])
+            send(.appeared(epoch: epoch))
+            if isConnected { due = wanted }
+        case .stop:
+            if !isRunning { return false }
+            send(.head(word, isLast: true))
+            end()
+        case .crash:
+            if !isRunning { return false }
+            isLossy = true
+            end()
+        case .cut:
+            if !isConnected { return false }
+            isLossy = true
+            for message in wire { if case .appeared(let epoch) = message { unheard.insert(epoch) } }
+            // A relay that waits knows that what it finds next is new to it; one that heard of no departure does not.
+            forgetUnheard(but: isRunning && !hasOwner ? epoch : 0)
+            (isConnected, wire, requests, hasOwner) = (false, [], [], false)
+            generation += 1
+            run(machine.disconnected())
+        case .reconnect:
+            if isConnected { return false }
+            isConnected = true
+            if isRunning {
+                hasOwner = true
+                run(machine.ownerAppeared(isNew: false))
+            } else {
+                machine.ownerAbsent()
+            }
+        case .head, .loseHead:
+            if !isRunning || sequence == 0 { return false }
+            if input == .head { send(.head(word, isLast: false)) }
+        case .tick:
+            guard machine.needsTick else { return false }
+            if case .attach = machine.tick() { ask() }
+        case .serve:
+            if requests.isEmpty { return false }
+            for request in requests where isRunning && request.epoch == epoch {
+                let answer = Attachment(epoch: epoch, from: 0, oldest: sequence + 1, head: sequence, last: last)
+                send(.answer(request.generation, answer))
+            }
+            requests = []
+        case .bring:
+            if wire.isEmpty { return false }
+            let all = wire
+            wire = []
+            for message in all { receive(message) }
+        case .wantNone: return want([])
+        case .wantA: return want(["A"])
+        case .wantB: return want(["B"])
+        case .wantAll: return want(["A", "B"])
+        }
+        return true
+    }
+    private var word: StreamHead { StreamHead(epoch: epoch, sequence: sequence, last: last) }
+    private mutating func send(_ message: Message) { if isConnected { wire.append(message) } }
+    private mutating func publish(_ name: String, arrives: Bool) -> Bool {
+        if !isRunning { return false }
+        sequence += 1
+        published.append(
+            Published(
+                epoch: epoch, name: name, sequence: sequence,
+                subscription: due.contains(name) ? subscriptions[name] : nil))
+        // The bus has a rule for what is wanted, and brings nothing else: lost or not makes no difference then.
+        if arrives {
+            if isWanted(name) { send(.event(name, sequence, last[name] ?? 0)) }
+        } else {
+            if !isWanted(name) { return false }
+            isLossy = true
+        }
+        last[name] = sequence
+        return true
+    }
+    private func isWanted(_ name: String) -> Bool { wanted.count == 1 ? wanted.contains(name) : !wanted.isEmpty }
+    private mutating func end() {
+        send(.vanished)
+        isRunning = false
+        if !isConnected { forgetUnheard(but: 0) }
+    }
+    /// Nobody can know of a run that came and went while the relay was off the bus.
+    private mutating func forgetUnheard(but kept: UInt64) {
+        if isConnected && unheard.contains(epoch) && kept == 0 { due = [] }
+        for index in published.indices where unheard.contains(published[index].epoch) && published[index].epoch != kept
+        {
+            published[index].subscription = nil
+        }
+    }
+    private mutating func want(_ names: Set<String>) -> Bool {
+        if names == wanted { return false }
+        due.formIntersection(names)
+        for name in names.subtracting(wanted) { subscriptions[name, default: 0] += 1 }
+        // The owner took the name before, but the relay is yet to hear of it: it reports what it could not know.
+        if wire.contains(where: { if case .appeared = $0 { true } else { false } }) { isLossy = true }
+        wanted = names
+        run(machine.want(names))
+        return true
+    }
+
+    // MARK: The relay
+
+    private mutating func receive(_ message: Message) {
+        switch message {
+        case .event(let name, let sequence, let previous):
+            if !hasOwner { return }
+            switch machine.receive(name, sequence, previous) {
+            case .drop: break
+            case .hold: machine.hold(name, sequence, previous, (name, sequence))
+            case .deliver(let epoch, let gap):
+                if let gap { run([.gap(gap)]) }
+                run([.deliver((name, sequence), epoch: epoch)])
+            }
+        case .answer(let number, let answer):
+            guard number == generation, hasOwner else { return }
+            run(machine.attached(answer))
+            // From here on; what was published before, but after the answer left, is not asked for.
+            if answer.epoch == epoch { due = wanted }
+        case .head(let head, let isLast):
+            if !hasOwner { return }
+            run(machine.head(epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: isLast))
+        case .appeared:
+            hasOwner = true
+            run(machine.ownerAppeared(isNew: true))
+        case .vanished:
+            hasOwner = false
+            generation += 1
+            run(machine.ownerVanished())
+        }
+    }
+    private mutating func ask() {
+        generation += 1
+        // The owner that the relay knows of may be gone by now; its name is asked, and nobody answers.
+        let known = wire.contains { if case .vanished = $0 { true } else { false } } ? 0 : epoch
+        requests.append((generation, known))
+    }
+    private mutating func run(_ actions: [Machine.Action]) {
+        for action in actions {
+            switch action {
+            case .attach: ask()
+            case .deliver(let event, let epoch):
+                // The relay shows what is wanted only.
+                if wanted.contains(event.0) { deliver(event.0, event.1, epoch) }
+            case .gap(let gap): report(gap)
+            }
+        }
+    }
+    private mutating func deliver(_ name: String, _ sequence: UInt64, _ epoch: UInt64) {
+        if let before = delivered.last, before.epoch > epoch || before.epoch == epoch && before.sequence >= sequence {
+            faults.append("\(epoch)#\(sequence) after \(before.epoch)#\(before.sequence)")
+        }
+        for (gap, names, _) in gaps where gap.epoch == epoch && names.contains(name) && gap.sequences.contains(sequence)
+        {
+            faults.append("\(name)#\(sequence) after a gap that claims it: \(gap.sequences)")
+        }
+        delivered.append((epoch, name, sequence))
+    }
+    private mutating func report(_ gap: Gap) {
+        if !isLossy { faults.append("a gap where nothing was lost: \(gap.epoch)#\(gap.sequences)") }
+        for event in delivered
+        where event.epoch == gap.epoch && wanted.contains(event.name) && gap.sequences.contains(event.sequence) {
+            faults.append("a gap that claims \(event.name)#\(event.sequence), which was delivered: \(gap.sequences)")
+        }
+        gaps.append((gap, wanted, epoch))
+    }
+
+    // MARK: The end
+
+    /// Lets everything come to rest, and checks that nothing which was due is missing in silence.
+    mutating func finish() {
+        _ = apply(.reconnect)
+        if !isRunning { _ = apply(.start) }
+        for _ in 0..<4 {
+            _ = apply(.bring)
+            _ = apply(.serve)
+        }
+        _ = apply(.bring)
+        // Another event comes of each name, and the head.
+        let names = wanted
+        for name in names.sorted() { _ = publish(name, arrives: true) }
+        _ = apply(.head)
+        _ = apply(.bring)
+        for event in published
+        where event.subscription == subscriptions[event.name] && wanted.contains(event.name) {
+            if !isAccounted(event) {
+                faults.append("\(event.name)#\(event.sequence) of run \(event.epoch) is missing in silence")
+            }
+        }
+        for name in names where !delivered.contains(where: { $0.epoch == epoch && $0.name == name }) {
+            faults.append("the lane is deaf to \(name)")
+        }
+        if !machine.isSettled { faults.append("not settled") }
+    }
+    private func isAccounted(_ event: Published) -> Bool {
+        delivered.contains { $0.epoch == event.epoch && $0.sequence == event.sequence }
+            || gaps.contains { gap, names, runs in
+                guard names.contains(event.name) else { return false }
+                if gap.epoch == event.epoch && gap.sequences.contains(event.sequence) { return true }
+                // Runs that were never joined have no other name than "the run changed".
+                return gap.reason == .epochChanged && gap.epoch < event.epoch && event.epoch <= runs
+            }
+    }
+}
