@@ -11,7 +11,7 @@ public final class EventRelay: Sendable {
     public let publisher: EventPublisher
     /// The bus name that is followed.
     public let service: String
-    private let follower: ServiceFollower
+    let follower: ServiceFollower
     private let receivers: RelayReceivers
     private let commands: [ObjectIdentifier: any RelayCommandCodec]
 

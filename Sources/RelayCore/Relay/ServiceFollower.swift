@@ -6,7 +6,7 @@
 /// - Cancellation: `invalidate()`, or release.
 package final class ServiceFollower: Sendable {
     let core: FollowerCore
-    private let loop: BusLoop
+    let loop: BusLoop
 
     /// Nothing happens before `activate()`. Throws `InvalidArgument` for a service name that is none.
     package init(

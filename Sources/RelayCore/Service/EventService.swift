@@ -101,7 +101,13 @@ public final class EventService: Sendable {
         }
         // A handler may well keep this service, which keeps it.
         defer { for command in commands.values { command.removeHandler() } }
-        try await core.start()
+        do {
+            try await core.start()
+        } catch {
+            // Told to end before it had begun: that is no failure.
+            if Task.isCancelled, (error as? RelayError)?.code == .cancelled { return }
+            throw error
+        }
         onReady()
         let reason = await core.untilEnd()
         // In a task of its own: this one is cancelled, which would cut the leave-taking short, and lose what still waits.

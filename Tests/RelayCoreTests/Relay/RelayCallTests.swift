@@ -1,0 +1,110 @@
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayCore
+
+@Suite struct RelayCallTests {
+    private func error(_ body: () async throws -> Void) async -> RelayError? {
+        do {
+            try await body()
+            return nil
+        } catch CommandError<Fail.Failure>.relay(let error) {
+            return error
+        } catch { return error as? RelayError }
+    }
+
+    @Test("a subscriber that calls sees the command's events before the reply") func subscribeThenCall() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: "org.example.Shop", on: bus.bus, exporting: Shop1.self)
+        service.handle(Order.self) { order, _ in
+            try service.publish(Sold(item: order.item, price: 1, tags: []))
+            try service.publish(Restocked(item: order.item, count: order.count))
+            return Order.Reply(orderID: 1)
+        }
+        service.handle(Clear.self) { _, _ in }
+        let running = Task { try await service.run() }
+        let relay = try EventRelay(following: "org.example.Shop", on: bus.bus, interfaces: Shop1.self)
+        relay.activate()
+        #expect(await eventually { (try? await relay.call(Clear())) != nil })
+        let seen = Mutex<[String]>([])
+        var subscriptions: [Subscription] = []
+        for round in 1...20 {
+            // One name, then both, then none again: each time the rules and the scope change.
+            subscriptions.append(
+                relay.publisher.subscribe(to: Sold.self, delivery: .immediate) { event in
+                    seen.withLock { $0.append("sold \(event.item)") }
+                } onGap: { gap in
+                    seen.withLock { $0.append("\(gap)") }
+                })
+            _ = try await relay.call(Order(item: "\(round)", count: 1))
+            #expect(seen.withLock { $0 } == ["sold \(round)"])
+            seen.withLock { $0 = [] }
+            subscriptions.append(
+                relay.publisher.subscribe(to: Restocked.self, delivery: .immediate) { event in
+                    seen.withLock { $0.append("restocked \(event.item)") }
+                } onGap: { gap in
+                    seen.withLock { $0.append("\(gap)") }
+                })
+            _ = try await relay.call(Order(item: "\(round)", count: 1))
+            #expect(seen.withLock { $0 } == ["sold \(round)", "restocked \(round)"])
+            seen.withLock { $0 = [] }
+            subscriptions.removeAll()
+        }
+        running.cancel()
+        try await running.value
+    }
+    @Test("a call ends by its timeout and by cancellation, and says whether it may have run") func ends() async throws {
+        let desk = try await Desk()
+        let relay = try EventRelay(following: Desk.name, on: desk.bus.bus, interfaces: Desk1.self)
+        let early = await error { try await relay.call(Wait(number: 0)) }
+        #expect(early?.code == .unavailable && early?.mayHaveRun == false)
+        relay.activate()
+        let late = await error { try await relay.call(Wait(number: 1), timeout: .milliseconds(200)) }
+        #expect(late?.code == .timedOut && late?.mayHaveRun == true)
+        await desk.open(1)
+        let waiting = Task { await error { try await relay.call(Wait(number: 2)) } }
+        #expect(await eventually { desk.notes.contains("wait 2") })
+        waiting.cancel()
+        let cancelled = await waiting.value
+        #expect(cancelled?.code == .cancelled && cancelled?.mayHaveRun == true)
+        await desk.open(2)
+        let refused = await error { try await relay.call(Restricted()) }
+        #expect(refused?.code == .notPermitted && refused?.mayHaveRun == false)
+        let failed = await error { try await relay.call(Fail(how: "other")) }
+        #expect(failed?.code == .internalFailure && failed?.mayHaveRun == true)
+        do throws(CommandError<Fail.Failure>) {
+            try await relay.call(Fail(how: "declared"))
+            Issue.record("was not refused")
+        } catch {
+            if case .refused(let failure) = error {
+                #expect(failure.message == "as agreed")
+            } else {
+                Issue.record(error)
+            }
+        }
+        try await desk.stop()
+    }
+    @Test("without a bus a call ends at once, and nothing has run") func noBus() async throws {
+        let relay = try EventRelay(
+            following: Desk.name, on: .address("unix:path=/nonexistent/bus"), interfaces: Desk1.self)
+        relay.activate()
+        let error = await error { try await relay.call(Wait(number: 1)) }
+        #expect(error?.code == .unavailable && error?.mayHaveRun == false)
+    }
+    @Test("without the service a call ends at once, and the relay goes on waiting for it") func noService()
+        async throws
+    {
+        let bus = try PrivateBus()
+        let relay = try EventRelay(following: Desk.name, on: bus.bus, interfaces: Desk1.self)
+        relay.activate()
+        let error = await error { try await relay.call(Wait(number: 1)) }
+        #expect(error?.code == .unavailable && error?.mayHaveRun == false)
+        let desk = try await Desk(bus)
+        #expect(await eventually { (try? await relay.call(Echo(text: "there")))?.text == "there" })
+        relay.invalidate()
+        let after = await self.error { _ = try await relay.call(Echo(text: "gone")) }
+        #expect(after?.code == .unavailable && after?.mayHaveRun == false)
+        try await desk.stop()
+    }
+}

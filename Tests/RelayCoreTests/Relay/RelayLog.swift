@@ -1,0 +1,41 @@
+import RelayTestKit
+import Synchronization
+
+@testable import RelayCore
+
+/// What a relay tells of `Plain1`, as text, in its order.
+final class RelayLog: Sendable {
+    let relay: EventRelay
+    private let lines = Mutex<[String]>([])
+    private let subscriptions = Mutex<[Subscription]>([])
+
+    init(_ bus: Bus, requiring requirement: PeerRequirement = .anyone, isSubscribed: Bool = true) throws {
+        relay = try EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, requiring: requirement)
+        let note: @Sendable (String) -> Void = { [weak self] line in self?.lines.withLock { $0.append(line) } }
+        var all = [
+            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) { state in
+                switch state {
+                case .connecting: note("connecting")
+                case .active: note("active")
+                case .interrupted: note("interrupted")
+                case .invalidated(let error): note("invalidated \(error.code.rawValue)")
+                }
+            }
+        ]
+        if isSubscribed {
+            all.append(
+                relay.publisher.subscribe(to: Said.self, delivery: .immediate) {
+                    note("\($0.number)")
+                } onGap: { gap in
+                    let upper = gap.sequences.upperBound == .max ? "" : "\(gap.sequences.upperBound)"
+                    note("gap \(gap.sequences.lowerBound)-\(upper) \(gap.reason.rawValue)")
+                })
+        }
+        subscriptions.withLock { $0 = all }
+    }
+    var all: [String] { lines.withLock { $0 } }
+    func wait(for line: String, count: Int = 1) async -> Bool {
+        await eventually { all.filter { $0 == line }.count >= count }
+    }
+    func unsubscribe() { subscriptions.withLock { $0 = [] } }
+}

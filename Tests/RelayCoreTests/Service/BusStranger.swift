@@ -1,0 +1,71 @@
+import RelayTestKit
+import Synchronization
+
+@testable import RelayCore
+
+/// A connection without any of the relay's care: says what it likes, and keeps what it hears.
+final class BusStranger: BusHandler {
+    struct Signal: Sendable {
+        let member: String
+        let values: [DBusValue]
+    }
+    private let seen = Mutex<[Signal]>([])
+    private let connections = Mutex<BusConnection?>(nil)
+    let loop: BusLoop
+
+    private init() throws { loop = try BusLoop(name: "peer") }
+    static func join(_ bus: Bus) async throws -> BusStranger {
+        let peer = try BusStranger()
+        let connection = try await BusConnection.connect(to: bus, on: peer.loop, handler: peer)
+        peer.connections.withLock { $0 = connection }
+        return peer
+    }
+    deinit { loop.stop() }
+
+    var connection: BusConnection { connections.withLock { $0 }! }  // Joined: see `join`.
+    var signals: [Signal] { seen.withLock { $0 } }
+
+    /// Calls a method, with the arguments' own signature.
+    func call(
+        _ destination: String, _ path: String, _ interface: String, _ member: String, _ values: [DBusValue] = []
+    ) async throws -> [DBusValue] {
+        var body = WireWriter()
+        try DBusValue.encode(values, into: &body)
+        let call = MethodCall(
+            to: destination, path: path, interface: interface, member: member,
+            signature: try DBusValue.signature(of: values), body: body.bytes)
+        return try await connection.call(call).values()
+    }
+    /// The D-Bus name and the message of the error that a call ends with.
+    func refusal(
+        _ destination: String, _ path: String, _ interface: String, _ member: String, _ values: [DBusValue] = []
+    ) async -> RemoteError? {
+        do {
+            _ = try await call(destination, path, interface, member, values)
+            return nil
+        } catch {
+            return (error as? RelayError)?.cause as? RemoteError ?? RemoteError(name: "?", message: "\(error)")
+        }
+    }
+    func send(signal header: MessageHeader, _ values: [DBusValue]) throws {
+        var body = WireWriter()
+        try DBusValue.encode(values, into: &body)
+        var header = header
+        header.signature = try DBusValue.signature(of: values)
+        try connection.send(header, body: body.bytes)
+    }
+    func listen(_ interface: String) async throws {
+        var body = WireWriter()
+        try body.string("type='signal',interface='\(interface)'")
+        _ = try await connection.call(.toBus("AddMatch", Signature("s"), body: body.bytes))
+    }
+
+    func signal(_ message: borrowing ReceivedMessage) {
+        guard let member = message.member, let signature = try? Signature(message.signature),
+            let values = try? DBusValue.decode(signature: signature, body: message.body)
+        else { return }
+        seen.withLock { $0.append(Signal(member: member, values: values)) }
+    }
+    func methodCall(_ call: IncomingCall) {}
+    func disconnected(_ reason: RelayError) {}
+}

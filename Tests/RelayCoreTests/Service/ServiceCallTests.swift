@@ -1,0 +1,188 @@
+import RelayTestKit
+import Testing
+
+@testable import RelayCore
+
+@Suite struct ServiceCallTests {
+    private static let standard = "org.freedesktop.DBus.Error."
+
+    @Test("what is unknown is refused by the standard names") func unknown() async throws {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        func name(_ path: String, _ interface: String, _ member: String, _ values: [DBusValue] = []) async -> String? {
+            await peer.refusal(Desk.name, path, interface, member, values)?.name
+        }
+        #expect(await name("/nowhere", "org.example.Desk1", "Echo") == Self.standard + "UnknownObject")
+        #expect(await name(Desk.path, "org.example.Desk2", "Echo") == Self.standard + "UnknownInterface")
+        #expect(await name(Desk.path, "org.example.Desk1", "Ech") == Self.standard + "UnknownMethod")
+        #expect(await name("/org/example", "org.example.Desk1", "Echo") == Self.standard + "UnknownInterface")
+        let properties = "org.freedesktop.DBus.Properties"
+        let stream = DBusValue.string(Stream1.name)
+        func get(_ interface: DBusValue, _ property: String) async -> String? {
+            await name(Desk.path, properties, "Get", [interface, .string(property)])
+        }
+        #expect(await get(stream, "Epoch") == nil)
+        #expect(await get(.string(""), "Epoch") == nil)
+        #expect(await get(stream, "Epich") == Self.standard + "UnknownProperty")
+        #expect(await get(.string("a.b"), "Epoch") == Self.standard + "UnknownInterface")
+        let set = [stream, .string("Epoch"), .variant(.uint64(1))]
+        #expect(await name(Desk.path, properties, "Set", set) == Self.standard + "PropertyReadOnly")
+        #expect(await name(Desk.path, properties, "Get", [stream]) == Self.standard + "InvalidArgs")
+        let long = [DBusValue.string(String(repeating: "x", count: 1_000_000)), .string("y")]
+        let error = await peer.refusal(Desk.name, Desk.path, properties, "Get", long)
+        #expect(error?.name == Self.standard + "UnknownInterface")
+        #expect((error?.message.utf8.count ?? .max) < 4_096, "an answer is not as long as who asks likes")
+        try await desk.stop()
+    }
+    @Test("arguments of the wrong types are refused with both signatures") func wrongSignature() async throws {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        let error = await peer.refusal(Desk.name, Desk.path, Desk1.name, "Wait", [.string("1"), .boolean(true)])
+        #expect(error?.name == Self.standard + "InvalidArgs")
+        #expect(error?.message == "Wait takes 'x', not 'sb'")
+        #expect(desk.notes == [])
+        try await desk.stop()
+    }
+    @Test("a call that names no interface, or wants no answer, is carried out") func loose() async throws {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        var body = WireWriter()
+        try body.string("quiet")
+        let header = MessageHeader.methodCall(
+            path: Desk.path, interface: nil, member: "Echo", destination: Desk.name, signature: try Signature("s"),
+            flags: .noReplyExpected)
+        try peer.connection.send(header, body: body.bytes)
+        #expect(await eventually { desk.notes == ["echo quiet"] })
+        #expect(try await peer.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("loud")]) == [.string("loud")])
+        #expect(peer.connection.strayReplies == 0)
+        try await desk.stop()
+    }
+    @Test("a handler's errors reach the caller by name, and nothing of what lies beneath") func handlerErrors()
+        async throws
+    {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        func error(_ how: String) async -> RemoteError? {
+            await peer.refusal(Desk.name, Desk.path, Desk1.name, "Fail", [.string(how)])
+        }
+        #expect(await error("declared") == RemoteError(name: "org.example.Desk1.Error.Declared", message: "as agreed"))
+        #expect(await error("bad name")?.name == "org.eventrelay.Error.Internal")
+        #expect(await error("bad text")?.name == "org.example.Desk1.Error.Declared")
+        #expect(await error("long text")?.name == "org.example.Desk1.Error.Declared")
+        #expect(await error("relay")?.name == "org.eventrelay.Error.Conflict")
+        #expect(await error("relay")?.message.contains("secret") == false)
+        #expect(await error("cancelled")?.name == "org.eventrelay.Error.Internal")
+        #expect(await error("other")?.name == "org.eventrelay.Error.Internal")
+        let restricted = await peer.refusal(Desk.name, Desk.path, Desk1.name, "Restricted")
+        #expect(restricted?.name == "org.eventrelay.Error.NotPermitted")
+        #expect(restricted?.message.contains("user 'no such user'") == true)
+        try await desk.stop()
+    }
+    @Test("a reply that cannot be sent is an error that says so, and that the command ran") func unsendable()
+        async throws
+    {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        for (count, code) in [(Int32(1 << 20), RelayError.Code.tooLarge), (-1, .internalFailure)] {
+            do {
+                _ = try await peer.call(Desk.name, Desk.path, Desk1.name, "Fill", [.int32(count)])
+                Issue.record("was answered")
+            } catch let error as RelayError {
+                #expect(error.code == code && error.mayHaveRun, "\(error)")
+            }
+        }
+        #expect(try await peer.call(Desk.name, Desk.path, Desk1.name, "Fill", [.int32(1_000_000)]).count == 2)
+        try await desk.stop()
+    }
+    @Test("commands of one peer run in order, those of others meanwhile") func order() async throws {
+        let desk = try await Desk()
+        let (first, second) = (try await BusStranger.join(desk.bus.bus), try await BusStranger.join(desk.bus.bus))
+        async let waits = first.call(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(1)])
+        #expect(await eventually { desk.notes == ["wait 1"] })
+        async let follows = first.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("behind")])
+        // The service has the one behind when it has answered what came later on that connection.
+        _ = try await first.call(Desk.name, Desk.path, "org.freedesktop.DBus.Peer", "Ping")
+        _ = try await second.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("aside")])
+        #expect(desk.notes == ["wait 1", "echo aside"])
+        await desk.open(1)
+        _ = try await (waits, follows)
+        #expect(desk.notes == ["wait 1", "echo aside", "done 1", "echo behind"])
+        try await desk.stop()
+    }
+    @Test("a peer that floods is refused, and others are answered") func flood() async throws {
+        let desk = try await Desk()
+        let (loud, other) = (try await BusStranger.join(desk.bus.bus), try await BusStranger.join(desk.bus.bus))
+        let limit = CommandQueues.limitPerPeer
+        try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask { await loud.refusal(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(0)])?.name }
+            #expect(await eventually { desk.notes == ["wait 0"] })
+            for number in 1...limit + 20 {
+                group.addTask {
+                    await loud.refusal(Desk.name, Desk.path, Desk1.name, "Echo", [.string("\(number)")])?.name
+                }
+            }
+            var refused = 0
+            while refused < 20, let name = try await group.next() {
+                #expect(name == "org.eventrelay.Error.LimitsExceeded")
+                refused += 1
+            }
+            _ = try await other.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("other")])
+            #expect(desk.notes == ["wait 0", "echo other"])
+            await desk.open(0)
+            for try await name in group { #expect(name == nil) }
+        }
+        #expect(desk.notes.count == 3 + limit)
+        try await desk.stop()
+    }
+    @Test("a peer that leaves takes its waiting calls along, and holds up nobody's end") func departure() async throws {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        let (first, second) = (
+            Task { await peer.refusal(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(1)]) },
+            Task { await peer.refusal(Desk.name, Desk.path, Desk1.name, "Echo", [.string("too late")]) }
+        )
+        #expect(await eventually { !desk.notes.isEmpty })
+        _ = try await peer.call(Desk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
+        let other = try await BusStranger.join(desk.bus.bus)
+        peer.connection.close()
+        _ = await (first.value, second.value)
+        // The bus tells the service of the departure before it brings this.
+        _ = try await other.call(Desk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
+        desk.cancel()
+        if desk.notes.contains("wait 1") { await desk.open(1) }
+        try await desk.end()
+        #expect(!desk.notes.contains("echo too late") || desk.notes.first == "echo too late")
+    }
+    @Test("every object is introspectable, with all arguments named, and every path is a peer") func introspection()
+        async throws
+    {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        var texts: [String: String] = [:]
+        for path in ["/", "/org", "/org/example", Desk.path] {
+            let answer = try await peer.call(Desk.name, path, "org.freedesktop.DBus.Introspectable", "Introspect")
+            if case .string(let text)? = answer.first { texts[path] = text }
+        }
+        #expect(texts["/"]?.contains("<node name=\"org\"/>") == true)
+        #expect(texts["/org"]?.contains("<node name=\"example\"/>") == true)
+        #expect(texts["/org/example"]?.contains("<node name=\"Desk1\"/>") == true)
+        let text = texts[Desk.path] ?? ""
+        for name in ["org.example.Desk1", Stream1.name, "Noted", "Torn", "Echo", "Attach", "Head", "End", "Epoch"] {
+            #expect(text.contains("name=\"\(name)\""), "\(name)")
+        }
+        let arguments = text.split(separator: "<").filter { $0.hasPrefix("arg") }
+        #expect(
+            arguments.count > 20 && arguments.allSatisfy { $0.hasPrefix("arg name=\"") && !$0.contains("name=\"\"") })
+        for path in ["/", "/any/where", Desk.path] {
+            #expect(try await peer.call(Desk.name, path, "org.freedesktop.DBus.Peer", "Ping").isEmpty)
+        }
+        let all = try await peer.call(
+            Desk.name, Desk.path, "org.freedesktop.DBus.Properties", "GetAll", [.string(Stream1.name)])
+        guard case .dictionary(_, let entries)? = all.first else {
+            Issue.record("no properties")
+            return
+        }
+        #expect(Set(entries.map(\.key)) == [.string("Epoch"), .string("Durability"), .string("Sequence")])
+        try await desk.stop()
+    }
+}

@@ -1,0 +1,196 @@
+import Glibc
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayCore
+
+@Suite struct ServiceLifeTests {
+    @Test("a name that is taken is a conflict which says who has it") func conflict() async throws {
+        let desk = try await Desk()
+        let second = try EventService(name: Desk.name, on: desk.bus.bus, exporting: Plain1.self)
+        do {
+            try await second.run()
+            Issue.record("ran")
+        } catch let error as RelayError {
+            #expect(error.code == .conflict)
+            #expect(error.message.contains(Desk.name) && error.message.contains("process \(getpid())"), "\(error)")
+        }
+        try await desk.stop()
+    }
+    @Test("a command without a handler, and a handler without a command, are told before anything runs")
+    func handlers() async throws {
+        let bus = try PrivateBus()
+        let bare = try EventService(name: Desk.name, on: bus.bus, exporting: Desk1.self)
+        await #expect(throws: RelayError.self) { try await bare.run() }
+        let stray = try EventService(name: Desk.name, on: bus.bus, exporting: Plain1.self)
+        stray.handle(Echo.self) { command, _ in Echo.Reply(text: command.text) }
+        await #expect(throws: RelayError.self) { try await stray.run() }
+    }
+    @Test("a service runs once") func once() async throws {
+        let desk = try await Desk()
+        try await desk.stop()
+        await #expect(throws: RelayError.self) { try await desk.service.run() }
+    }
+    @Test("the end of the bus ends the service, with the reason") func busGone() async throws {
+        let desk = try await Desk()
+        desk.bus.daemon.process.signal(SIGKILL)
+        do {
+            try await desk.end()
+            Issue.record("ended without a reason")
+        } catch .unavailable {}
+    }
+    @Test("stopping finishes what runs, says the last word, then gives the name up") func orderlyEnd() async throws {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        try await peer.listen(Stream1.name)
+        try await peer.listen("org.freedesktop.DBus")
+        async let waits = peer.call(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(1)])
+        #expect(await eventually { desk.notes == ["wait 1"] })
+        desk.cancel()
+        let other = try await BusStranger.join(desk.bus.bus)
+        // It takes no more from here on, but for what answers about itself.
+        #expect(
+            await eventually {
+                await other.refusal(Desk.name, Desk.path, Desk1.name, "Echo", [.string("late")])?.name
+                    == "org.eventrelay.Error.Unavailable"
+            })
+        try desk.service.publish(Torn(number: 1))
+        await desk.open(1)
+        #expect(try await waits.isEmpty)
+        try await desk.end()
+        #expect(
+            await eventually {
+                peer.signals.contains { $0.member == "NameOwnerChanged" && $0.values.first == .string(Desk.name) }
+            })
+        let members = peer.signals.map(\.member)
+        let end = members.firstIndex(of: "End")
+        let left = peer.signals.firstIndex {
+            $0.member == "NameOwnerChanged" && $0.values.first == .string(Desk.name) && $0.values.last == .string("")
+        }
+        #expect(end != nil && left != nil && (end ?? 0) < (left ?? 0), "\(members)")
+        if let end { #expect(peer.signals[end].values[1] == .uint64(1)) }
+        #expect(throws: RelayError.self, "nothing may follow the last word") {
+            try desk.service.publish(Torn(number: 2))
+        }
+    }
+    @Test("the bus gets all that was published before the end, and in order, whatever threads publish")
+    func saturation() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Plain1.self)
+        let seen = Mutex<(count: Int, next: UInt64, faults: Int)>((0, 1, 0))
+        let follower = try ServiceFollower(service: Desk.name, on: bus.bus) { output in
+            seen.withLock { seen in
+                switch output {
+                case .event(let envelope):
+                    if envelope.stamp.sequence != seen.next { seen.faults += 1 }
+                    seen.next = envelope.stamp.sequence + 1
+                    seen.count += 1
+                case .gap: seen.faults += 1
+                case .state: break
+                }
+            }
+        }
+        follower.follow(interface: Plain1.name, names: nil)
+        follower.activate()
+        let ready = Atomic<Bool>(false)
+        let running = Task { try await service.run { ready.store(true, ordering: .releasing) } }
+        #expect(await eventually { ready.load(ordering: .acquiring) })
+        let perThread = 5_000
+        await withTaskGroup { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    for number in 0..<perThread {
+                        try? service.publish(Said(thread: Int32(thread), number: Int64(number)))
+                    }
+                }
+            }
+        }
+        running.cancel()
+        try await running.value
+        #expect(await eventually { seen.withLock { $0.count } == 8 * perThread })
+        #expect(seen.withLock { $0.faults } == 0)
+    }
+    @Test("what cannot be sent is refused, and takes no place in the sequence") func refused() async throws {
+        let desk = try await Desk()
+        #expect(throws: RelayError.self) { try desk.service.publish(Noted(text: "a\0b", number: 1)) }
+        do {
+            try desk.service.publish(Noted(text: String(repeating: "x", count: 1 << 20), number: 1))
+            Issue.record("was published")
+        } catch .tooLarge {}
+        #expect(throws: RelayError.self, "not exported") { try desk.service.publish(Said(thread: 1, number: 1)) }
+        let peer = try await BusStranger.join(desk.bus.bus)
+        let value = try await peer.call(
+            Desk.name, Desk.path, "org.freedesktop.DBus.Properties", "Get",
+            [.string(Stream1.name), .string("Sequence")])
+        #expect(value == [.variant(.uint64(0))])
+        try await desk.stop()
+    }
+    @Test("a service that is let go leaves nothing behind, though its handlers kept it") func release() async throws {
+        let bus = try PrivateBus()
+        weak var released: EventService?
+        do {
+            let service = try EventService(name: Desk.name, on: bus.bus, exporting: Keeper1.self)
+            service.handle(Keep.self) { _, _ in withExtendedLifetime(service) {} }
+            let running = Task { try await service.run() }
+            running.cancel()
+            try await running.value
+            released = service
+        }
+        #expect(await eventually { released == nil })
+    }
+    @Test("a restricted interface tells only those who attached, and may") func restricted() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Closed1.self)
+        let ready = Atomic<Bool>(false)
+        let running = Task { try await service.run { ready.store(true, ordering: .releasing) } }
+        #expect(await eventually { ready.load(ordering: .acquiring) })
+        let (stranger, member) = (try await BusStranger.join(bus.bus), try await BusStranger.join(bus.bus))
+        for peer in [stranger, member] { try await peer.listen(Closed1.name) }
+        let path = Stream1.path(of: Closed1.name)
+        func attach(_ names: [String]) async throws {
+            _ = try await member.call(
+                Desk.name, path, Stream1.name, "Attach",
+                [.uint64(0), .uint64(0), .array(.string, names.map { .string($0) })])
+        }
+        try await attach(["*"])
+        try service.publish(Whispered(number: 1))
+        func whispers(_ peer: BusStranger) -> Int { peer.signals.filter { $0.member == "Whispered" }.count }
+        #expect(await eventually { whispers(member) == 1 })
+        try await attach([])
+        try service.publish(Whispered(number: 2))
+        for peer in [stranger, member] { _ = try await peer.call(Desk.name, "/", "org.freedesktop.DBus.Peer", "Ping") }
+        #expect(whispers(member) == 1 && whispers(stranger) == 0)
+        running.cancel()
+        try await running.value
+    }
+}
+
+enum Plain1: EventInterface {
+    static let name = "org.example.Plain1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Said.self }
+}
+struct Said: DomainEvent, Equatable {
+    typealias Interface = Plain1
+    var thread: Int32, number: Int64
+}
+enum Keeper1: EventInterface {
+    static let name = "org.example.Keeper1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Keep.self }
+}
+struct Keep: Command {
+    typealias Interface = Keeper1
+}
+/// For the user of this process by name, which no bus of an address guarantees.
+enum Closed1: EventInterface {
+    static let name = "org.example.Closed1"
+    static let durability = Volatile()
+    static var requirement: PeerRequirement { .sameUser || .user("root") }
+    static var contract: Contract<Self> { Whispered.self }
+}
+struct Whispered: DomainEvent {
+    typealias Interface = Closed1
+    var number: Int64
+}
