@@ -17,6 +17,8 @@ import RelayCore
             _ = try await relay.call(PrintJob(title: "Encyclopedia", pages: 9_000))
         } catch .refused(.tooLong) {
             print("too long")
+        } catch .relay(let error) {
+            print(error.message)  // No service, no answer in time, …
         }
         subscription.cancel()
     }
