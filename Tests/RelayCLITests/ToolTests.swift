@@ -104,7 +104,7 @@ struct ToolTests {
 
     @Test("watch waits for a service, says so, and ends in its time")
     func waits() async {
-        let result = await run("watch", "--for", "0.01", isThere: false)
+        let result = await run("watch", "--for", "1", isThere: false)
         #expect(result.code == .ok && result.output.isEmpty)
         #expect(result.notes == ["waiting for org.eventrelay.Service1"])
     }
