@@ -20,7 +20,6 @@ final class EventLane: Sendable {
         var connection: BusConnection?
         /// The last word was said: subscribers take it that nothing follows.
         var hasEnded = false
-        var writer = WireWriter(capacity: 512)
         /// Whether a tick is ordered that will announce the head.
         var hasTick = false
         var announced: UInt64 = 0
@@ -72,37 +71,42 @@ final class EventLane: Sendable {
     /// Throws what `encode` throws, and `TooLarge`: the sequence is then as before. A bus that is gone is no error here: the
     /// event has its place, and subscribers will find it missing.
     func publish(_ index: Int, _ template: MessageTemplate, _ encode: (inout WireWriter) throws -> Void) throws {
+        var message = WireWriter(capacity: template.bodyStart + 256)
+        template.begin(&message)
+        // Before the lock: an `encode(to:)` is anybody's code, which may publish, or wait for somebody who does.
+        try encode(&message)
         try state.withLock { state in
             if state.hasEnded {
                 throw RelayError(
                     .unavailable, "\(interface) has ended with its service's run: nothing can be published")
             }
-            template.begin(&state.writer)
-            try encode(&state.writer)
             let sequence = state.sequence + 1
-            state.writer.uint64(sequence)
-            state.writer.uint64(state.last[index])
-            state.writer.uint64(Timestamp.now.microseconds)
-            try template.finish(&state.writer, serial: state.connection?.nextSerial() ?? 1)
+            message.uint64(sequence)
+            message.uint64(state.last[index])
+            message.uint64(Timestamp.now.microseconds)
+            try template.finish(&message, serial: state.connection?.nextSerial() ?? 1)
             state.sequence = sequence
             state.last[index] = sequence
             guard let connection = state.connection else { return }
-            send(template, on: connection, &state)
+            send(message, template, on: connection, &state)
             if !state.hasTick { orderTick(connection, &state) }
         }
     }
-    private func send(_ template: MessageTemplate, on connection: BusConnection, _ state: inout State) {
-        if isCongested(connection, &state) {
+    private func send(
+        _ message: borrowing WireWriter, _ template: MessageTemplate, on connection: BusConnection,
+        _ state: inout State
+    ) {
+        if isCongested(connection, message.count, &state) {
             state.unsent += 1
             return
         }
         switch state.audience {
         case .everyone:
             // A connection that is gone ends the service's run; see `publish`.
-            try? connection.send(state.writer)
+            try? connection.send(message)
         case .attached(let peers):
             guard !peers.isEmpty else { return }
-            let body = Array(state.writer.bytes[template.bodyStart...])
+            let body = Array(message.bytes[template.bodyStart...])
             for peer in peers {
                 var header = template.header
                 header.destination = peer
@@ -110,8 +114,8 @@ final class EventLane: Sendable {
             }
         }
     }
-    private func isCongested(_ connection: BusConnection, _ state: inout State) -> Bool {
-        state.sentSinceCheck += state.writer.count
+    private func isCongested(_ connection: BusConnection, _ count: Int, _ state: inout State) -> Bool {
+        state.sentSinceCheck += count
         if state.sentSinceCheck > Self.checkEvery || state.isCongested {
             state.sentSinceCheck = 0
             let limit = state.isCongested ? Self.outgoingLimit / 2 : Self.outgoingLimit

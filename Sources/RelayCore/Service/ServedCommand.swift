@@ -70,8 +70,10 @@ final class ServedCommand<C: Command>: AnyServedCommand, @unchecked Sendable {
                 name: ErrorNames.name(for: .internalFailure),
                 message: "\(C.name) was refused as '\(failure.errorName)', which is no D-Bus error name")
         } catch let error as RelayError {
-            // Its code only: what is beneath may name files and values that are not the caller's business.
-            return .error(name: ErrorNames.name(for: error.code), message: "the service could not run \(C.name)")
+            // Its code only: what is beneath may name files and values that are not the caller's business. And what failed
+            // in doubt beneath, a call of another service, is in doubt for this caller, too.
+            let code = error.mayHaveRun ? RelayError.Code.outcomeUnknown : error.code
+            return .error(name: ErrorNames.name(for: code), message: "the service could not run \(C.name)")
         } catch {
             return .error(name: ErrorNames.name(for: .internalFailure), message: "\(C.name) failed in the service")
         }
