@@ -12,6 +12,8 @@ debug_libdbus := /usr/lib/dbus-1.0/debug-build/lib
 sources = $(shell git ls-files -co --exclude-standard '*.swift')
 # A crash is told with the stack of its thread, and asks nobody anything.
 export SWIFT_BACKTRACE ?= enable=yes,interactive=no,color=no,threads=crashed,images=none,timeout=30s
+# How many tests run at once. All at once they starve each other on two cores, until their waits for conditions are over.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 
 help:
 	@echo "make demo    a service, subscribers and a real inventory on a bus of their own; ends by itself"
