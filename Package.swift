@@ -32,12 +32,14 @@ let package = Package(
             name: "relay-service", dependencies: ["RelayCore", "RelayTool", "Relocation", "RelocationDomain"],
             swiftSettings: strict),
         .executableTarget(
-            name: "relay-cli", dependencies: ["RelayCore", "CExpat", "CRelayShims"], swiftSettings: strict),
+            name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
         .testTarget(
             name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus"], swiftSettings: strict),
         .testTarget(
             name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit"], swiftSettings: strict),
-        .testTarget(name: "RelayCLITests", dependencies: ["relay-cli", "RelayTestKit"], swiftSettings: strict),
+        .testTarget(name: "RelayToolTests", dependencies: ["RelayTool"], swiftSettings: strict),
+        .testTarget(
+            name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit"], swiftSettings: strict),
         // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
         .testTarget(
             name: "IntegrationTests", dependencies: ["RelayCore", "RelayTestKit", "Relocation"],

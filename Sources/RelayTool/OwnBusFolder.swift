@@ -29,10 +29,7 @@ package struct OwnBusFolder: Sendable {
             let cause = SystemError(errno)
             throw RelayError(.unavailable, "cannot make the folder \(path): \(cause)", cause: cause)
         }
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
-            status.st_mode & 0o077 == 0
-        else {
+        guard FileStatus(ofFileAt: path)?.isPrivateFolder(of: geteuid()) ?? false else {
             throw RelayError(
                 .unavailable,
                 "\(path) is not a folder of yours that is closed to others (0700): remove it, or set XDG_RUNTIME_DIR")

@@ -1,4 +1,5 @@
 import Glibc
+import RelayTool
 
 /// Why a command ends without success: what a person reads on stderr, and what a script sees.
 struct CLIFailure: Error, Equatable, Sendable {

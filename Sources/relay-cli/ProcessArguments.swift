@@ -1,6 +1,6 @@
 import Glibc
 
-/// The process's arguments and environment as they are, not as Swift would repair them.
+/// The process's arguments as they are, not as Swift would repair them.
 enum ProcessArguments {
     /// Without the program's name; nil when one is not UTF-8.
     static func all() -> [String]? {
@@ -11,14 +11,5 @@ enum ProcessArguments {
             arguments.append(text)
         }
         return arguments
-    }
-
-    /// What the tool looks at.
-    static func environment() -> [String: String] {
-        var environment: [String: String] = [:]
-        for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "TMPDIR", "NO_COLOR", "TERM"] {
-            if let value = getenv(name) { environment[name] = String(cString: value) }
-        }
-        return environment
     }
 }

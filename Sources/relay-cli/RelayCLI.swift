@@ -1,4 +1,5 @@
 import Glibc
+import RelayTool
 
 /// Puts the program together for this process.
 @main struct RelayCLI {
@@ -15,7 +16,7 @@ import Glibc
             note("an argument is not UTF-8; D-Bus has no other text")
             exit(ExitCode.badValue.rawValue)
         }
-        let environment = ProcessArguments.environment()
+        let environment = Environment.own
         let tool = Tool(
             environment: environment, output: STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1,
             locator: .ofProcess(environment: environment), note: note,

@@ -1,4 +1,5 @@
 import Glibc
+import RelayTool
 
 /// The program, with all that it needs from outside given to it.
 struct Tool {

@@ -1,4 +1,5 @@
 import Dispatch
+import RelayTool
 import Synchronization
 
 /// For a program whose main thread has nothing else to do.

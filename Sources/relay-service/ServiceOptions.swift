@@ -17,7 +17,7 @@ struct ServiceOptions: Equatable {
     var domain = Domain.relocation
     var logLevel = Log.Level.info
 
-    static let version = "relay-service 0.1.0\n"
+    static let version = "relay-service \(Version.current)\n"
     static var help: String {
         """
         Usage: relay-service [--session | --system | --bus ADDRESS | --own-bus] [OPTION…]

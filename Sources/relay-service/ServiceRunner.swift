@@ -50,7 +50,7 @@ struct ServiceRunner {
             do throws(RelayError) {
                 try folder.prepare()
             } catch {
-                log.debug(error.message)
+                log.warning(error.message)
                 refusal = error
                 continue
             }

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 import Testing
 
 @testable import relay_cli

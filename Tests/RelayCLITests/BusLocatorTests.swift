@@ -1,3 +1,4 @@
+import RelayTool
 import Testing
 
 @testable import relay_cli
@@ -5,12 +6,12 @@ import Testing
 @Suite("Which bus")
 struct BusLocatorTests {
     private func locator(
-        _ environment: [String: String], _ files: [String: BusLocator.FileStatus] = [:]
+        _ environment: [String: String], _ files: [String: FileStatus] = [:]
     ) -> BusLocator {
         BusLocator(environment: environment, userID: 1000) { files[$0] }
     }
-    private let folder = BusLocator.FileStatus(kind: .folder, owner: 1000, mode: 0o700)
-    private let socket = BusLocator.FileStatus(kind: .socket, owner: 1000, mode: 0o666)
+    private let folder = FileStatus(kind: .folder, owner: 1000, mode: 0o700)
+    private let socket = FileStatus(kind: .socket, owner: 1000, mode: 0o666)
 
     @Test("what is asked for is taken, whatever there is")
     func explicit() throws {
@@ -44,13 +45,13 @@ struct BusLocatorTests {
     @Test(
         "a folder that others can reach, or that is another's or a link, is not trusted",
         arguments: [
-            BusLocator.FileStatus(kind: .folder, owner: 1000, mode: 0o755),
-            BusLocator.FileStatus(kind: .folder, owner: 1000, mode: 0o710),
-            BusLocator.FileStatus(kind: .folder, owner: 1000, mode: 0o1777),
-            BusLocator.FileStatus(kind: .folder, owner: 0, mode: 0o700),
-            BusLocator.FileStatus(kind: .other, owner: 1000, mode: 0o700),
+            FileStatus(kind: .folder, owner: 1000, mode: 0o755),
+            FileStatus(kind: .folder, owner: 1000, mode: 0o710),
+            FileStatus(kind: .folder, owner: 1000, mode: 0o1777),
+            FileStatus(kind: .folder, owner: 0, mode: 0o700),
+            FileStatus(kind: .other, owner: 1000, mode: 0o700),
         ])
-    func untrusted(status: BusLocator.FileStatus) throws {
+    func untrusted(status: FileStatus) throws {
         let locator = locator([:], ["/tmp/eventrelay-1000": status, "/tmp/eventrelay-1000/bus": socket])
         let failure = try #require(throws: CLIFailure.self) { try locator.locate(nil) }
         #expect(failure.code == .unavailable)
@@ -69,11 +70,14 @@ struct BusLocatorTests {
 
     @Test("a relative folder in the environment is not used")
     func relative() {
-        #expect(locator(["XDG_RUNTIME_DIR": "run", "TMPDIR": "t"]).ownBusFolders == ["/tmp/eventrelay-1000"])
+        #expect(
+            locator(["XDG_RUNTIME_DIR": "run", "TMPDIR": "t"]).ownBusFolders.map(\.path) == ["/tmp/eventrelay-1000"])
     }
 
     @Test("bytes that mean something in an address are escaped")
-    func escaping() {
-        #expect(BusLocator.escaped("/a b,c=d;é%") == "/a%20b%2cc%3dd%3b%c3%a9%25")
+    func escaping() throws {
+        let folder = "/a b,c=d;é%/eventrelay"
+        let locator = locator(["XDG_RUNTIME_DIR": "/a b,c=d;é%"], [folder: self.folder, folder + "/bus": socket])
+        #expect(try locator.locate(nil) == .address("unix:path=/a%20b%2cc%3dd%3b%c3%a9%25/eventrelay/bus"))
     }
 }

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 import Synchronization
 
 @testable import relay_cli

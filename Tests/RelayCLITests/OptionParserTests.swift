@@ -1,3 +1,4 @@
+import RelayTool
 import Testing
 
 @testable import relay_cli

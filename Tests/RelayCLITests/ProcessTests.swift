@@ -1,4 +1,5 @@
 import Foundation
+import RelayTool
 import Testing
 
 @Suite("The program as a process, on a machine without a bus")

@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayTool
 import Synchronization
 import Testing
 
@@ -32,14 +33,17 @@ struct ToolTests {
             return try await service.call(call, timeout: timeout)
         }
     }
-    private struct NoEnd: EndRequest { let descriptor: Int32 = -1 }
+    private struct End: EndRequest {
+        let wakeup: Wakeup
+        var descriptor: Int32 { wakeup.descriptor }
+    }
     private final class Notes: Sendable {
         let lines = Mutex<[String]>([])
     }
 
     private func run(
         _ arguments: String..., environment: [String: String] = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"],
-        isThere: Bool = true, events: [Envelope] = [],
+        isThere: Bool = true, events: [Envelope] = [], endsAt lastNote: String? = nil,
         answer: @escaping @Sendable (OutgoingCall) throws -> IncomingReply = { _ in
             IncomingReply(signature: "x", body: Samples.body { $0.int64(3) })
         }
@@ -48,14 +52,18 @@ struct ToolTests {
         let output = pipe.writing
         let notes = Notes()
         let code = await WaitingThread.run {
+            guard let wakeup = try? Wakeup() else { return ExitCode.software }
             let tool = Tool(
                 environment: environment, output: output, isTerminal: false,
                 locator: BusLocator(environment: environment, userID: 1_000) { _ in nil },
-                note: { line in notes.lines.withLock { $0.append(line) } },
+                note: { line in
+                    notes.lines.withLock { $0.append(line) }
+                    if line == lastNote { wakeup.wake() }
+                },
                 connect: { _, _, _, deliver in
                     FakeFollowed(FakeService(answer: answer), isThere: isThere, events: events, deliver: deliver)
                 },
-                stop: { () throws(CLIFailure) in NoEnd() })
+                stop: { () throws(CLIFailure) in End(wakeup: wakeup) })
             return tool.run(arguments)
         }.value
         pipe.closeWriting()
@@ -102,11 +110,12 @@ struct ToolTests {
         #expect(result.output.contains("\"sequence\":2,"))
     }
 
-    @Test("watch waits for a service, says so, and ends in its time")
+    @Test("watch waits for a service, says so, and ends when it is asked to")
     func waits() async {
-        let result = await run("watch", "--for", "1", isThere: false)
+        let said = "waiting for org.eventrelay.Service1"
+        let result = await run("watch", "--for", "30", isThere: false, endsAt: said)
         #expect(result.code == .ok && result.output.isEmpty)
-        #expect(result.notes == ["waiting for org.eventrelay.Service1"])
+        #expect(result.notes == [said])
     }
 
     @Test("watch refuses an event that does not exist")

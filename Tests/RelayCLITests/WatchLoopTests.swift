@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayTool
 import Testing
 
 @testable import relay_cli

@@ -28,7 +28,7 @@ package final class ChildProcess: Sendable {
         // The keeper thread gives this reference back when the child has ended.
         let context = Unmanaged.passRetained(end)
         let result = Self.withCStrings([found] + arguments) { argv in
-            Self.withCStrings((environment ?? Self.ownEnvironment).map { "\($0.key)=\($0.value)" }) { envp in
+            Self.withEnvironment(environment) { envp in
                 relay_spawn_bound(
                     found, argv, envp, pairs, Int32(descriptors.count),
                     { context, status in
@@ -58,17 +58,12 @@ package final class ChildProcess: Sendable {
     /// Waits until it has ended.
     package func waitForExit() async -> Exit { await end.wait() }
 
-    private static var ownEnvironment: [String: String] {
-        var result: [String: String] = [:]
-        var next = environ
-        while let entry = next.pointee {
-            let text = String(cString: entry)
-            if let equals = text.firstIndex(of: "=") {
-                result[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            next += 1
-        }
-        return result
+    /// Ours as it is, which need not be UTF-8, when none is given.
+    private static func withEnvironment<Result>(
+        _ environment: [String: String]?, _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        guard let environment else { return body(environ) }
+        return withCStrings(environment.map { "\($0.key)=\($0.value)" }) { body($0) }
     }
     private static func find(_ name: String) throws(RelayError) -> String {
         if name.contains("/") { return name }

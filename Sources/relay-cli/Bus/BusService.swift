@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// The service as the library's follower sees it.
 final class BusService: FollowedService {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What an error of a call means for the one who called: a code for scripts, a message for people.
 enum FailureMapping {

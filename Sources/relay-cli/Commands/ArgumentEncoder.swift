@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Turns what was typed into a command's arguments, by its signature.
 struct ArgumentEncoder {

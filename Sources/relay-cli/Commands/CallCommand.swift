@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// `call`: finds the command, types the values, prints the reply.
 struct CallCommand {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// All that a service tells about itself: its objects, in the order of their paths.
 struct Catalogue: Equatable, Sendable {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// Walks a service's objects and asks each what it is.
 struct Discovery {

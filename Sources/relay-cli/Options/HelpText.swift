@@ -1,6 +1,8 @@
+import RelayTool
+
 /// What `--help`, `help` and `--version` print.
 enum HelpText {
-    static let version = "relay-cli 0.1.0\n"
+    static let version = "relay-cli \(Version.current)\n"
 
     static func text(for command: CommandName?) -> String {
         switch command {
@@ -78,16 +80,9 @@ enum HelpText {
         """
 
     private static func options(of command: CommandName) -> String {
-        "Options:\n" + lines(OptionKey.allCases.filter { $0.command == command }) + "\n"
+        "Options:\n" + OptionKey.lines(OptionKey.allCases.filter { $0.command == command }) + "\n"
     }
 
     private static let globalOptions =
-        "Options of every command:\n" + lines(OptionKey.allCases.filter { $0.command == nil })
-
-    private static func lines(_ keys: [OptionKey]) -> String {
-        keys.map { key in
-            let form = "--" + key.name + (key.placeholder.map { " " + $0 } ?? "")
-            return "  " + form + String(repeating: " ", count: max(2, 20 - form.count)) + key.help + "\n"
-        }.joined()
-    }
+        "Options of every command:\n" + OptionKey.lines(OptionKey.allCases.filter { $0.command == nil })
 }

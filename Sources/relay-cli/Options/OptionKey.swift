@@ -1,9 +1,13 @@
-/// Every option of every command. The raw values are what getopt_long reports: above any short option's character.
-enum OptionKey: Int32, CaseIterable, Sendable {
+import RelayTool
+
+/// Every option of every command.
+enum OptionKey: Int32, OptionName {
     case session = 256
     case system, bus, service, json, noColor, timeout, version, help
     case count, duration, noWait
     case all
+
+    static let helpOption = Self.help
 
     var name: String {
         switch self {
@@ -23,7 +27,6 @@ enum OptionKey: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// What the help calls the option's argument; nil for a switch.
     var placeholder: String? {
         switch self {
         case .bus: "ADDRESS"

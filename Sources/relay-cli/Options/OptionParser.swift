@@ -1,9 +1,15 @@
 import RelayCore
+import RelayTool
 
 /// Turns a command line into what it asks for, or into a refusal that names what is wrong with it.
 enum OptionParser {
     static func parse(_ arguments: [String]) throws(CLIFailure) -> Invocation {
-        let scanned = try OptionScanner.scan(arguments)
+        let scanned: OptionScanner<OptionKey>.Result
+        do throws(RelayError) {
+            scanned = try OptionScanner.scan(arguments)
+        } catch {
+            throw CLIFailure(.usage, error.message)
+        }
         let keys = Set(scanned.options.map(\.key))
         if keys.contains(.help) { return Invocation(action: .help(try helpTopic(scanned.operands, isOption: true))) }
         if keys.contains(.version) { return Invocation(action: .version) }

@@ -1,5 +1,6 @@
 import CRelayShims
 import Glibc
+import RelayTool
 
 /// Something that can ask `watch` to end.
 protocol EndRequest {

@@ -1,5 +1,6 @@
 import CRelayShims
 import Glibc
+import RelayTool
 
 /// A descriptor that becomes readable when another thread says so.
 final class Wakeup: Sendable {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTool
 
 /// What `watch` does about what it hears: a value that says what is next, and does nothing itself.
 struct WatchMachine {

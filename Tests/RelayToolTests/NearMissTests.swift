@@ -1,6 +1,6 @@
 import Testing
 
-@testable import relay_cli
+@testable import RelayTool
 
 @Suite("Near misses")
 struct NearMissTests {
