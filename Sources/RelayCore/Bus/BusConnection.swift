@@ -11,25 +11,30 @@ import Synchronization
 package final class BusConnection: Sendable {
     /// libdbus's connection. Every call of libdbus on it is made under this lock, so that the watch callbacks are too:
     /// else one thread could free a watch while the loop handles it.
-    private struct Inner: ~Copyable, @unchecked Sendable {  // Guarded by the lock.
+    struct Inner: ~Copyable, @unchecked Sendable {  // Guarded by the lock.
         var pointer: OpaquePointer?
         let watches: WatchTable
         var outbox = Outbox()
     }
-    private let inner: Mutex<Inner>
-    private let pending: Mutex<PendingCalls>
+    let inner: Mutex<Inner>
+    let pending: Mutex<PendingCalls>
     /// Held while a rule's request is sent: two threads' `AddMatch` and `RemoveMatch` must not overtake each other.
-    private let matches = Mutex(MatchTable())
+    let matches = Mutex(MatchTable())
     private let name = Mutex("")
-    private let strays = Atomic<Int>(0)
+    let strays = Atomic<Int>(0)
+    let dropped = Atomic<Int>(0)
+    /// What may wait for the bus before calls are no longer taken: more than events may ever take up.
+    static let answerLimit = 96 << 20
     private let handlerID = Atomic<UInt64>(0)
     package let loop: BusLoop
-    private weak let handler: (any BusHandler)?
+    weak let handler: (any BusHandler)?
 
     /// The name that the bus gave this connection; empty before.
     package var uniqueName: String { name.withLock { $0 } }
     /// Replies that answered nothing of ours.
     package var strayReplies: Int { strays.load(ordering: .relaxed) }
+    /// Calls that were not taken, because too much waits for the bus already.
+    package var droppedCalls: Int { dropped.load(ordering: .relaxed) }
 
     // MARK: Connecting
 
@@ -48,9 +53,9 @@ package final class BusConnection: Sendable {
                         completion(.success(connection))
                     } catch {
                         connection.close()
-                        completion(
-                            .failure(
-                                RelayError(.unavailable, "\(bus) did not let us in: \(error.message)", cause: error)))
+                        let code = error.code == .notPermitted ? error.code : .unavailable
+                        let text = "\(bus) did not let us in: \(error.message)"
+                        completion(.failure(RelayError(code, text, cause: error)))
                     }
                 }
             } catch {
@@ -130,7 +135,7 @@ package final class BusConnection: Sendable {
     /// hears nothing any more, but for what another thread is just telling it.
     package func close() { end(RelayError(.unavailable, "the connection was closed")) }
 
-    @discardableResult private func end(_ reason: RelayError) -> Bool {
+    @discardableResult func end(_ reason: RelayError) -> Bool {
         let wasOpen = inner.withLock { inner -> Bool in
             guard let pointer = inner.pointer else { return false }
             inner.pointer = nil
@@ -212,7 +217,7 @@ package final class BusConnection: Sendable {
         bytes.count > 1 && bytes[1] == MessageHeader.Kind.signal.rawValue
     }
     /// Hands libdbus what waits, one after the other, until the socket is full again.
-    private static func flush(_ inner: inout Inner) {
+    static func flush(_ inner: inout Inner) {
         guard let pointer = inner.pointer else { return }
         while !inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 {
             _ = inner.outbox.takeFirst { bytes in
@@ -291,7 +296,7 @@ package final class BusConnection: Sendable {
             self?.finish(serial, .failure(RelayError(.cancelled, text, mayHaveRun: true)))
         }
     }
-    private func finish(_ serial: UInt32, _ result: Result<BusReply, RelayError>) {
+    func finish(_ serial: UInt32, _ result: Result<BusReply, RelayError>) {
         guard let entry = pending.withLock({ $0.remove(serial) }) else { return }
         loop.cancel(timer: entry.timer)
         entry.completion(result)
@@ -322,120 +327,5 @@ package final class BusConnection: Sendable {
         } catch {
             // The connection is gone.
         }
-    }
-
-    // MARK: Rules
-
-    /// Asks the bus for signals. Rules are counted: a second request of the same rule costs the bus nothing.
-    ///
-    /// The completion comes exactly once, on the loop's thread, with the bus's answer. A request that failed needs no
-    /// `removeMatch`.
-    package func addMatch(
-        _ rule: MatchRule, completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void = { _ in }
-    ) {
-        matches.withLock { matches in
-            switch matches.add(rule, completion) {
-            case .wait: break
-            case .known(let reply): loop.execute { completion(.success(reply)) }
-            case .ask(let request):
-                sendMatch("AddMatch", rule) { [weak self] in self?.finishMatch(request, rule, $0) }
-            }
-        }
-    }
-    package func removeMatch(_ rule: MatchRule) {
-        matches.withLock { if $0.remove(rule) { sendMatch("RemoveMatch", rule) { _ in } } }
-    }
-    package var rules: [MatchRule: Int] { matches.withLock { $0.counts } }
-
-    private func finishMatch(_ request: UInt64, _ rule: MatchRule, _ result: Result<BusReply, RelayError>) {
-        let waiting = matches.withLock { matches in
-            // The bus may have it all the same; it counts too, so that this undoes no later request.
-            if case .failure(let error) = result, error.code == .timedOut { sendMatch("RemoveMatch", rule) { _ in } }
-            return matches.answered(request, rule, try? result.get())
-        }
-        for completion in waiting { completion(result) }
-    }
-    private func endMatches(_ reason: RelayError) {
-        for completion in matches.withLock({ $0.close() }) { loop.execute { completion(.failure(reason)) } }
-    }
-    private func sendMatch(
-        _ member: String, _ rule: MatchRule, _ completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
-    ) {
-        var body = WireWriter()
-        do throws(RelayError) {
-            try body.string(rule.description, named: "the match rule")
-            send(.toBus(member, try Signature("s"), body: body.bytes), completion: completion)
-        } catch {
-            loop.execute { completion(.failure(error)) }
-        }
-    }
-
-    // MARK: Receiving, on the loop's thread
-
-    private func ready(_ events: UInt32) {
-        inner.withLock { inner in
-            guard inner.pointer != nil else { return }
-            inner.watches.handle(events)
-            Self.flush(&inner)
-        }
-        drain()
-    }
-    private func drain() {
-        while true {
-            let message = inner.withLock { inner -> MessageHandle? in
-                guard let pointer = inner.pointer else { return nil }
-                return dbus_connection_pop_message(pointer).map { MessageHandle(adopting: $0) }
-            }
-            guard let message else { break }
-            guard let received = ReceivedMessage(message) else { continue }  // Of a kind that D-Bus does not know yet.
-            dispatch(received)
-        }
-        // Out of memory in libdbus: what it has read stays; look again soon.
-        let status = inner.withLock { inner in inner.pointer.map { dbus_connection_get_dispatch_status($0) } }
-        if status == DBUS_DISPATCH_NEED_MEMORY {
-            loop.schedule(after: .milliseconds(100)) { [weak self] in self?.drain() }
-        }
-    }
-    private func dispatch(_ message: borrowing ReceivedMessage) {
-        switch message.kind {
-        case .methodReturn, .error: answer(message)
-        case .methodCall:
-            guard let sender = message.sender, let path = message.path, let member = message.member else { return }
-            let call = IncomingCall(
-                sender: sender, serial: message.serial, path: path, interface: message.interface, member: member,
-                signature: message.signature, body: message.body, wantsReply: message.wantsReply)
-            guard let handler else { return fail(call, ErrorNames.unknownObject, "nobody is at home") }
-            handler.methodCall(call)
-        case .signal:
-            if message.isDisconnected {
-                let reason = RelayError(.unavailable, "the bus closed the connection")
-                // One that was never let in has no handler to tell: `open` says so.
-                let wasIn = !uniqueName.isEmpty
-                if end(reason), wasIn { loop.execute { [handler] in handler?.disconnected(reason) } }
-            } else {
-                handler?.signal(message)
-            }
-        }
-    }
-    private func answer(_ message: borrowing ReceivedMessage) {
-        let (sender, serial) = (message.sender, message.replySerial)
-        guard let entry = pending.withLock({ $0.answered(by: sender, serial: serial) }) else {
-            strays.add(1, ordering: .relaxed)
-            return
-        }
-        loop.cancel(timer: entry.timer)
-        if message.kind == .methodReturn {
-            entry.completion(.success(BusReply(sender: sender ?? "", signature: message.signature, body: message.body)))
-            return
-        }
-        var text = ""
-        if message.signature.hasPrefix("s") {
-            text = message.withBody { body in
-                var reader = WireReader(body)
-                return (try? reader.string()) ?? ""
-            }
-        }
-        let remote = RemoteError(name: message.errorName ?? "", message: text)
-        entry.completion(.failure(ErrorNames.relayError(remote, calling: entry.title)))
     }
 }

@@ -1,0 +1,86 @@
+import CDBus
+import Synchronization
+
+/// What comes in, on the loop's thread.
+extension BusConnection {
+    func ready(_ events: UInt32) {
+        inner.withLock { inner in
+            guard inner.pointer != nil else { return }
+            inner.watches.handle(events)
+            Self.flush(&inner)
+        }
+        drain()
+    }
+    func drain() {
+        while true {
+            let message = inner.withLock { inner -> MessageHandle? in
+                guard let pointer = inner.pointer else { return nil }
+                return dbus_connection_pop_message(pointer).map { MessageHandle(adopting: $0) }
+            }
+            guard let message else { break }
+            guard let received = ReceivedMessage(message) else { continue }  // Of a kind that D-Bus does not know yet.
+            dispatch(received)
+        }
+        // Out of memory in libdbus: what it has read stays; look again soon.
+        let status = inner.withLock { inner in inner.pointer.map { dbus_connection_get_dispatch_status($0) } }
+        if status == DBUS_DISPATCH_NEED_MEMORY {
+            loop.schedule(after: .milliseconds(100)) { [weak self] in self?.drain() }
+        }
+    }
+    private func dispatch(_ message: borrowing ReceivedMessage) {
+        switch message.kind {
+        case .methodReturn, .error: answer(message)
+        case .methodCall:
+            call(message)
+        case .signal:
+            if message.isDisconnected {
+                let reason = RelayError(.unavailable, "the bus closed the connection")
+                // One that was never let in has no handler to tell: `open` says so.
+                let wasIn = !uniqueName.isEmpty
+                if end(reason), wasIn { loop.execute { [handler] in handler?.disconnected(reason) } }
+            } else {
+                handler?.signal(message)
+            }
+        }
+    }
+    private func call(_ message: borrowing ReceivedMessage) {
+        guard let sender = message.sender, let path = message.path, let member = message.member else { return }
+        // A bus that has stopped reading from us still brings calls: their answers must not gather without end.
+        if outgoingBytes > Self.answerLimit {
+            dropped.add(1, ordering: .relaxed)
+            return
+        }
+        let size = message.withBody { $0.count }
+        let isTooLarge = size > WireLimits.defaultMessageLength
+        let call = IncomingCall(
+            sender: sender, serial: message.serial, path: path, interface: message.interface, member: member,
+            signature: message.signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply)
+        if isTooLarge {
+            let text = "\(member) with \(size) bytes of arguments, over the limit of \(WireLimits.defaultMessageLength)"
+            return fail(call, ErrorNames.name(for: .tooLarge), text)
+        }
+        guard let handler else { return fail(call, ErrorNames.unknownObject, "nobody is at home") }
+        handler.methodCall(call)
+    }
+    private func answer(_ message: borrowing ReceivedMessage) {
+        let (sender, serial) = (message.sender, message.replySerial)
+        guard let entry = pending.withLock({ $0.answered(by: sender, serial: serial) }) else {
+            strays.add(1, ordering: .relaxed)
+            return
+        }
+        loop.cancel(timer: entry.timer)
+        if message.kind == .methodReturn {
+            entry.completion(.success(BusReply(sender: sender ?? "", signature: message.signature, body: message.body)))
+            return
+        }
+        var text = ""
+        if message.signature.hasPrefix("s") {
+            text = message.withBody { body in
+                var reader = WireReader(body)
+                return (try? reader.string()) ?? ""
+            }
+        }
+        let remote = RemoteError(name: message.errorName ?? "", message: text)
+        entry.completion(.failure(ErrorNames.relayError(remote, calling: entry.title)))
+    }
+}
