@@ -1,0 +1,72 @@
+import CDBus
+
+/// The interfaces that D-Bus has for every object.
+extension ServiceCore {
+    func introspect(_ call: IncomingCall, _ connection: BusConnection) {
+        guard call.member == "Introspect" else { return unknown(call, connection) }
+        guard hasSignature("", call, connection) else { return }
+        answer(call, [.string(tree.introspection(of: call.path))], connection)
+    }
+    func peer(_ call: IncomingCall, _ connection: BusConnection) {
+        switch call.member {
+        case "Ping":
+            guard hasSignature("", call, connection) else { return }
+            connection.reply(to: call)
+        case "GetMachineId":
+            guard hasSignature("", call, connection) else { return }
+            // libdbus knows where it stands; unlike its older sister, this one does not abort without it.
+            guard let id = dbus_try_get_local_machine_id(nil) else {
+                return fail(call, ErrorNames.name(for: .notFound), "this machine has no id", connection)
+            }
+            defer { dbus_free(id) }
+            answer(call, [.string(String(cString: id))], connection)
+        default: unknown(call, connection)
+        }
+    }
+    private func answer(_ call: IncomingCall, _ values: [DBusValue], _ connection: BusConnection) {
+        do throws(RelayError) {
+            let signature = try DBusValue.signature(of: values)
+            var body = WireWriter()
+            try DBusValue.encode(values, into: &body)
+            connection.reply(to: call, signature, body: body.bytes)
+        } catch {
+            fail(call, ErrorNames.name(for: error.code), error.message, connection)
+        }
+    }
+    func properties(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
+        let expected = ["Get": "ss", "GetAll": "s", "Set": "ssv"]
+        guard let signature = expected[call.member] else { return unknown(call, connection) }
+        guard hasSignature(signature, call, connection) else { return }
+        let arguments: [DBusValue]
+        do throws(RelayError) {
+            arguments = try DBusValue.decode(signature: try Signature(signature), body: call.body)
+        } catch {
+            return fail(call, ErrorNames.invalidArgs, error.message, connection)
+        }
+        guard case .string(let asked)? = arguments.first else { return }
+        let all = asked == Stream1.name || asked.isEmpty ? values(of: interface) : []
+        let isKnown =
+            asked.isEmpty || [interface.name, Stream1.name].contains(asked)
+            || ObjectTree.common.contains { $0.name == asked }
+        guard isKnown else {
+            return fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface '\(asked)'", connection)
+        }
+        if call.member == "GetAll" {
+            let entries = all.map { DBusValue.Entry(key: .string($0.name), value: .variant($0.value)) }
+            return answer(call, [.dictionary(.dictionary(.string, .variant), entries)], connection)
+        }
+        guard case .string(let name) = arguments[1], let property = all.first(where: { $0.name == name }) else {
+            return fail(call, ErrorNames.unknownProperty, "'\(asked)' has no such property", connection)
+        }
+        if call.member == "Set" {
+            return fail(call, ErrorNames.propertyReadOnly, "\(name) cannot be set", connection)
+        }
+        answer(call, [.variant(property.value)], connection)
+    }
+    private func values(of interface: ServedInterface) -> [(name: String, value: DBusValue)] {
+        [
+            ("Epoch", .uint64(interface.lane.epoch)), ("Durability", .string(interface.durability)),
+            ("Sequence", .uint64(interface.lane.sequence)),
+        ]
+    }
+}
