@@ -20,9 +20,6 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether users other than the caller's are expected there, so that a broadcast reaches strangers.
-    package var admitsOtherUsers: Bool { kind == .system }
-
     /// The address to connect to. Throws `Unavailable` when the environment names none.
     package func address() throws(RelayError) -> String {
         try address(environment: Self.environment, isSocket: Self.isSocket)

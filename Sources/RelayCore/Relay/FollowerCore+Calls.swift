@@ -24,7 +24,12 @@ extension FollowerCore {
         } else if state.onLoop.candidate != nil {
             return wait(waiting)
         } else if !requirement.isAnyone {
-            return waiting.end(RelayError(.unavailable, "\(service) is not running"))
+            // Whom the bus would start is not known yet: it is started first, and looked at.
+            guard activation.startsService else {
+                return waiting.end(RelayError(.unavailable, "\(service) is not running"))
+            }
+            wait(waiting)
+            return startService()
         }
         if !activation.startsService { call.flags.insert(.noAutoStart) }
         waiting.ticket.connection = connection

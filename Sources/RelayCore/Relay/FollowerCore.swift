@@ -10,6 +10,9 @@ final class FollowerCore: BusHandler {
     let loop: BusLoop
     let state: LoopBound<FollowerState>
     let foreign = Atomic<Int>(0)
+    private let accounts = AccountCache(of: SystemAccounts())
+    /// How long after a question that the bus could not answer it is asked again.
+    private static let patience = Duration.seconds(1)
 
     init(
         _ service: String, _ bus: Bus, _ requirement: PeerRequirement, _ activation: EventRelay.Activation,
@@ -18,6 +21,8 @@ final class FollowerCore: BusHandler {
         (self.service, self.bus, self.requirement, self.activation) = (service, bus, requirement, activation)
         (self.sink, self.loop) = (sink, loop)
         state = LoopBound(FollowerState(), on: loop)
+        // Here, on the caller's thread: a look-up may ask the network.
+        requirement.lookUp(in: accounts)
     }
     var foreignSignals: Int { foreign.load(ordering: .relaxed) }
 
@@ -84,28 +89,68 @@ final class FollowerCore: BusHandler {
     private func connected(_ connection: BusConnection) {
         if state.onLoop.isInvalidated { return connection.close() }
         state.onLoop.connection = connection
-        connection.addMatch(.owner(of: service))
+        connection.addMatch(.owner(of: service)) { [weak self] result in
+            guard let self, case .failure(let error) = result, error.code != .unavailable else { return }
+            fail(RelayError(error.code, "the bus does not tell who owns \(service): \(error.message)", cause: error))
+        }
         for lane in state.onLoop.lanes.values {
             lane.rules = []
             updateRules(lane)
         }
+        askForOwner(connection)
+        if activation.startsService { startService() }
+    }
+    /// Who has the name, as the bus answered.
+    private enum Ownership {
+        case owner(String)
+        case nobody
+        /// No answer, which says nothing.
+        case unknown
+
+        init(_ result: Result<BusReply, RelayError>) {
+            do throws(RelayError) {
+                self = .owner(try result.get().read("s") { try $0.string() })
+            } catch {
+                let isNobody = (error.cause as? RemoteError)?.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
+                self = isNobody ? .nobody : .unknown
+            }
+        }
+    }
+    private func askForOwner(_ connection: BusConnection) {
+        askBus("GetNameOwner", connection) { [weak self] result in
+            // `NameOwnerChanged` may have said it meanwhile.
+            guard let self, state.onLoop.connection === connection, !state.onLoop.isResolved else { return }
+            state.onLoop.backoff.reset()
+            switch Ownership(result) {
+            case .owner(let owner): resolved(owner, isNew: false)
+            case .nobody: resolved(nil, isNew: false)
+            case .unknown: loop.schedule(after: Self.patience) { [weak self] in self?.askForOwner(connection) }
+            }
+        }
+    }
+    /// A question to the bus about the service's name.
+    private func askBus(
+        _ member: String, flags: UInt32? = nil, _ connection: BusConnection,
+        _ completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
+    ) {
         var body = WireWriter()
         do throws(RelayError) {
             try body.string(service)
-            connection.send(.toBus("GetNameOwner", try Signature("s"), body: body.bytes)) { [weak self] result in
-                // `NameOwnerChanged` may have said it meanwhile.
-                guard let self, !state.onLoop.isResolved else { return }
-                state.onLoop.backoff.reset()
-                resolved(try? result.get().read("s") { try $0.string() }, isNew: false)
-            }
-            if activation.startsService {
-                body.uint32(0)
-                let start = MethodCall.toBus("StartServiceByName", try Signature("su"), body: body.bytes)
-                // Not activatable is no failure: it is waited for. Activated: `NameOwnerChanged` tells.
-                connection.send(start) { _ in }
-            }
+            if let flags { body.uint32(flags) }
+            let signature = try Signature(flags == nil ? "s" : "su")
+            connection.send(.toBus(member, signature, body: body.bytes), completion: completion)
         } catch {
-            close(error)
+            fail(error)
+        }
+    }
+    /// Asks the bus to start the service. Not activatable is no failure: then it is waited for, but not by calls.
+    func startService() {
+        guard let connection = state.onLoop.connection else { return }
+        askBus("StartServiceByName", flags: 0, connection) { [weak self] result in
+            guard let self, case .failure(let error) = result, state.onLoop.connection === connection,
+                state.onLoop.isResolved, state.onLoop.owner == nil, state.onLoop.candidate == nil
+            else { return }
+            endWaiting(RelayError(.unavailable, "\(service) is not running: \(error.message)", cause: error))
         }
     }
     func disconnected(_ reason: RelayError) {
@@ -156,18 +201,27 @@ final class FollowerCore: BusHandler {
         state.onLoop.candidate = owner
         // It is not asked before it is believed: see `believe`.
         for lane in state.onLoop.lanes.values { _ = lane.machine.ownerAppeared(isNew: isNew) }
-        requirement.check(owner, on: connection) { [weak self] verdict in
+        verify(owner, generation, connection)
+    }
+    private func verify(_ owner: String, _ generation: Int, _ connection: BusConnection) {
+        requirement.check(owner, on: connection, accounts: accounts) { [weak self] verdict in
             guard let self, state.onLoop.ownerGeneration == generation else { return }
             switch verdict {
             case .success: believe(owner)
-            // It left before the bus was asked: `NameOwnerChanged` follows.
-            case .failure(let error) where error.code == .unavailable: resolveAgain()
-            case .failure(let error):
+            case .failure(let error) where error.code == .notPermitted:
                 fail(
                     RelayError(
                         .notPermitted,
                         "\(service) is owned by a peer that does not meet the requirement: \(error.message)",
                         cause: error))
+            // It left before the bus was asked: `NameOwnerChanged` follows.
+            case .failure(let error) where error.code == .unavailable: resolveAgain()
+            // No answer says nothing about the owner.
+            case .failure:
+                loop.schedule(after: Self.patience) { [weak self] in
+                    guard let self, state.onLoop.ownerGeneration == generation else { return }
+                    verify(owner, generation, connection)
+                }
             }
         }
     }
@@ -182,17 +236,26 @@ final class FollowerCore: BusHandler {
     func resolveAgain() {
         guard let connection = state.onLoop.connection else { return }
         let generation = state.onLoop.ownerGeneration
-        var body = WireWriter()
-        do throws(RelayError) {
-            try body.string(service)
-            connection.send(.toBus("GetNameOwner", try Signature("s"), body: body.bytes)) { [weak self] result in
-                guard let self, state.onLoop.ownerGeneration == generation else { return }
-                let owner = try? result.get().read("s") { try $0.string() }
-                if owner != state.onLoop.owner ?? state.onLoop.candidate { resolved(owner, isNew: true) }
+        askBus("GetNameOwner", connection) { [weak self] result in
+            guard let self, state.onLoop.ownerGeneration == generation else { return }
+            let present = state.onLoop.owner ?? state.onLoop.candidate
+            switch Ownership(result) {
+            case .owner(let owner) where owner == present:
+                loop.schedule(after: Self.patience) { [weak self] in self?.askAgain(generation) }
+            case .owner(let owner): resolved(owner, isNew: true)
+            case .nobody: if present != nil { resolved(nil, isNew: true) }
+            case .unknown:
+                loop.schedule(after: Self.patience) { [weak self] in
+                    if self?.state.onLoop.ownerGeneration == generation { self?.resolveAgain() }
+                }
             }
-        } catch {
-            fail(error)
         }
+    }
+    /// The owner is the same, but some question to it was not answered.
+    private func askAgain(_ generation: Int) {
+        guard state.onLoop.ownerGeneration == generation, let connection = state.onLoop.connection else { return }
+        if let candidate = state.onLoop.candidate { return verify(candidate, generation, connection) }
+        for lane in state.onLoop.lanes.values where !lane.machine.isSettled { run(lane.machine.unanswered(), lane) }
     }
 
     // MARK: States

@@ -13,12 +13,12 @@ extension EventRelay {
         case invalidated(RelayError)
     }
 
-    /// Whether an absent service is started by the first command or subscription.
+    /// Whether the bus is asked to start an absent service.
     public struct Activation: Hashable, Sendable {
         let startsService: Bool
-        /// The bus is asked to start it.
+        /// When the relay connects, and by each command that finds none. Not again when it merely went away.
         public static let onDemand = Self(startsService: true)
-        /// It is waited for.
+        /// It is waited for, and commands fail meanwhile.
         public static let ifRunning = Self(startsService: false)
     }
 }

@@ -9,7 +9,7 @@ package protocol AccountDirectory {
 }
 
 /// The system's accounts, through the name service.
-package struct SystemAccounts: AccountDirectory {
+package struct SystemAccounts: AccountDirectory, Sendable {
     package init() {}
     package var ownUserID: UInt32 { geteuid() }
 

@@ -7,9 +7,13 @@ final class CommandQueues: Sendable {
     typealias Job = @Sendable () async -> Void
     static let limitPerPeer = 64
     static let limit = 4_096
+    /// The bytes of their arguments.
+    static let costPerPeer = 4 << 20
+    static let cost = 64 << 20
 
     private struct Entry {
         let job: Job
+        let cost: Int
         /// Whether somebody waits for an answer: then it is pointless once the peer has gone.
         let isAwaited: Bool
     }
@@ -17,6 +21,8 @@ final class CommandQueues: Sendable {
         var queues: [String: [Entry]] = [:]
         /// Waiting and running.
         var count = 0
+        /// Waiting only.
+        var cost = 0
         var isClosed = false
         var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -33,13 +39,16 @@ final class CommandQueues: Sendable {
     enum Admission { case admitted, full, closed }
 
     /// Runs a job after those of the same peer that came before.
-    func add(_ peer: String, isAwaited: Bool, _ job: @escaping Job) -> Admission {
+    func add(_ peer: String, cost: Int, isAwaited: Bool, _ job: @escaping Job) -> Admission {
         let (admission, isFirst) = state.withLock { state -> (Admission, Bool) in
             if state.isClosed { return (.closed, false) }
             let queue = state.queues[peer]
             if (queue?.count ?? 0) >= Self.limitPerPeer || state.count >= Self.limit { return (.full, false) }
-            state.queues[peer, default: []].append(Entry(job: job, isAwaited: isAwaited))
+            let waiting = queue?.reduce(0) { $0 + $1.cost } ?? 0  // Of 64 at the most.
+            if waiting + cost > Self.costPerPeer || state.cost + cost > Self.cost { return (.full, false) }
+            state.queues[peer, default: []].append(Entry(job: job, cost: cost, isAwaited: isAwaited))
             state.count += 1
+            state.cost += cost
             return (.admitted, queue == nil)
         }
         if isFirst { Task { await run(peer) } }
@@ -51,6 +60,7 @@ final class CommandQueues: Sendable {
             guard let queue = state.queues[peer] else { return [CheckedContinuation<Void, Never>]() }
             let kept = queue.filter { !$0.isAwaited }
             state.queues[peer] = kept
+            state.cost -= queue.reduce(0) { $0 + $1.cost } - kept.reduce(0) { $0 + $1.cost }
             return state.end(queue.count - kept.count)
         }
         for waiter in waiters { waiter.resume() }
@@ -81,6 +91,7 @@ final class CommandQueues: Sendable {
                 return nil
             }
             state.queues[peer]?.removeFirst()
+            state.cost -= first.cost
             return first.job
         }
     }

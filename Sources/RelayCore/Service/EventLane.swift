@@ -33,6 +33,7 @@ final class EventLane: Sendable {
     let names: [String]
     /// This run's number.
     let epoch: UInt64
+    private let requirement: PeerRequirement
     private let state: Mutex<State>
     private let headTemplate: MessageTemplate
 
@@ -42,11 +43,11 @@ final class EventLane: Sendable {
     /// How many bytes go out between two looks at that.
     private static let checkEvery = 1 << 20
 
-    init(_ interface: String, names: [String], isRestricted: Bool) throws {
+    init(_ interface: String, names: [String], requirement: PeerRequirement) throws {
         (self.interface, self.names, path) = (interface, names, Stream1.path(of: interface))
+        self.requirement = requirement
         epoch = UInt64.random(in: 1...UInt64.max)
-        let audience: Audience = isRestricted ? .attached([]) : .everyone
-        state = Mutex(State(last: [UInt64](repeating: 0, count: names.count), audience: audience))
+        state = Mutex(State(last: [UInt64](repeating: 0, count: names.count), audience: .attached([])))
         headTemplate = try MessageTemplate(
             path: path, interface: Stream1.name, member: "Head", signature: Signature(Stream1.headSignature))
     }
@@ -55,14 +56,20 @@ final class EventLane: Sendable {
     }
     var sequence: UInt64 { state.withLock { $0.sequence } }
 
-    /// From now on events go out there; before, and with nil, they only count.
-    func connect(_ connection: BusConnection?) {
+    /// From now on events go out there; before, and after `disconnect`, they only count.
+    ///
+    /// - Parameter isOwn: whether the bus lets in nobody but the service's user. Else a broadcast would reach peers that do
+    ///   not meet the requirement.
+    func connect(_ connection: BusConnection, isOwn: Bool) {
+        let isForAll = requirement.isAnyone || isOwn && requirement.admitsSameUser
         state.withLock { state in
             state.connection = connection
-            if case .attached = state.audience { state.audience = .attached([]) }
-            announce(&state)
+            state.audience = isForAll ? .everyone : .attached([])
         }
     }
+    func disconnect() { state.withLock { $0.connection = nil } }
+    /// Tells where the run stands, now that the name is the service's.
+    func announce() { state.withLock { announce(&$0) } }
 
     // MARK: Publishing
 

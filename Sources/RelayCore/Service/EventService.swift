@@ -26,7 +26,7 @@ public final class EventService: Sendable {
             throw RelayError(.invalidArgument, "'\(name)' is a connection's name; a service needs a well-known one")
         }
         var served: [ServedInterface] = []
-        for interface in interfaces { served.append(try ServedInterface(interface, on: bus)) }
+        for interface in interfaces { served.append(try ServedInterface(interface)) }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")
         }

@@ -46,7 +46,7 @@ package struct PeerCredentials: Hashable, Sendable {
 extension PeerRequirement {
     /// Asks the bus who a peer is, unless nothing has to be known. The completion comes on the loop's thread.
     package func check(
-        _ peer: String, on connection: BusConnection,
+        _ peer: String, on connection: BusConnection, accounts: some AccountDirectory & Sendable,
         completion: @escaping @Sendable (Result<PeerCredentials?, RelayError>) -> Void
     ) {
         if isAnyone { return completion(.success(nil)) }
@@ -54,7 +54,7 @@ extension PeerRequirement {
             connection.send(try PeerCredentials.request(for: peer)) { result in
                 do throws(RelayError) {
                     let credentials = try PeerCredentials(try result.get())
-                    if isMet(by: credentials, accounts: SystemAccounts()) { return completion(.success(credentials)) }
+                    if isMet(by: credentials, accounts: accounts) { return completion(.success(credentials)) }
                     let who = credentials.userID.map { "user \($0)" } ?? "an unknown user"
                     throw RelayError(.notPermitted, "\(peer) is \(who), required is \(self)")
                 } catch {

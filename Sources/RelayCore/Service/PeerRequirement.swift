@@ -44,6 +44,19 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Asks for every name that it has, so that a cache knows them.
+    package func lookUp(in accounts: some AccountDirectory) { Self.lookUp(rule, accounts) }
+    private static func lookUp(_ rule: Rule, _ accounts: some AccountDirectory) {
+        switch rule {
+        case .user(let name): _ = accounts.userID(of: name)
+        case .group(let name): _ = accounts.groupID(of: name)
+        case .all(let a, let b), .either(let a, let b):
+            lookUp(a, accounts)
+            lookUp(b, accounts)
+        case .anyone, .sameUser, .securityLabel: break
+        }
+    }
+
     public var description: String { Self.text(rule) }
     private static func text(_ rule: Rule) -> String {
         switch rule {

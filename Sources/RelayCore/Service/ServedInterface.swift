@@ -13,7 +13,7 @@ struct ServedInterface: Sendable {
 
     /// Checks every type, and refuses what D-Bus cannot carry by type, field and reason (`UnsupportedType`); a bad or doubled
     /// name is an `InvalidArgument`.
-    init<I: EventInterface>(_ interface: I.Type, on bus: Bus) throws {
+    init<I: EventInterface>(_ interface: I.Type) throws {
         try BusNames.check(I.name, as: .interface)
         guard I.durability is Volatile else {
             throw RelayError(
@@ -22,8 +22,7 @@ struct ServedInterface: Sendable {
                     + "declare `static let durability = Volatile()`")
         }
         var builder = Builder(
-            lane: try EventLane(
-                I.name, names: I.contract.events.map { $0.name }, isRestricted: Self.isRestricted(I.requirement, bus)))
+            lane: try EventLane(I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement))
         for type in I.contract.events { try builder.add(event: type) }
         for type in I.contract.commands { try builder.add(command: type) }
         (name, path, durability, requirement) = (I.name, Stream1.path(of: I.name), "volatile", I.requirement)
@@ -36,11 +35,6 @@ struct ServedInterface: Sendable {
             throw RelayError(.invalidArgument, "\(I.name) has an event and a command of one name")
         }
     }
-    /// Whether a broadcast would reach peers that do not meet the requirement. The bus of a user lets only that user in.
-    private static func isRestricted(_ requirement: PeerRequirement, _ bus: Bus) -> Bool {
-        bus.admitsOtherUsers ? !requirement.isAnyone : !requirement.admitsSameUser
-    }
-
     private struct Builder {
         let lane: EventLane
         var methods: [InterfaceDescription.Method] = []

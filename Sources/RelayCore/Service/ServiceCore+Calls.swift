@@ -42,14 +42,15 @@ extension ServiceCore {
 
     func run(_ command: AnyServedCommand, _ call: IncomingCall, _ connection: BusConnection) {
         guard hasSignature(command.signature, call, connection) else { return }
-        let admission = queues.add(call.sender, isAwaited: call.wantsReply) { [weak self] in
+        let admission = queues.add(call.sender, cost: call.body.count, isAwaited: call.wantsReply) { [weak self] in
             await self?.answer(command, call, connection)
         }
         switch admission {
         case .admitted: break
         case .full:
             let text =
-                "\(call.sender) has \(CommandQueues.limitPerPeer) calls waiting, or all have \(CommandQueues.limit)"
+                "\(call.sender) has \(CommandQueues.limitPerPeer) calls or \(CommandQueues.costPerPeer) bytes waiting, or all "
+                + "have \(CommandQueues.limit) or \(CommandQueues.cost)"
             fail(call, ErrorNames.name(for: .limitsExceeded), text, connection)
         case .closed: fail(call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
         }
@@ -73,7 +74,7 @@ extension ServiceCore {
     func refusal(
         of credentials: PeerCredentials, _ requirement: PeerRequirement, _ what: String, _ call: IncomingCall
     ) -> String? {
-        if requirement.isMet(by: credentials, accounts: SystemAccounts()) { return nil }
+        if requirement.isMet(by: credentials, accounts: accounts) { return nil }
         let who = credentials.userID.map { "user \($0)" } ?? "an unknown user"
         return "\(what) is for \(requirement), \(call.sender) is \(who)"
     }

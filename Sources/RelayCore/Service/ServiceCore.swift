@@ -19,6 +19,7 @@ final class ServiceCore: BusHandler {
     private let lanes: [EventLane]
     let loop: BusLoop
     let queues = CommandQueues()
+    let accounts = AccountCache(of: SystemAccounts())
     let state: LoopBound<State>
     private let end = Mutex(End.running)
 
@@ -26,6 +27,11 @@ final class ServiceCore: BusHandler {
         (self.name, self.bus, self.loop) = (name, bus, loop)
         (tree, lanes) = (ObjectTree(interfaces), interfaces.map(\.lane))
         state = LoopBound(State(), on: loop)
+        // Here, on the caller's thread: a look-up may ask the network.
+        for interface in interfaces {
+            interface.requirement.lookUp(in: accounts)
+            for command in interface.commands.values { command.requirement.lookUp(in: accounts) }
+        }
     }
     deinit { loop.stop() }
 
@@ -41,13 +47,26 @@ final class ServiceCore: BusHandler {
                     connection.addMatch(.departures) { ready.resume(with: $0.map { _ in () }) }
                 }
             }
+            let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
-            for lane in lanes { lane.connect(connection) }
+            for lane in lanes { lane.connect(connection, isOwn: isOwn) }
             try await takeName(connection)
+            for lane in lanes { lane.announce() }
         } catch {
-            for lane in lanes { lane.connect(nil) }
+            for lane in lanes { lane.disconnect() }
             connection.close()
             throw error
+        }
+    }
+    /// Whether the bus runs as our own user, as a session's does, and so lets nobody else in unless that user told it to. However
+    /// its address was given; what cannot be learnt counts as no.
+    private func isOwn(_ connection: BusConnection) async -> Bool {
+        guard bus != .system else { return false }
+        do {
+            let answer = try await connection.call(PeerCredentials.request(for: "org.freedesktop.DBus"))
+            return try PeerCredentials(answer).userID == accounts.ownUserID
+        } catch {
+            return false
         }
     }
     private func takeName(_ connection: BusConnection) async throws {
@@ -118,7 +137,7 @@ final class ServiceCore: BusHandler {
     }
     func disconnected(_ reason: RelayError) {
         state.onLoop.connection = nil
-        for lane in lanes { lane.connect(nil) }
+        for lane in lanes { lane.disconnect() }
         finish(RelayError(.unavailable, "\(bus) went away: \(reason.message)", cause: reason))
     }
 
