@@ -8,10 +8,12 @@ public struct Gap: Hashable, Sendable {
     public let sequences: ClosedRange<UInt64>
     /// How many events *of this subscription* are missing; nil when that cannot be known.
     public let count: Int?
+    /// Why they are missing.
     public let reason: Reason
     /// For a person, where there is more to say: which field of which event does not match.
     public let detail: String?
 
+    /// A gap of one run; `sequences` as the property says.
     public init(
         _ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason, detail: String? = nil
     ) {

@@ -6,6 +6,7 @@ public struct Retention: Sendable {
     public var count: Int?
     /// How many bytes of events are kept; nil: no bound.
     public var bytes: Int?
+    /// Without bounds where none is given.
     public init(age: Duration? = nil, count: Int? = nil, bytes: Int? = nil) {
         (self.age, self.count, self.bytes) = (age, count, bytes)
     }

@@ -12,6 +12,7 @@ public struct Stamp: Hashable, Sendable {
     /// When it was published.
     public let publishedAt: Timestamp
 
+    /// For doubles and previews: real stamps come from the service.
     public init(epoch: UInt64, sequence: UInt64, previous: UInt64, publishedAt: Timestamp) {
         (self.epoch, self.sequence, self.previous, self.publishedAt) = (epoch, sequence, previous, publishedAt)
     }

@@ -2,6 +2,7 @@ import Glibc
 
 /// Microseconds since the Unix epoch, as on the wire.
 public struct Timestamp: Hashable, Comparable, Sendable {
+    /// Since 1970-01-01T00:00:00Z, without leap seconds.
     public let microseconds: UInt64
     public init(microseconds: UInt64) { self.microseconds = microseconds }
 

@@ -1,6 +1,8 @@
 /// A named field of an event, command, reply or nested structure.
 public struct WireField: Hashable, Sendable, CustomStringConvertible {
+    /// As in Swift, and as the argument's name on D-Bus.
     public let name: String
+    /// What travels.
     public let type: WireType
     /// For messages to people; empty where only the shape is known. Not compared.
     public let swiftType: String

@@ -1,5 +1,6 @@
 /// The fields of a type and their signature, derived from its `Codable` conformance.
 public struct WireSchema: Hashable, Sendable {
+    /// In the order in which they travel.
     public let fields: [WireField]
     /// The fields' types one after the other, as in a message's body.
     public var signature: String { fields.map(\.type.signature).joined() }
