@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayTool
+import Synchronization
 import Testing
 
 @testable import relay_cli
@@ -123,6 +124,26 @@ struct WatchLoopTests {
         for sequence: UInt64 in 1...20_000 { running.queue.append(try event(sequence)) }
         stop.closeWriting()
         #expect(await running.done.value == nil)
+    }
+
+    @Test("the end comes though events come faster than they are shown")
+    func stopWhileBusy() async throws {
+        let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        let stop = TestPipe()
+        defer {
+            Glibc.close(null)
+            close(stop)
+        }
+        let running = try Running(WatchOptions(), output: null, stop: stop.reading)
+        let event = try event(1)
+        let isOver = Atomic<Bool>(false)
+        let producer = WaitingThread.run {
+            while !isOver.load(ordering: .relaxed) { running.queue.append(event) }
+        }
+        stop.closeWriting()
+        #expect(await running.done.value == nil)
+        isOver.store(true, ordering: .relaxed)
+        await producer.value
     }
 
     @Test("what arrived before the signal is shown")

@@ -47,11 +47,12 @@ struct WatchLoop {
             case .failed(let number):
                 return .cannotWrite(errno: number)
             case .drained where hasEnded: return failure
-            case .drained where hasMore: continue
             case .drained, .blocked: break
             }
             if let patience, ContinuousClock.now >= patience { return failure }
-            let woken = wait(until: patience ?? deadline, forRoom: outcome == .blocked)
+            // Also with more to show at once: events may come faster than they are shown, and a signal must be heard.
+            let isBusy = hasMore && outcome == .drained
+            let woken = wait(until: isBusy ? nil : patience ?? deadline, forRoom: outcome == .blocked, isBusy: isBusy)
             if woken.byClosedOutput { return failure }
             let isOver = deadline.map { ContinuousClock.now >= $0 } ?? false
             if (woken.byStop || isOver) && patience == nil { finish() }
@@ -91,7 +92,7 @@ struct WatchLoop {
     }
 
     private func wait(
-        until end: ContinuousClock.Instant?, forRoom: Bool
+        until end: ContinuousClock.Instant?, forRoom: Bool, isBusy: Bool
     ) -> (byStop: Bool, byClosedOutput: Bool) {
         var polls = [
             pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
@@ -100,7 +101,7 @@ struct WatchLoop {
             // Without events asked for, the end of the reader is still told.
             pollfd(fd: output.descriptor, events: forRoom ? Int16(POLLOUT) : 0, revents: 0),
         ]
-        _ = poll(&polls, nfds_t(polls.count), Self.milliseconds(until: end))
+        _ = poll(&polls, nfds_t(polls.count), isBusy ? 0 : Self.milliseconds(until: end))
         return (polls[1].revents != 0, polls[2].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0)
     }
 
