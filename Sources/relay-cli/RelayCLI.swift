@@ -1,4 +1,5 @@
 import Glibc
+import RelayCore
 import RelayTool
 
 /// Puts the program together for this process.
@@ -9,11 +10,14 @@ import RelayTool
         StandardDescriptors.reserve()
         let note: (String) -> Void = { text in
             var channel = OutputChannel(descriptor: STDERR_FILENO)
-            channel.pending.append("relay-cli: \(SafeText.visible(text))\n")
+            channel.pending.append("relay-cli: \(MessageText.line(text))\n")
             _ = channel.write()
         }
-        guard let arguments = ProcessArguments.all() else {
-            note("an argument is not UTF-8; D-Bus has no other text")
+        let arguments: [String]
+        do throws(RelayError) {
+            arguments = try ProcessArguments.all()
+        } catch {
+            note(error.message)
             exit(ExitCode.badValue.rawValue)
         }
         let environment = Environment.own

@@ -1,4 +1,5 @@
 import Glibc
+import RelayTool
 
 /// Writes to stderr, one line an event of the service's life. Never the content of an event or a command.
 struct Log: Sendable {
@@ -31,9 +32,7 @@ struct Log: Sendable {
 
     private func write(_ level: Level, _ text: String) {
         guard level <= self.level else { return }
-        // Text from outside must neither end the line nor reach the terminal as a command.
-        let safe = String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        let safe = MessageText.line(text)
         let line = isJournal ? "<\(level.priority)>\(safe)\n" : "\(Self.time()) \(level.name): \(safe)\n"
         // One call, so that lines of several threads do not mix. A closed stderr is nobody's business.
         var copy = line

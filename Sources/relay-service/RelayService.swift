@@ -8,7 +8,7 @@ import RelayTool
         EndSignals.block()
         let options: ServiceOptions
         do throws(RelayError) {
-            switch try ServiceOptions.parse(Array(CommandLine.arguments.dropFirst())) {
+            switch try ServiceOptions.parse(ProcessArguments.all()) {
             case .help: return print(ServiceOptions.help, terminator: "")
             case .version: return print(ServiceOptions.version, terminator: "")
             case .serve(let parsed): options = parsed

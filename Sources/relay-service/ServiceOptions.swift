@@ -23,8 +23,8 @@ struct ServiceOptions: Equatable {
         Usage: relay-service [--session | --system | --bus ADDRESS | --own-bus] [OPTION…]
 
         Serves \(ServiceRunner.name) on D-Bus: boxes and the items in them, with an event for
-        every change. Keeps them in memory only. Logs to stderr. Ends on SIGTERM and SIGINT, after
-        what runs has finished.
+        every change. Keeps them in memory only. Logs to stderr. Ends on SIGTERM, SIGINT and
+        SIGHUP (but under nohup), after what runs has finished.
 
         Options:
         \(ServiceOption.lines(Array(ServiceOption.allCases)))
@@ -53,7 +53,7 @@ struct ServiceOptions: Equatable {
             case .ownBus: try options.choose(.own)
             case .bus:
                 if argument.isEmpty { throw RelayError(.invalidArgument, "--bus needs an address: unix:path=…") }
-                try options.choose(.address(argument))
+                try options.choose(.address(try BusAddress.check(argument)))
             case .domain: options.domain = try value(argument, of: "domain", Domain.allCases) { $0.rawValue }
             case .logLevel: options.logLevel = try value(argument, of: "log level", Log.Level.allCases) { $0.name }
             case .help, .version: break

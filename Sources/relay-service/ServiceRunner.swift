@@ -47,10 +47,10 @@ struct ServiceRunner {
     private func startOwnBus() throws(RelayError) -> (Bus, BusDaemon?) {
         var refusal: RelayError?
         for folder in OwnBusFolder.candidates(environment: environment, userID: geteuid()) {
+            if let refusal { log.warning("\(refusal.message); trying \(folder.path) instead") }
             do throws(RelayError) {
                 try folder.prepare()
             } catch {
-                log.warning(error.message)
                 refusal = error
                 continue
             }

@@ -47,7 +47,7 @@ import Testing
         arguments: [
             (["--bogus"], "bogus"), (["--bus"], "--bus"), (["extra"], "extra"), (["--log-level", "loud"], "loud"),
             (["--domain", "relocatoin"], "relocation"), (["--session", "--system"], "two buses"),
-            (["--own-bus=yes"], "own-bus"),
+            (["--own-bus=yes"], "own-bus"), (["--bus", "nonsense"], "nonsense"),
         ])
     func wrongArguments(_ arguments: [String], _ part: String) async throws {
         let outcome = try await RunningProgram.run(Programs.service, arguments, environment: Programs.environment())
@@ -65,7 +65,7 @@ import Testing
         #expect(version.code == 0 && version.output.count == 1, "\(version)")
     }
 
-    @Test("SIGTERM and SIGINT release the name, with exit code 0", arguments: [SIGTERM, SIGINT])
+    @Test("SIGTERM, SIGINT and SIGHUP release the name, with exit code 0", arguments: [SIGTERM, SIGINT, SIGHUP])
     func endSignals(_ signal: Int32) async throws {
         let service = try await LiveService.start()
         #expect(try await service.orderBox("Kitchen").output == ["x 1"])

@@ -120,6 +120,19 @@ struct EventPrinterTests {
                 == "09:15:04.123 gap: #5 of org.eventrelay.Relocation1 missing (overflow)\n")
     }
 
+    @Test("runs that nothing is known of are no continuation of the last one's numbers")
+    func unknownRun() {
+        var output = ByteBuffer()
+        let gap = Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged)
+        var people = Samples.printer()
+        people.append(gap, of: "a.b", now: 0, to: &output)
+        var json = Samples.printer(json: true)
+        json.append(gap, of: "a.b", now: 0, to: &output)
+        #expect(
+            output.text == "00:00:00.000 gap: what a.b published meanwhile is unknown (epochChanged)\n"
+                + #"{"gap":{"interface":"a.b","first":1,"last":null}}"# + "\n")
+    }
+
     @Test("a run that ended at an unknown sequence leaves a gap without an end")
     func openGap() {
         var output = ByteBuffer()

@@ -23,7 +23,8 @@ struct FailureMappingTests {
         ] as [(String, ExitCode)])
     func remote(name: String, code: ExitCode) {
         let error = ErrorNames.relayError(RemoteError(name: name, message: "no room"), calling: "it")
-        let failure = FailureMapping.failure(error, interface: "org.eventrelay.Relocation1", member: "OrderBox")
+        let failure = FailureMapping.failure(
+            error, interface: "org.eventrelay.Relocation1", member: "OrderBox", timeout: .seconds(1))
         #expect(failure == CLIFailure(code, "OrderBox: no room (\(name))"))
     }
 
@@ -32,15 +33,40 @@ struct FailureMappingTests {
         let remote = RemoteError(name: "org.freedesktop.DBus.Error.FileNotFound", message: "no such file")
         let error = RelayError(.unavailable, "no connection to the session bus: no such file", cause: remote)
         #expect(
-            FailureMapping.failure(error, interface: "a.b", member: "Introspect")
+            FailureMapping.failure(error, interface: "a.b", member: "Introspect", timeout: .seconds(1))
                 == CLIFailure(.unavailable, "no connection to the session bus: no such file"))
     }
 
-    @Test("no answer in time is 75, and says that the command may have run")
-    func timeout() {
-        let error = RelayError(.timedOut, "no answer within 1.0 seconds", mayHaveRun: true)
+    @Test("an address that libdbus cannot use is no reply of the service's either")
+    func unusableAddress() {
+        let remote = RemoteError(name: "org.freedesktop.DBus.Error.NotSupported", message: "no autolaunch")
+        let local = RelayError(.unavailable, "no connection to the bus at autolaunch:: no autolaunch", cause: remote)
+        #expect(failure(local) == CLIFailure(.unavailable, "no connection to the bus at autolaunch:: no autolaunch"))
         #expect(
-            FailureMapping.failure(error, interface: "a.b", member: "Do")
-                == CLIFailure(.timedOut, "no answer within 1.0 seconds; it may have run"))
+            failure(ErrorNames.relayError(remote, calling: "it"))
+                == CLIFailure(.software, "Do: no autolaunch (org.freedesktop.DBus.Error.NotSupported)"))
+    }
+
+    @Test("no answer in time is 75, names the time that was given, and says that the command may have run")
+    func timeout() {
+        let error = RelayError(.timedOut, "a.b.Do at :1.5: no answer within 0.99 seconds", mayHaveRun: true)
+        #expect(failure(error) == CLIFailure(.timedOut, "Do: no answer within 1.0 seconds; it may have run"))
+        let question = FailureMapping.failure(
+            error, interface: "org.freedesktop.DBus.Introspectable", member: "Introspect", timeout: .milliseconds(300))
+        #expect(question == CLIFailure(.timedOut, "Introspect: no answer within 0.3 seconds"))
+    }
+
+    @Test("a service or bus that goes away during a call leaves it open whether the command ran")
+    func wentAway() {
+        let left = RemoteError(name: "org.freedesktop.DBus.Error.NoReply", message: "it left")
+        #expect(
+            failure(ErrorNames.relayError(left, calling: "it"))
+                == CLIFailure(.unavailable, "Do: it left (org.freedesktop.DBus.Error.NoReply); it may have run"))
+        let cut = RelayError(.unavailable, "a.b.Do: the bus closed the connection", mayHaveRun: true)
+        #expect(failure(cut) == CLIFailure(.unavailable, "a.b.Do: the bus closed the connection; it may have run"))
+    }
+
+    private func failure(_ error: RelayError) -> CLIFailure {
+        FailureMapping.failure(error, interface: "a.b", member: "Do", timeout: .seconds(1))
     }
 }

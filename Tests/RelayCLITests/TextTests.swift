@@ -1,4 +1,5 @@
 import Foundation
+import RelayTool
 import Testing
 
 @testable import relay_cli
@@ -15,7 +16,7 @@ struct TextTests {
     func plain() {
         for text in ["", "Kitchen", "Küche", "台所", "👨‍👩‍👧", "a b~!'"] {
             #expect(quoted(text) == "\"\(text)\"")
-            #expect(SafeText.visible(text) == text)
+            #expect(MessageText.line(text) == text)
         }
     }
 

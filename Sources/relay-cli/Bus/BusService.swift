@@ -50,7 +50,8 @@ final class BusService: FollowedService {
                 signature: try Signature(call.signature), body: call.body, timeout: timeout)
             return IncomingReply(signature: reply.signature, body: reply.body)
         } catch let error as RelayError {
-            let failure = FailureMapping.failure(error, interface: call.interface, member: call.member)
+            let failure = FailureMapping.failure(
+                error, interface: call.interface, member: call.member, timeout: timeout)
             switch (error.cause as? RemoteError)?.name {
             case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
                 throw ServiceAbsent(
@@ -79,7 +80,9 @@ extension WatchInput {
         case .state(.active): self = .state(.active)
         case .state(.interrupted): self = .state(.interrupted)
         case .state(.invalidated(let error)):
-            self = .state(.invalidated(CLIFailure(FailureMapping.exitCode(error.code), error.message)))
+            // What the service says of itself is no value of ours.
+            let code = error.code == .schemaMismatch ? .software : FailureMapping.exitCode(error.code)
+            self = .state(.invalidated(CLIFailure(code, error.message)))
         case .state(.connecting): return nil
         }
     }

@@ -4,12 +4,7 @@ import RelayTool
 /// Turns a command line into what it asks for, or into a refusal that names what is wrong with it.
 enum OptionParser {
     static func parse(_ arguments: [String]) throws(CLIFailure) -> Invocation {
-        let scanned: OptionScanner<OptionKey>.Result
-        do throws(RelayError) {
-            scanned = try OptionScanner.scan(arguments)
-        } catch {
-            throw CLIFailure(.usage, error.message)
-        }
+        let scanned = try refusing { () throws(RelayError) in try OptionScanner<OptionKey>.scan(arguments) }
         let keys = Set(scanned.options.map(\.key))
         if keys.contains(.help) { return Invocation(action: .help(try helpTopic(scanned.operands, isOption: true))) }
         if keys.contains(.version) { return Invocation(action: .version) }
@@ -30,7 +25,10 @@ enum OptionParser {
             switch option.key {
             case .session: try choose(.session, &invocation.options)
             case .system: try choose(.system, &invocation.options)
-            case .bus: try choose(.address(try address(argument)), &invocation.options)
+            case .bus:
+                try choose(
+                    .address(try refusing { () throws(RelayError) in try BusAddress.check(argument) }),
+                    &invocation.options)
             case .service: invocation.options.service = try serviceName(argument)
             case .json: invocation.options.json = true
             case .noColor: invocation.options.allowsColor = false
@@ -60,6 +58,11 @@ enum OptionParser {
         return invocation
     }
 
+    /// What the library refuses on the command line is wrong usage.
+    private static func refusing<Value>(_ body: () throws(RelayError) -> Value) throws(CLIFailure) -> Value {
+        do throws(RelayError) { return try body() } catch { throw CLIFailure(.usage, error.message) }
+    }
+
     private static func commandName(_ text: String) throws(CLIFailure) -> CommandName {
         guard let name = CommandName(rawValue: text) else {
             let hint = NearMiss.hint(for: text, among: CommandName.allCases.map(\.rawValue))
@@ -84,18 +87,6 @@ enum OptionParser {
             throw CLIFailure(.usage, "two buses were asked for; give one of --session, --system and --bus ADDRESS")
         }
         options.bus = choice
-    }
-
-    /// The shape only: libdbus has the last word.
-    private static func address(_ text: String) throws(CLIFailure) -> String {
-        let isLegal = text.split(separator: ";", omittingEmptySubsequences: false).allSatisfy { entry in
-            guard let colon = entry.firstIndex(of: ":") else { return false }
-            return colon > entry.startIndex
-        }
-        guard isLegal else {
-            throw CLIFailure(.usage, "'\(text)' is no D-Bus address; one looks like unix:path=/run/user/1000/bus")
-        }
-        return text
     }
 
     private static func serviceName(_ text: String) throws(CLIFailure) -> String {

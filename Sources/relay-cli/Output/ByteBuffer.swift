@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Text being composed, as UTF-8: no locks, no formatting machinery, one allocation that is used again.
 struct ByteBuffer {
     private(set) var bytes: [UInt8] = []
@@ -36,12 +38,6 @@ struct ByteBuffer {
     }
     /// `\uXXXX`, in two parts above U+FFFF.
     mutating func append(escaped scalar: Unicode.Scalar) {
-        for unit in UTF16.encode(scalar) ?? .init() {
-            append("\\u")
-            for shift in [12, 8, 4, 0] {
-                let digit = UInt8(truncatingIfNeeded: unit >> UInt16(shift)) & 15
-                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            }
-        }
+        for part in scalar.escape { append(part) }
     }
 }

@@ -82,17 +82,24 @@ struct EventPrinter {
         }
         if style.hasColor { output.append(Color.gap) }
         clock.append(timeOfDay: now, to: &output)
-        output.append(" gap: #")
-        output.append(decimal: gap.sequences.lowerBound)
-        if isOpen {
-            output.append(" and all after it")
-        } else if gap.sequences.lowerBound < gap.sequences.upperBound {
-            output.append(" to #")
-            output.append(decimal: gap.sequences.upperBound)
+        if gap.reason == .epochChanged && gap.epoch == 0 {
+            // A whole run may have come and gone unseen: its numbers would look like those of the last one.
+            output.append(" gap: what ")
+            SafeText.append(interface, to: &output)
+            output.append(" published meanwhile is unknown (")
+        } else {
+            output.append(" gap: #")
+            output.append(decimal: gap.sequences.lowerBound)
+            if isOpen {
+                output.append(" and all after it")
+            } else if gap.sequences.lowerBound < gap.sequences.upperBound {
+                output.append(" to #")
+                output.append(decimal: gap.sequences.upperBound)
+            }
+            output.append(" of ")
+            SafeText.append(interface, to: &output)
+            output.append(" missing (")
         }
-        output.append(" of ")
-        SafeText.append(interface, to: &output)
-        output.append(" missing (")
         if let count = gap.count {
             output.append(decimal: Int64(count))
             output.append(count == 1 ? " event, " : " events, ")

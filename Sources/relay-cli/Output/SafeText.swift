@@ -1,3 +1,5 @@
+import RelayTool
+
 /// What came from the bus or the command line, made fit for a terminal and for JSON: nothing in it can move a cursor,
 /// set a title, end a line or turn the direction of the text.
 enum SafeText {
@@ -14,7 +16,7 @@ enum SafeText {
                 case "\n": output.append("\\n")
                 case "\r": output.append("\\r")
                 case "\t": output.append("\\t")
-                case _ where isVisible(scalar): output.append(scalar)
+                case _ where scalar.isPlainlyVisible: output.append(scalar)
                 default: output.append(escaped: scalar)
                 }
             }
@@ -22,31 +24,16 @@ enum SafeText {
         output.append(byte: UInt8(ascii: "\""))
     }
 
-    /// A message or a name, without quotes.
+    /// A name, without quotes.
     static func append(_ text: String, to output: inout ByteBuffer) {
         if isPlain(text) { return output.append(text) }
         for scalar in text.unicodeScalars {
-            if isVisible(scalar) { output.append(scalar) } else { output.append(escaped: scalar) }
+            if scalar.isPlainlyVisible { output.append(scalar) } else { output.append(escaped: scalar) }
         }
-    }
-
-    static func visible(_ text: String) -> String {
-        var output = ByteBuffer()
-        append(text, to: &output)
-        return output.text
     }
 
     /// Printable ASCII that means itself in JSON: nearly all that comes.
     private static func isPlain(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-    }
-
-    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.isASCII { return scalar.value >= 0x20 && scalar.value < 0x7F }
-        switch scalar.properties.generalCategory {
-        case .control, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: return false
-        case .format: return scalar == "\u{200C}" || scalar == "\u{200D}"  // They join letters and emoji.
-        default: return true
-        }
     }
 }
