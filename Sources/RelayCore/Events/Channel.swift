@@ -11,6 +11,8 @@ final class Channel: @unchecked Sendable {
     @exclusivity(unchecked) var previous: UInt64 = 0
     /// What the interest observer knows; nil while it is being told.
     var toldInterest: Bool? = false
+    /// Who came since all here were told of a gap that lasts; nil before there was one.
+    private(set) var newcomers: Set<ObjectIdentifier>?
     var isUnused: Bool { immediate.isEmpty && buffered.isEmpty }
 
     /// The type's interface, if it is a domain event.
@@ -29,12 +31,25 @@ final class Channel: @unchecked Sendable {
         }
     }
 
+    func addImmediate(_ subscriber: ImmediateSubscriber) {
+        immediate.append(subscriber)
+        newcomers?.insert(ObjectIdentifier(subscriber))
+    }
+    func removeImmediate(_ subscriber: ImmediateSubscriber) {
+        immediate.removeAll { $0 === subscriber }
+        newcomers?.remove(ObjectIdentifier(subscriber))
+    }
+    /// All here have been told.
+    func welcomeNewcomers() { newcomers = [] }
+
     func add(_ delivery: any BufferedDelivery) {
         buffered.append(delivery)
+        newcomers?.insert(ObjectIdentifier(delivery))
         showsStamps = showsStamps || delivery.showsStamps
     }
     func remove(_ delivery: AnyObject) {
         buffered.removeAll { $0 === delivery }
+        newcomers?.remove(ObjectIdentifier(delivery))
         showsStamps = buffered.contains { $0.showsStamps }
     }
 }

@@ -4,6 +4,21 @@ public struct Contract<Interface: EventInterface>: Sendable {
 
     package var names: [String] { events.map { $0.name } + commands.map { $0.name } }
 
+    /// Throws `InvalidArgument` when two members have one name: which of them a message is for could not be told.
+    package func checkNames() throws(RelayError) {
+        var seen: [String: String] = [:]
+        func check(_ name: String, _ kind: String, _ type: Any.Type) throws(RelayError) {
+            let text = "the \(kind) \(String(reflecting: type))"
+            if let other = seen.updateValue(text, forKey: name) {
+                throw RelayError(
+                    .invalidArgument,
+                    "\(Interface.name) has two members named '\(name)', \(other) and \(text): give one a static name")
+            }
+        }
+        for type in events { try check(type.name, "event", type) }
+        for type in commands { try check(type.name, "command", type) }
+    }
+
     /// The types of the events, in the order of declaration.
     public var events: [any DomainEvent<Interface>.Type] {
         members.compactMap { if case .event(let type) = $0.kind { type } else { nil } }

@@ -72,17 +72,41 @@ extension EventPublisher {
         let id = ObjectIdentifier(interface)
         deliver(gap) { state in state.channels.all.filter { $0.interface == id } }
     }
-    private func deliver(_ gap: Gap, to channels: (borrowing PublisherState) -> [Channel]) {
+    /// As above, for a gap that lasts: each subscription hears of it once, also one that comes later. `isNew` says it to all,
+    /// else only those hear it who came since.
+    package func deliver(lasting gap: Gap, isNew: Bool, to types: [any Event.Type]) {
+        deliver(gap, isNew ? .everyoneOnce : .newcomers) { state in
+            types.compactMap { state.channels.value(for: ObjectIdentifier($0)) }
+        }
+    }
+    package func deliver(lasting gap: Gap, isNew: Bool, in interface: any EventInterface.Type) {
+        let id = ObjectIdentifier(interface)
+        deliver(gap, isNew ? .everyoneOnce : .newcomers) { state in
+            state.channels.all.filter { $0.interface == id }
+        }
+    }
+    private enum GapAudience { case everyone, everyoneOnce, newcomers }
+    private func deliver(
+        _ gap: Gap, _ audience: GapAudience = .everyone, to channels: (borrowing PublisherState) -> [Channel]
+    ) {
         var after = Aftermath()
         let immediate = state.withLock { state in
             var told: Set<ObjectIdentifier> = []
             var immediate: [ImmediateSubscriber] = []
             for channel in channels(state) {
+                // A channel without a record of them has told nobody.
+                let newcomers = audience == .newcomers ? channel.newcomers : nil
+                if audience != .everyone { channel.welcomeNewcomers() }
+                if newcomers?.isEmpty == true { continue }
+                func isMeant(_ subscriber: AnyObject) -> Bool {
+                    let id = ObjectIdentifier(subscriber)
+                    return newcomers?.contains(id) != false && told.insert(id).inserted
+                }
                 // A stream of an interface is in several channels; a type may be given twice.
-                for delivery in channel.buffered where told.insert(ObjectIdentifier(delivery)).inserted {
+                for delivery in channel.buffered where isMeant(delivery) {
                     delivery.offer(gap, &after)
                 }
-                for subscriber in channel.immediate where told.insert(ObjectIdentifier(subscriber)).inserted {
+                for subscriber in channel.immediate where isMeant(subscriber) {
                     immediate.append(subscriber)
                 }
             }

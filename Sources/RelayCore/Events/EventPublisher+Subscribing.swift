@@ -7,9 +7,9 @@ extension EventPublisher {
     ) -> Subscription {
         if case .immediate = target.kind {
             let subscriber = ImmediateSubscriber(immediate, onGap) { [weak self] subscriber in
-                self?.change(E.self) { channel, _ in channel.immediate.removeAll { $0 === subscriber } }
+                self?.change(E.self) { channel, _ in channel.removeImmediate(subscriber) }
             }
-            change(E.self) { channel, _ in channel.immediate.append(subscriber) }
+            change(E.self) { channel, _ in channel.addImmediate(subscriber) }
             return Subscription(subscriber)
         }
         return Subscription(

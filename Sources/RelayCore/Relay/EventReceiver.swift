@@ -7,6 +7,7 @@ class AnyReceiver: @unchecked Sendable {  // Used on the loop's thread only.
         _ body: UnsafeRawBufferPointer, _ signature: UnsafePointer<CChar>, _ stamp: Stamp, _ publisher: EventPublisher
     ) {}
     func gap(_ gap: Gap, _ publisher: EventPublisher) {}
+    func lasting(_ gap: Gap, isNew: Bool, _ publisher: EventPublisher) {}
 }
 
 /// Decodes events of one type, by the fields that the present service has.
@@ -37,10 +38,13 @@ final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
         _ body: UnsafeRawBufferPointer, _ signature: UnsafePointer<CChar>, _ stamp: Stamp, _ publisher: EventPublisher
     ) {
         if let mismatch {
-            if hasToldMismatch { return }
-            hasToldMismatch = true
             // It holds until another service comes: none of its events can be read.
-            return gap(stamp.sequence...UInt64.max, stamp, mismatch, publisher)
+            let gap = Gap(
+                stamp.sequence...UInt64.max, epoch: stamp.epoch, count: nil, reason: .schemaMismatch,
+                detail: mismatch.message)
+            lasting(gap, isNew: !hasToldMismatch, publisher)
+            hasToldMismatch = true
+            return
         }
         do {
             if expected.withCString({ strcmp(signature, $0) }) != 0 {
@@ -51,15 +55,13 @@ final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
             let event = try codec.decode(body, using: map, trailing: trailing)
             publisher.deliver(event, stamp: stamp)
         } catch {
-            gap(stamp.sequence...stamp.sequence, stamp, error, publisher)
+            let detail = (error as? RelayError)?.message ?? "\(error)"
+            let one = stamp.sequence...stamp.sequence
+            gap(Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: detail), publisher)
         }
     }
-    private func gap(
-        _ sequences: ClosedRange<UInt64>, _ stamp: Stamp, _ error: any Error, _ publisher: EventPublisher
-    ) {
-        let count = sequences.lowerBound == sequences.upperBound ? 1 : nil
-        let detail = (error as? RelayError)?.message ?? "\(error)"
-        gap(Gap(sequences, epoch: stamp.epoch, count: count, reason: .schemaMismatch, detail: detail), publisher)
-    }
     override func gap(_ gap: Gap, _ publisher: EventPublisher) { publisher.deliver(gap, to: [E.self]) }
+    override func lasting(_ gap: Gap, isNew: Bool, _ publisher: EventPublisher) {
+        publisher.deliver(lasting: gap, isNew: isNew, to: [E.self])
+    }
 }

@@ -51,7 +51,12 @@ public final class EventRelay: Sendable {
 
     /// Connects, and goes on doing so: from before the service exists, through its restarts and the bus's.
     public func activate() { follower.activate() }
-    /// Ends the relay: waiting commands fail with `Unavailable`, nothing more is delivered.
+    /// Ends the relay: waiting commands fail with `Unavailable`, and no event, gap or state comes from the bus any more.
+    ///
+    /// From any thread; does not wait. When it returns, the publisher gets nothing further, but for one event that the bus's
+    /// thread is handing over at that very moment; if that is an `.immediate` handler, it may still run. What buffers hold
+    /// by then is still delivered where it belongs: cancel a subscription to end that, too. Events that are published by
+    /// hand still go their way.
     public func invalidate() {
         follower.invalidate()
         receivers.finish()
@@ -70,7 +75,10 @@ public final class EventRelay: Sendable {
 
     /// Sends a command once, and waits for its answer.
     ///
-    /// Before the bus and the service are known it waits for them, within the timeout.
+    /// From `activate()` until the first attempt to connect has ended, and while the service's owner is looked up, it waits,
+    /// within the timeout. An attempt that fails ends all calls that wait, at once, with `Unavailable`: nothing has run, and
+    /// the relay goes on trying. Once it was connected, a call while the bus is gone ends at once, too. On the bus, an absent
+    /// service is started by the call if it can be; else the call ends with `Unavailable`.
     ///
     /// - Throws: `.refused` with what the command declares; `.relay` for everything else: `Unavailable` when there is no
     ///   service or it left, `TimedOut`, `NotPermitted`, `SchemaMismatch`, `Cancelled`. Its `mayHaveRun` is false only when the

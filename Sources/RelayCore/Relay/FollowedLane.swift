@@ -26,9 +26,34 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
     var rules: [MatchRule] = []
     /// Counts the requests of `Attach`: only the latest answer counts.
     var generation = 0
-    /// Of the present owner.
-    var hasSchemas = false
+    /// Of the present owner: the events that it has, once it has told.
+    var known: Set<String>?
+    /// Of the present owner: why it cannot be followed.
+    var refusal: Gap?
+    /// Of the present owner: the events that it lacks, as far as subscribers were told.
+    var toldMissing: Set<String> = []
+    /// Of the present owner: it was asked again without what it lacks.
+    var hasLeftOutMissing = false
     var hasTick = false
+
+    /// Another owner, or none: answers of this one no longer count.
+    func forgetOwner() {
+        generation += 1
+        (known, refusal, toldMissing, hasLeftOutMissing) = (nil, nil, [], false)
+    }
+    /// What is wanted and the owner does not have.
+    var missing: [String] {
+        guard let known, let names else { return [] }
+        return names.filter { !known.contains($0) }.sorted()
+    }
+    /// The names to attach with. A service refuses a name that it does not have.
+    var attachedNames: [String] {
+        guard let names else { return [Stream1.allNames] }
+        let present = names.filter { known?.contains($0) ?? true }
+        return present.isEmpty && !names.isEmpty ? [Stream1.allNames] : Array(present)
+    }
+    /// Whether there is something that later subscribers have to be told, too.
+    var hasLasting: Bool { names?.isEmpty != true && (refusal != nil || !toldMissing.isEmpty) }
 
     init(_ interface: String) { (self.interface, path) = (interface, Stream1.path(of: interface)) }
 

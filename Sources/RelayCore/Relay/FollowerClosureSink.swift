@@ -20,5 +20,8 @@ package final class FollowerClosureSink: FollowerSink {
         deliver(.event(envelope))
     }
     package func gap(_ gap: Gap, in interface: String, of name: String?) { deliver(.gap(interface: interface, gap)) }
+    package func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool) {
+        if isNew { deliver(.gap(interface: interface, gap)) }
+    }
     package func state(_ state: EventRelay.State) { deliver(.state(state)) }
 }

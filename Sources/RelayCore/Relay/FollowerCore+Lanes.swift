@@ -135,9 +135,10 @@ extension FollowerCore {
         loop.schedule(after: .seconds(2)) { [weak self] in
             lane.hasTick = false
             guard let self else { return }
+            tellLasting(lane)
             switch lane.machine.tick() {
             case .rest: break
-            case .again: orderTick(lane)
+            case .again: if !lane.hasTick { orderTick(lane) }
             case .attach(let epoch, let after): attach(lane, epoch, after)
             }
         }
@@ -147,7 +148,7 @@ extension FollowerCore {
         lane.generation += 1
         let (generation, ownerGeneration) = (lane.generation, state.onLoop.ownerGeneration)
         do throws(RelayError) {
-            if !lane.hasSchemas {
+            if lane.known == nil {
                 let call = MethodCall(to: owner, path: lane.path, interface: Stream1.name, member: "Schemas")
                 connection.send(call, timeout: Self.answerTime) { [weak self] result in
                     self?.schemas(result, lane, ownerGeneration)
@@ -155,7 +156,7 @@ extension FollowerCore {
             }
             var body = WireWriter()
             try Stream1.write(
-                attach: epoch, after: after, names: lane.names.map(Array.init) ?? [Stream1.allNames], into: &body)
+                attach: epoch, after: after, names: lane.attachedNames, into: &body)
             let call = MethodCall(
                 to: owner, path: lane.path, interface: Stream1.name, member: "Attach",
                 signature: try Signature(Stream1.attachSignature), body: body.bytes)
@@ -173,8 +174,9 @@ extension FollowerCore {
             var current: [String: EventSchema] = [:]
             // Of several schemas of one event the highest number is the present one.
             for (_, schema) in schemas.sorted(by: { $0.key < $1.key }) { current[schema.event] = schema }
-            lane.hasSchemas = true
+            lane.known = Set(current.keys)
             sink.schemas(Array(current.values), of: lane.interface)
+            tellLasting(lane)
         } catch .timedOut, .unavailable, .limitsExceeded {
             // The request goes out again with the next `Attach`.
         } catch {
@@ -190,6 +192,10 @@ extension FollowerCore {
         } catch .timedOut {
             // It may be stopped, or its answer was lost: as long as it has the name, it is the one to ask.
             run(lane.machine.unanswered(), lane)
+        } catch .notFound where lane.refusal == nil && !lane.missing.isEmpty && !lane.hasLeftOutMissing {
+            // Asked before it was known what the owner has: again, without what it lacks.
+            lane.hasLeftOutMissing = true
+            run(lane.machine.unanswered(), lane)
         } catch .limitsExceeded {
             loop.schedule(after: .seconds(1)) { [weak self] in
                 guard let self, lane.generation == generation, state.onLoop.owner != nil else { return }
@@ -201,11 +207,32 @@ extension FollowerCore {
             refused(error, lane)
         }
     }
-    /// The owner did not answer as a service does.
+    /// The owner did not answer as a service does that has this interface. The next one may, unless it is a matter of who
+    /// asks.
     private func refused(_ error: any Error, _ lane: FollowedLane) {
         let error = error as? RelayError ?? RelayError(.internalFailure, "\(error)")
-        fail(
-            RelayError(
-                error.code, "\(service) does not let us follow \(lane.interface): \(error.message)", cause: error))
+        let text = "\(service) does not let us follow \(lane.interface): \(error.message)"
+        if error.code == .notPermitted { return fail(RelayError(error.code, text, cause: error)) }
+        run(lane.machine.refused(), lane)
+        if lane.refusal != nil { return }
+        let refusal = Gap(1...UInt64.max, epoch: 0, count: nil, reason: .schemaMismatch, detail: text)
+        lane.refusal = refusal
+        sink.lasting(refusal, in: lane.interface, of: nil, isNew: true)
+        if !lane.hasTick { orderTick(lane) }
+        tell(.interrupted)
+    }
+    /// Tells what the present owner lacks: each subscription once, also those that came since.
+    func tellLasting(_ lane: FollowedLane) {
+        if let refusal = lane.refusal {
+            sink.lasting(refusal, in: lane.interface, of: nil, isNew: false)
+        } else {
+            for name in lane.missing {
+                let text = "\(service) has no event \(name) in \(lane.interface)"
+                let gap = Gap(1...UInt64.max, epoch: 0, count: nil, reason: .schemaMismatch, detail: text)
+                let isNew = lane.toldMissing.insert(name).inserted
+                sink.lasting(gap, in: lane.interface, of: name, isNew: isNew)
+            }
+        }
+        if lane.hasLasting && !lane.hasTick { orderTick(lane) }
     }
 }

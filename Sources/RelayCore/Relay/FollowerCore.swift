@@ -49,6 +49,7 @@ final class FollowerCore: BusHandler {
             lane.names = names
             updateRules(lane)
             run(lane.machine.want(names), lane)
+            tellLasting(lane)
             settle()
         }
     }
@@ -159,7 +160,7 @@ final class FollowerCore: BusHandler {
         state.onLoop.ownerGeneration += 1
         for lane in state.onLoop.lanes.values {
             run(lane.machine.disconnected(), lane)
-            (lane.generation, lane.hasSchemas) = (lane.generation + 1, false)
+            lane.forgetOwner()
         }
         if state.onLoop.isInvalidated { return }
         tell(state.onLoop.wasActive ? .interrupted : .connecting)
@@ -189,7 +190,7 @@ final class FollowerCore: BusHandler {
             (state.onLoop.owner, state.onLoop.candidate) = (nil, nil)
             for lane in state.onLoop.lanes.values {
                 run(lane.machine.ownerVanished(), lane)
-                (lane.generation, lane.hasSchemas) = (lane.generation + 1, false)
+                lane.forgetOwner()
             }
             tell(state.onLoop.wasActive ? .interrupted : .connecting)
         }

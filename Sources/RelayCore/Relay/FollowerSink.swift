@@ -8,5 +8,8 @@ package protocol FollowerSink: AnyObject, Sendable {
     func event(_ token: Int, signature: UnsafePointer<CChar>, body: UnsafeRawBufferPointer, stamp: Stamp)
     /// Missing events in their place; of `name` only, where one is given.
     func gap(_ gap: Gap, in interface: String, of name: String?)
+    /// What the present owner lacks: an interface, or its event `name`. Told when it is found (`isNew`), and now and then
+    /// afterwards for those who subscribed meanwhile.
+    func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool)
     func state(_ state: EventRelay.State)
 }

@@ -32,6 +32,8 @@ package struct LaneMachine<Payload> {
         /// Asked, no answer yet.
         case attaching
         case live
+        /// The owner does not let this lane follow it: nothing comes before the next one.
+        case refused
     }
     private struct Held {
         let name: String
@@ -118,6 +120,10 @@ package struct LaneMachine<Payload> {
         let new = LaneScope(names: names)
         if new == wanted { return [] }
         wanted = new
+        if phase == .refused && new != .nothing {
+            (scope, run, beginsAtFirst, wasCutOff) = (new, nil, false, false)
+            return []
+        }
         switch (scope, new) {
         case (_, .nothing):
             let owned = hasOwner
@@ -141,11 +147,23 @@ package struct LaneMachine<Payload> {
     }
 
     /// The latest `attach` got no answer in time: asks again.
-    package func unanswered() -> [Action] { hasOwner && wanted != .nothing ? [ask()] : [] }
+    package func unanswered() -> [Action] {
+        hasOwner && wanted != .nothing && phase != .refused ? [ask()] : []
+    }
+
+    /// The owner does not let this lane follow it. Asks no more before the next owner.
+    package mutating func refused() -> [Action] {
+        guard hasOwner, wanted != .nothing else { return [] }
+        defer {
+            leave()
+            (phase, hasOwner) = (.refused, true)
+        }
+        return endRun().map { [.gap($0)] } ?? []
+    }
 
     /// The owner answered the latest `attach`.
     package mutating func attached(_ answer: Attachment) -> [Action] {
-        guard hasOwner, wanted != .nothing else { return [] }
+        guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
         return join(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last))
     }
     /// Goes on with a run from where this lane stands in it, now that it is known how far the run has come.
@@ -183,7 +201,7 @@ package struct LaneMachine<Payload> {
     /// An event came from the owner.
     package mutating func receive(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Verdict {
         switch phase {
-        case .idle: return .drop
+        case .idle, .refused: return .drop
         case .attaching:
             if held.count >= Self.heldLimit { overflow() }
             return heldOverflowed ? .drop : .hold

@@ -10,6 +10,7 @@ struct RelayContract {
         if interfaces.updateValue(interface, forKey: I.name) != nil {
             throw RelayError(.invalidArgument, "the interface \(I.name) is given twice")
         }
+        try I.contract.checkNames()
         for type in I.contract.events { try add(event: type) }
         for type in I.contract.commands { try add(command: type) }
     }

@@ -15,6 +15,9 @@ final class RelayReceivers: FollowerSink {
     private let byToken: [AnyReceiver]
     private let tokens: [String: [String: Int]]
     private let current = Mutex(States())
+    /// Nothing more is delivered. Asked for each event on the bus's thread, set on any.
+    private let over = Atomic<Bool>(false)
+    private var isOver: Bool { over.load(ordering: .acquiring) }
 
     init(
         _ publisher: EventPublisher, _ receivers: [String: [String: AnyReceiver]],
@@ -37,16 +40,26 @@ final class RelayReceivers: FollowerSink {
     func token(for name: String, of interface: String) -> Int { tokens[interface]?[name] ?? -1 }
     func event(_ token: Int, signature: UnsafePointer<CChar>, body: UnsafeRawBufferPointer, stamp: Stamp) {
         // -1: an event that the contract does not have.
-        if token >= 0 { byToken[token].receive(body, signature, stamp, publisher) }
+        if token >= 0, !isOver { byToken[token].receive(body, signature, stamp, publisher) }
     }
     func gap(_ gap: Gap, in interface: String, of name: String?) {
+        if isOver { return }
         if let name {
             receivers[interface]?[name]?.gap(gap, publisher)
         } else if let interface = interfaces[interface] {
             publisher.deliver(gap, in: interface)
         }
     }
+    func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool) {
+        if isOver { return }
+        if let name {
+            receivers[interface]?[name]?.lasting(gap, isNew: isNew, publisher)
+        } else if let interface = interfaces[interface] {
+            publisher.deliver(lasting: gap, isNew: isNew, in: interface)
+        }
+    }
     func state(_ state: EventRelay.State) {
+        if isOver { return }
         current.withLock { current in
             current.current = state
             for listener in current.listeners.values { listener.yield(state) }
@@ -70,8 +83,9 @@ final class RelayReceivers: FollowerSink {
         }
         return stream
     }
-    /// Ends the streams of states.
+    /// Lets nothing more through, and ends the streams of states.
     func finish() {
+        over.store(true, ordering: .releasing)
         let listeners = current.withLock { current in
             current.isFinished = true
             defer { current.listeners = [:] }

@@ -7,7 +7,9 @@ extension EventRelay {
         case connecting
         /// In step with the service.
         case active
-        /// The service or the bus went away; the relay comes back by itself.
+        /// The service or the bus went away, or the present service lacks an interface that is subscribed to: a gap with
+        /// `schemaMismatch` tells its subscriptions which, and the others go on. The relay comes back by itself, when
+        /// another service takes the name.
         case interrupted
         /// Retrying will not help, for this reason. The last state.
         case invalidated(RelayError)

@@ -16,9 +16,13 @@ final class CommandQueues: Sendable {
         let cost: Int
         /// Whether somebody waits for an answer: then it is pointless once the peer has gone.
         let isAwaited: Bool
+        /// Answers without having run.
+        let refuse: @Sendable () -> Void
     }
     private struct State {
         var queues: [String: [Entry]] = [:]
+        /// What runs now, by peer.
+        var tasks: [String: Task<Void, Never>] = [:]
         /// Waiting and running.
         var count = 0
         /// Waiting only.
@@ -29,7 +33,9 @@ final class CommandQueues: Sendable {
         /// Counts ended ones; whom to wake, if they were the last.
         mutating func end(_ ended: Int) -> [CheckedContinuation<Void, Never>] {
             count -= ended
-            guard isClosed && count == 0 else { return [] }
+            return isClosed && count == 0 ? takeWaiters() : []
+        }
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             defer { waiters = [] }
             return waiters
         }
@@ -38,21 +44,23 @@ final class CommandQueues: Sendable {
 
     enum Admission { case admitted, full, closed }
 
-    /// Runs a job after those of the same peer that came before.
-    func add(_ peer: String, cost: Int, isAwaited: Bool, _ job: @escaping Job) -> Admission {
-        let (admission, isFirst) = state.withLock { state -> (Admission, Bool) in
-            if state.isClosed { return (.closed, false) }
+    /// Runs a job after those of the same peer that came before; or calls `refuse`, if it has to give way to the end.
+    func add(
+        _ peer: String, cost: Int, isAwaited: Bool, _ job: @escaping Job, refuse: @escaping @Sendable () -> Void
+    ) -> Admission {
+        state.withLock { state in
+            if state.isClosed { return .closed }
             let queue = state.queues[peer]
-            if (queue?.count ?? 0) >= Self.limitPerPeer || state.count >= Self.limit { return (.full, false) }
+            if (queue?.count ?? 0) >= Self.limitPerPeer || state.count >= Self.limit { return .full }
             let waiting = queue?.reduce(0) { $0 + $1.cost } ?? 0  // Of 64 at the most.
-            if waiting + cost > Self.costPerPeer || state.cost + cost > Self.cost { return (.full, false) }
-            state.queues[peer, default: []].append(Entry(job: job, cost: cost, isAwaited: isAwaited))
+            if waiting + cost > Self.costPerPeer || state.cost + cost > Self.cost { return .full }
+            state.queues[peer, default: []].append(Entry(job: job, cost: cost, isAwaited: isAwaited, refuse: refuse))
             state.count += 1
             state.cost += cost
-            return (.admitted, queue == nil)
+            // Under the lock, so that it is known before it can end.
+            if queue == nil { state.tasks[peer] = Task { await run(peer) } }
+            return .admitted
         }
-        if isFirst { Task { await run(peer) } }
-        return admission
     }
     /// A peer has left: what only it waited for is dropped.
     func depart(_ peer: String) {
@@ -65,8 +73,19 @@ final class CommandQueues: Sendable {
         }
         for waiter in waiters { waiter.resume() }
     }
-    /// Takes no more, and returns when everything has run.
-    func close() async {
+    /// Takes no more, and returns when everything has run: or, for the sake of the end, when `patience` is over, what waits
+    /// then is refused, what runs is cancelled, and has had `grace` to heed that.
+    func close(patience: Duration, grace: Duration) async {
+        let clock = Task {
+            do {
+                try await Task.sleep(for: patience)
+                cut()
+                try await Task.sleep(for: grace)
+                for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
+            } catch {
+                // All has run.
+            }
+        }
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
                 state.isClosed = true
@@ -75,6 +94,19 @@ final class CommandQueues: Sendable {
             }
             if isIdle { continuation.resume() }
         }
+        clock.cancel()
+    }
+    private func cut() {
+        let (refused, tasks, waiters) = state.withLock { state in
+            let refused = state.queues.values.flatMap(\.self)
+            // Empty ones stay: somebody runs there.
+            for peer in state.queues.keys { state.queues[peer] = [] }
+            state.cost = 0
+            return (refused, Array(state.tasks.values), state.end(refused.count))
+        }
+        for entry in refused { entry.refuse() }
+        for task in tasks { task.cancel() }
+        for waiter in waiters { waiter.resume() }
     }
 
     private func run(_ peer: String) async {
@@ -87,7 +119,7 @@ final class CommandQueues: Sendable {
     private func next(_ peer: String) -> Job? {
         state.withLock { state in
             guard let first = state.queues[peer]?.first else {
-                state.queues[peer] = nil
+                (state.queues[peer], state.tasks[peer]) = (nil, nil)
                 return nil
             }
             state.queues[peer]?.removeFirst()

@@ -6,7 +6,7 @@ import Synchronization
 /// - Isolation: a handler runs on the actor that it is written on, else on the cooperative pool. Calls of one peer run in
 ///   order, those of different peers at the same time.
 /// - Loss: what the bus does not take in time has its place in the sequence, so that subscribers see the gap.
-/// - Cancellation: cancelling the task of `run()` finishes what runs, and releases the name.
+/// - Cancellation: cancelling the task of `run()` finishes what runs, within its patience, and releases the name.
 public final class EventService: Sendable {
     public let name: String
     private let interfaces: [ServedInterface]
@@ -87,14 +87,15 @@ public final class EventService: Sendable {
 
     /// Serves until the task is cancelled, then finishes what runs and releases the name. Once only.
     ///
+    /// - Parameters:
+    ///   - patience: how long, after the cancellation, commands may still run. Past it those that wait are refused with
+    ///     `Unavailable`, and the handlers that run are cancelled (`Task.isCancelled`); after one more second the service
+    ///     ends without them: they can neither answer nor publish any more, and their callers get `Unavailable` from the bus.
+    ///   - onReady: is called when the name is taken.
     /// - Throws: `NotFound` at once when a command of an exported interface has no handler, or a handler no exported command;
     ///   `Conflict` when somebody else has the name; `NotPermitted` when the bus's policy forbids it; `Unavailable` when there
     ///   is no bus, or when it goes away.
-    public func run() async throws {
-        try await run(onReady: {})
-    }
-    /// As above; `onReady` is called when the name is taken.
-    public func run(onReady: @Sendable () -> Void) async throws {
+    public func run(patience: Duration = .seconds(10), onReady: @Sendable () -> Void = {}) async throws {
         try checkHandlers()
         if hasRun.exchange(true, ordering: .acquiringAndReleasing) {
             throw RelayError(.invalidArgument, "\(name) has been run already: make another EventService")
@@ -111,7 +112,7 @@ public final class EventService: Sendable {
         onReady()
         let reason = await core.untilEnd()
         // In a task of its own: this one is cancelled, which would cut the leave-taking short, and lose what still waits.
-        await Task.detached { [core] in await core.stop() }.value
+        await Task.detached { [core] in await core.stop(patience: patience) }.value
         if let reason { throw reason }
     }
 

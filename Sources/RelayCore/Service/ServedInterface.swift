@@ -21,6 +21,7 @@ struct ServedInterface: Sendable {
                 "\(I.name) is durable, and this service has no journal to keep its events; "
                     + "declare `static let durability = Volatile()`")
         }
+        try I.contract.checkNames()
         var builder = Builder(
             lane: try EventLane(I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement))
         for type in I.contract.events { try builder.add(event: type) }
@@ -31,9 +32,6 @@ struct ServedInterface: Sendable {
         (schemas, events) = (builder.schemas, builder.events)
         (commands, commandsByType) = (builder.commands, builder.commandsByType)
         try description.check()
-        if Set(I.contract.names).count != I.contract.names.count {
-            throw RelayError(.invalidArgument, "\(I.name) has an event and a command of one name")
-        }
     }
     private struct Builder {
         let lane: EventLane

@@ -44,6 +44,8 @@ extension ServiceCore {
         guard hasSignature(command.signature, call, connection) else { return }
         let admission = queues.add(call.sender, cost: call.body.count, isAwaited: call.wantsReply) { [weak self] in
             await self?.answer(command, call, connection)
+        } refuse: { [weak self] in
+            self?.refuseStopping(call, connection)
         }
         switch admission {
         case .admitted: break
@@ -52,8 +54,11 @@ extension ServiceCore {
                 "\(call.sender) has \(CommandQueues.limitPerPeer) calls or \(CommandQueues.costPerPeer) bytes waiting, or all "
                 + "have \(CommandQueues.limit) or \(CommandQueues.cost)"
             fail(call, ErrorNames.name(for: .limitsExceeded), text, connection)
-        case .closed: fail(call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
+        case .closed: refuseStopping(call, connection)
         }
+    }
+    private func refuseStopping(_ call: IncomingCall, _ connection: BusConnection) {
+        fail(call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
     }
     func answer(_ command: AnyServedCommand, _ call: IncomingCall, _ connection: BusConnection) async {
         let credentials: PeerCredentials = await withCheckedContinuation { continuation in

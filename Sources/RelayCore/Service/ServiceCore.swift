@@ -115,9 +115,12 @@ final class ServiceCore: BusHandler {
         }
         waiter?.resume(returning: reason)
     }
-    /// Takes no more calls, finishes what runs, says the last word, releases the name.
-    func stop() async {
-        await queues.close()
+    /// How long a cancelled handler has to end by itself.
+    private static let grace = Duration.seconds(1)
+
+    /// Takes no more calls, finishes what runs within `patience`, says the last word, releases the name.
+    func stop(patience: Duration) async {
+        await queues.close(patience: patience, grace: Self.grace)
         for lane in lanes { lane.end() }
         let connection = await withCheckedContinuation { continuation in
             loop.execute { [self] in continuation.resume(returning: state.onLoop.connection) }

@@ -150,4 +150,29 @@ import Testing
             return
         }
     }
+    @Test("a lane that its owner refuses rests until the next owner, whose run it takes from the first event")
+    func refused() {
+        var machine = LaneMachine<Int>()
+        _ = machine.want(["A"])
+        machine.ownerAbsent()
+        _ = machine.ownerAppeared(isNew: true)
+        #expect(machine.receive("A", 1, 0) == .hold)
+        machine.hold("A", 1, 0, 1)
+        #expect(Self.gaps(machine.refused()) == [] && !machine.isSettled)
+        #expect(machine.receive("A", 2, 1) == .drop && machine.unanswered().isEmpty && machine.want(nil).isEmpty)
+        #expect(machine.attached(Attachment(epoch: 7, from: 0, oldest: 0, head: 9, last: [:])).isEmpty)
+        #expect(!machine.needsTick && machine.tick() == .rest && Self.gaps(machine.ownerVanished()) == [])
+        #expect(machine.ownerAppeared(isNew: true).count == 1)
+        #expect(machine.receive("A", 1, 0) == .hold)
+        machine.hold("A", 1, 0, 1)
+        let actions = machine.attached(Attachment(epoch: 8, from: 0, oldest: 0, head: 1, last: ["A": 1]))
+        guard case .deliver(1, epoch: 8)? = actions.first, machine.isSettled else {
+            Issue.record("\(actions)")
+            return
+        }
+        // Nobody wants it: it is in step, and asks anew when somebody does.
+        _ = machine.refused()
+        _ = machine.want([])
+        #expect(machine.isSettled && machine.want(nil).count == 1)
+    }
 }

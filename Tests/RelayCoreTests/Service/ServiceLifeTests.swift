@@ -96,7 +96,11 @@ import Testing
         let ready = Atomic<Bool>(false)
         let running = Task { try await service.run { ready.store(true, ordering: .releasing) } }
         #expect(await eventually { ready.load(ordering: .acquiring) })
-        let perThread = 5_000
+        #if DEBUG
+            let perThread = 5_000
+        #else
+            let perThread = 25_000
+        #endif
         await withTaskGroup { group in
             for thread in 0..<8 {
                 group.addTask {

@@ -1,0 +1,119 @@
+import Glibc
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayCore
+
+enum Guarded1: EventInterface {
+    static let name = "org.example.Guarded1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> {
+        Own.self
+        Open.self
+    }
+}
+struct Own: Command {
+    typealias Interface = Guarded1
+    static var requirement: PeerRequirement { .sameUser }
+}
+struct Open: Command {
+    typealias Interface = Guarded1
+    static var requirement: PeerRequirement { .anyone }
+}
+enum ForUser1: EventInterface {
+    static let name = "org.example.ForUser1"
+    static let durability = Volatile()
+    static var requirement: PeerRequirement { .user("root") }
+    static var contract: Contract<Self> { UserTold.self }
+}
+struct UserTold: DomainEvent {
+    typealias Interface = ForUser1
+    var number: Int64
+}
+enum ForGroup1: EventInterface {
+    static let name = "org.example.ForGroup1"
+    static let durability = Volatile()
+    static var requirement: PeerRequirement { .group("root") }
+    static var contract: Contract<Self> { GroupTold.self }
+}
+struct GroupTold: DomainEvent {
+    typealias Interface = ForGroup1
+    var number: Int64
+}
+
+/// Another user's processes, for real: only root can start them.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0, "needs root, to become another user"))
+struct SecondUserTests {
+    private static let name = "org.example.Guarded"
+    private static let stranger = "65534"
+
+    private func openBus() throws -> PrivateBus {
+        let bus = try PrivateBus(limits: .session, policy: "<policy context=\"mandatory\"><allow user=\"*\"/></policy>")
+        #expect(chmod(bus.directory, 0o755) == 0 && chmod("\(bus.directory)/bus", 0o666) == 0)
+        return bus
+    }
+    /// Calls as the other user.
+    private func call(_ bus: PrivateBus, _ arguments: String...) async throws -> RunningProgram.Outcome {
+        try await RunningProgram.run(
+            "setpriv",
+            [
+                "--reuid=\(Self.stranger)", "--regid=\(Self.stranger)", "--clear-groups", "busctl",
+                "--address=\(bus.address)", "--timeout=10", "call", Self.name,
+            ] + arguments)
+    }
+    private func path(_ interface: String) -> String { Stream1.path(of: interface) }
+
+    @Test("a command for the same user is refused to another, and one for anyone is not") func command() async throws {
+        let bus = try openBus()
+        let service = try EventService(name: Self.name, on: bus.bus, exporting: Guarded1.self)
+        let runs = Atomic<Int>(0)
+        service.handle(Own.self) { _, _ in runs.wrappingAdd(1, ordering: .relaxed) }
+        let users = Mutex<[UInt32?]>([])
+        service.handle(Open.self) { _, context in users.withLock { $0.append(context.peer.userID) } }
+        let ready = Atomic<Bool>(false)
+        let running = Task { try await service.run { ready.store(true, ordering: .releasing) } }
+        #expect(await eventually { ready.load(ordering: .acquiring) })
+        let open = try await call(bus, path(Guarded1.name), Guarded1.name, "Open")
+        #expect(open.code == 0, "\(open)")
+        #expect(users.withLock { $0 } == [65_534])
+        let own = try await call(bus, path(Guarded1.name), Guarded1.name, "Own")
+        #expect(own.code != 0)
+        #expect(own.errors.joined().contains("Own is for the same user"), "\(own)")
+        #expect(own.errors.joined().contains("user 65534"), "\(own)")
+        #expect(runs.load(ordering: .relaxed) == 0)
+        let peer = try await BusStranger.join(bus.bus)
+        #expect(await peer.refusal(Self.name, path(Guarded1.name), Guarded1.name, "Own") == nil)
+        #expect(runs.load(ordering: .relaxed) == 1)
+        running.cancel()
+        try await running.value
+    }
+    @Test("a restricted interface lets no other user attach, and broadcasts nothing") func restricted() async throws {
+        let bus = try openBus()
+        let service = try EventService(name: Self.name, on: bus.bus, exporting: ForUser1.self, ForGroup1.self)
+        let ready = Atomic<Bool>(false)
+        let running = Task { try await service.run { ready.store(true, ordering: .releasing) } }
+        #expect(await eventually { ready.load(ordering: .acquiring) })
+        let (listener, member) = (try await BusStranger.join(bus.bus), try await BusStranger.join(bus.bus))
+        for interface in [ForUser1.name, ForGroup1.name] {
+            try await listener.listen(interface)
+            let refused = try await call(
+                bus, path(interface), Stream1.name, "Attach", Stream1.attachSignature, "0", "0", "1", "*")
+            #expect(refused.code != 0, "\(refused)")
+            #expect(refused.errors.joined().contains("user 65534"), "\(refused)")
+            _ = try await member.call(
+                Self.name, path(interface), Stream1.name, "Attach",
+                [.uint64(0), .uint64(0), .array(.string, [.string("*")])])
+        }
+        try service.publish(UserTold(number: 1))
+        try service.publish(GroupTold(number: 2))
+        #expect(
+            await eventually {
+                Set(member.signals.map(\.member)).isSuperset(of: ["UserTold", "GroupTold"])
+            })
+        _ = try await listener.call(Self.name, "/", "org.freedesktop.DBus.Peer", "Ping")
+        #expect(!listener.signals.contains { $0.member.hasSuffix("Told") })
+        running.cancel()
+        try await running.value
+    }
+}
