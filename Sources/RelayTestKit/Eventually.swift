@@ -1,10 +1,10 @@
 /// Waits for a condition that other threads bring about: `#expect(await eventually { counter.value == 3 })`.
 ///
-/// Looks again and again, so that a test takes as long as it has to and no longer. Returns false when the time is over, or
-/// at once when the task is cancelled.
+/// Looks again and again, so that a test takes as long as it has to and no longer: a generous limit costs nothing when the
+/// condition comes. Returns false when the time is over, or at once when the task is cancelled.
 /// - Isolation: the condition runs where the caller is.
 public nonisolated(nonsending) func eventually(
-    within limit: Duration = .seconds(30), _ condition: () async throws -> Bool
+    within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
     let deadline = ContinuousClock.now + limit
     var pause = Duration.microseconds(50)

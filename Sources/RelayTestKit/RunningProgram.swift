@@ -92,13 +92,13 @@ package final class RunningProgram: Sendable {
     package func outcome() async -> Outcome {
         let exit = await process.waitForExit()
         // A child of it may hold the streams open.
-        _ = await eventually(within: .seconds(5)) { text.state.withLock { $0.openStreams == 0 } }
+        _ = await eventually(within: .seconds(30)) { text.state.withLock { $0.openStreams == 0 } }
         return text.state.withLock { Outcome(exit: exit, output: $0.output, errors: $0.errors) }
     }
     /// Waits for a line of output or errors that contains this, and returns it; throws `TimedOut` with all that there was.
     @discardableResult
     package func line(
-        containing part: String, count: Int = 1, within limit: Duration = .seconds(20)
+        containing part: String, count: Int = 1, within limit: Duration = .seconds(60)
     ) async throws -> String {
         var found: [String] = []
         _ = await eventually(within: limit) {

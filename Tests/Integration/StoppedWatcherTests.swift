@@ -5,19 +5,16 @@ import Testing
 
 /// Many processes that watch one service, one of which stops reading.
 @Suite(.serialized) struct StoppedWatcherTests {
-    /// Below this a machine that has other things to do makes more difference than a stopped watcher would: what delays
-    /// the others by waiting for it does so for seconds.
-    private static let floor = 25_000
-
     @Test(
         "twenty watchers see all of 10,000 events once and in order; one that is stopped for 5 s delays no other",
         .timeLimit(.minutes(3)))
     func stoppedWatcherDelaysNobody() async throws {
         // Twenty processes on two cores keep up with several times as many events a second.
         let run = WatchersRun(watchers: 20, events: 10_000, rate: 500, stopped: 3_000...5_500)
-        var (before, during) = (0, 0)
-        // Somebody else's work can spoil a measurement, but not two in a row for no reason.
-        for _ in 1...2 {
+        var attempts: [(during: Int, limit: Int)] = []
+        // The machine's other work can spoil a measurement, and begin in the middle of one; a watcher that the others wait
+        // for spoils each.
+        for _ in 1...3 {
             let records = try await run.perform()
             for (number, record) in records.enumerated() {
                 #expect(record.fault(last: UInt64(run.events)) == nil, "watcher \(number)")
@@ -28,13 +25,19 @@ import Testing
             #expect(latest > 2_000_000, "the watcher was not stopped: its latest line came after \(latest) µs")
 
             let others = Array(records.dropFirst())
-            before = typicalP99(others, 250..<run.stopped.lowerBound)
-            during = typicalP99(others, run.stopped.lowerBound..<run.stopped.upperBound)
-            let after = typicalP99(others, run.stopped.upperBound..<run.events)
-            print("one-way p99 of the others, in µs: before \(before), during the stop \(during), after \(after)")
-            if during <= max(2 * before, Self.floor) { break }
+            let before = p99s(others, 250..<run.stopped.lowerBound)
+            let during = median(p99s(others, run.stopped.lowerBound..<run.stopped.upperBound))
+            let after = median(p99s(others, run.stopped.upperBound..<run.events))
+            // No more than twice what it was. The noise is measured, not assumed: where half seconds with nobody stopped
+            // differ by more than that among themselves, the worst of them is the limit.
+            let limit = max(2 * median(before), before.max() ?? 0)
+            print(
+                "one-way p99 of the others, in µs: before \(median(before)) (\(before.min() ?? 0) … \(before.max() ?? 0)),",
+                "during the stop \(during), after \(after)")
+            attempts.append((during, limit))
+            if during <= limit { break }
         }
-        #expect(during <= max(2 * before, Self.floor), "p99 before \(before) µs, during the stop \(during) µs")
+        #expect(attempts.contains { $0.during <= $0.limit }, "p99 during the stop, and its limit, in µs: \(attempts)")
     }
 
     @Test(
@@ -51,16 +54,16 @@ import Testing
         }
     }
 
-    /// The median of the p99 of half seconds, in microseconds: a moment's disturbance moves one of them only.
-    private func typicalP99(_ records: [WatcherRecord], _ sequences: Range<Int>) -> Int {
+    /// The p99 of each half second, in microseconds: a moment's disturbance moves one of them only.
+    private func p99s(_ records: [WatcherRecord], _ sequences: Range<Int>) -> [Int] {
         let latencies = records.map { record in
             Dictionary(record.seen.map { ($0.sequence, $0.microseconds) }, uniquingKeysWith: max)
         }
-        let p99s = stride(from: sequences.lowerBound, to: sequences.upperBound, by: 250).map { start in
+        return stride(from: sequences.lowerBound, to: sequences.upperBound, by: 250).map { start in
             let window = start..<min(start + 250, sequences.upperBound)
             let all = latencies.flatMap { table in window.compactMap { table[UInt64($0)] } }.sorted()
             return all.isEmpty ? .max : all[all.count * 99 / 100]
         }
-        return p99s.sorted()[p99s.count / 2]
     }
+    private func median(_ values: [Int]) -> Int { values.sorted()[values.count / 2] }
 }

@@ -36,7 +36,7 @@ struct WatchersRun {
                 Programs.cli, ["--bus", bus.address, "--json", "watch"], environment: Programs.environment(),
                 onLine: record.take)
         }
-        for program in programs { try await program.line(containing: "watching", within: .seconds(60)) }
+        for program in programs { try await program.line(containing: "watching") }
 
         let first = programs[0]
         try await PacedPublishing.run(count: events, rate: rate) { [stopped] number in
@@ -45,7 +45,7 @@ struct WatchersRun {
             try service.publish(BoxProvisioned(boxID: Int64(number), capacity: 10, title: "Kitchen, second shelf"))
         }
         let last = UInt64(events)
-        let isDone = await eventually(within: .seconds(30)) { records.allSatisfy { $0.position >= last } }
+        let isDone = await eventually { records.allSatisfy { $0.position >= last } }
         #expect(isDone, "\(records.map(\.position))")
         for program in programs { program.signal(SIGINT) }
         for program in programs {

@@ -28,15 +28,18 @@ final class TestPipe {
         writing = -1
     }
     /// What is there now; waits for something if there is nothing.
-    func readSome(_ most: Int = 65_536) -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: most)
-        let count = read(reading, &buffer, buffer.count)
-        return Array(buffer.prefix(max(0, count)))
+    func readSome(_ most: Int = 65_536) async -> [UInt8] {
+        let descriptor = reading
+        return await WaitingThread.run {
+            var buffer = [UInt8](repeating: 0, count: most)
+            let count = read(descriptor, &buffer, buffer.count)
+            return Array(buffer.prefix(max(0, count)))
+        }.value
     }
-    func readAll() -> [UInt8] {
+    func readAll() async -> [UInt8] {
         var all: [UInt8] = []
         while true {
-            let some = readSome()
+            let some = await readSome()
             if some.isEmpty { return all }
             all += some
         }

@@ -6,18 +6,18 @@ import Testing
 @Suite("Output")
 struct OutputChannelTests {
     @Test("lines are not parted where they fit a pipe's atomic write")
-    func wholeLines() {
+    func wholeLines() async {
         let pipe = TestPipe()
         var channel = OutputChannel(descriptor: pipe.writing)
         let line = String(repeating: "x", count: 1_499) + "\n"
         for _ in 0..<6 { channel.pending.append(line) }
         #expect(channel.write() == .drained)
         #expect(channel.isEmpty)
-        #expect(pipe.readSome().count == 9_000)
+        #expect(await pipe.readSome().count == 9_000)
     }
 
     @Test("a full pipe blocks nobody; the rest goes when there is room, and nothing is lost or doubled")
-    func fullPipe() {
+    func fullPipe() async {
         let pipe = TestPipe()
         var channel = OutputChannel(descriptor: pipe.writing)
         var expected: [UInt8] = []
@@ -30,7 +30,7 @@ struct OutputChannelTests {
         #expect(channel.waitingBytes > 0)
         var received: [UInt8] = []
         while received.count < expected.count {
-            received += pipe.readSome(3_000)
+            received += await pipe.readSome(3_000)
             _ = channel.write()
         }
         #expect(channel.isEmpty)

@@ -11,7 +11,13 @@ struct ProcessTests {
     }()
 
     /// Runs a line of shell in which `$cli` is the program; the environment has nothing of ours.
-    private func shell(_ line: String, environment: [String: String] = [:]) throws -> (
+    private func shell(_ line: String, environment: [String: String] = [:]) async throws -> (
+        code: Int32, output: String, errors: String
+    ) {
+        try await WaitingThread.run { Result { try Self.run(line, environment) } }.value.get()
+    }
+    /// Waits for the process, so not on a task's thread.
+    private static func run(_ line: String, _ environment: [String: String]) throws -> (
         code: Int32, output: String, errors: String
     ) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("relay-cli-\(UUID().uuidString)")
@@ -21,7 +27,7 @@ struct ProcessTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", line]
-        process.environment = ["PATH": "/usr/bin:/bin", "TMPDIR": folder.path, "cli": Self.program]
+        process.environment = ["PATH": "/usr/bin:/bin", "TMPDIR": folder.path, "cli": program]
             .merging(environment) { $1 }
         let (output, errors) = (Pipe(), Pipe())
         (process.standardOutput, process.standardError) = (output, errors)
@@ -44,8 +50,8 @@ struct ProcessTests {
             ("$cli call X novalue", 64, "novalue"), ("$cli call X a=$(printf '\\377')", 65, "UTF-8"),
             ("$cli --version >/dev/full", 74, "No space left"),
         ] as [(String, Int32, String)])
-    func codes(line: String, code: Int32, message: String) throws {
-        let result = try shell(line)
+    func codes(line: String, code: Int32, message: String) async throws {
+        let result = try await shell(line)
         #expect(result.code == code)
         #expect(result.output.isEmpty)
         #expect(result.errors.hasPrefix("relay-cli: ") && result.errors.contains(message), "\(result.errors)")
@@ -53,36 +59,37 @@ struct ProcessTests {
     }
 
     @Test("help and version go to stdout and succeed", arguments: ["--help", "help call", "list --help", "--version"])
-    func help(arguments: String) throws {
-        let result = try shell("$cli \(arguments)")
+    func help(arguments: String) async throws {
+        let result = try await shell("$cli \(arguments)")
         #expect(result.code == 0 && result.errors.isEmpty && !result.output.isEmpty)
     }
 
     @Test("an output that is closed, or whose reader has gone, is a quiet end")
-    func closedOutput() throws {
+    func closedOutput() async throws {
         for line in ["$cli --help >&-", "$cli --help <&- >&- 2>&-", "($cli --help; echo $? >&2) | true"] {
-            let result = try shell(line)
+            let result = try await shell(line)
             #expect(result.code == 0, "\(line)")
             #expect(["", "0\n"].contains(result.errors), "\(line): \(result.errors)")
         }
     }
 
     @Test("what is typed cannot act on the terminal through a message")
-    func messages() throws {
-        let result = try shell("$cli \"$(printf '\\033]0;owned\\007')\"")
+    func messages() async throws {
+        let result = try await shell("$cli \"$(printf '\\033]0;owned\\007')\"")
         #expect(result.code == 64)
         #expect(!result.errors.contains("\u{1B}") && result.errors.contains("\\u001b"))
     }
 
     @Test("POSIXLY_CORRECT does not end the options at the first operand")
-    func posixlyCorrect() throws {
-        let result = try shell("$cli list --bus unix:path=/nonexistent/bus", environment: ["POSIXLY_CORRECT": "1"])
+    func posixlyCorrect() async throws {
+        let result = try await shell(
+            "$cli list --bus unix:path=/nonexistent/bus", environment: ["POSIXLY_CORRECT": "1"])
         #expect(result.code == 69)
     }
 
     @Test("a folder of the own bus that others can open is not trusted")
-    func untrustedFolder() throws {
-        let result = try shell("mkdir -m 755 $TMPDIR/eventrelay-$(id -u) && $cli list")
+    func untrustedFolder() async throws {
+        let result = try await shell("mkdir -m 755 $TMPDIR/eventrelay-$(id -u) && $cli list")
         #expect(result.code == 69)
         #expect(result.errors.contains("is not used"))
     }

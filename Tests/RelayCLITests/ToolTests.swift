@@ -67,7 +67,7 @@ struct ToolTests {
             return tool.run(arguments)
         }.value
         pipe.closeWriting()
-        return (code, String(decoding: pipe.readAll(), as: UTF8.self), notes.lines.withLock { $0 })
+        return (code, String(decoding: await pipe.readAll(), as: UTF8.self), notes.lines.withLock { $0 })
     }
 
     @Test("a good call prints its reply and nothing else")

@@ -55,7 +55,7 @@ struct WatchLoopTests {
         let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
         for sequence: UInt64 in 1...3 {
             running.queue.append(try event(sequence))
-            let line = String(decoding: output.readSome(), as: UTF8.self)
+            let line = String(decoding: await output.readSome(), as: UTF8.self)
             #expect(line == "09:15:04.123 #\(sequence) BoxProvisioned boxID=3 capacity=10 title=\"Kitchen\"\n")
         }
         stop.closeWriting()
@@ -73,14 +73,14 @@ struct WatchLoopTests {
         var lines = 0
         var last: [UInt8] = []
         while lines < 5_000 {
-            let some = output.readSome(1_000)
+            let some = await output.readSome(1_000)
             lines += some.count { $0 == UInt8(ascii: "\n") }
             last = some
         }
         #expect(await running.done.value == nil)
         #expect(String(decoding: last, as: UTF8.self).contains("#5000 "))
         output.closeWriting()
-        #expect(output.readAll().isEmpty)
+        #expect(await output.readAll().isEmpty)
     }
 
     @Test("a reader that stands still costs a bounded memory and a counted gap, and the end still comes")
@@ -93,11 +93,13 @@ struct WatchLoopTests {
         for sequence in 1...total { running.queue.append(try event(sequence)) }
         // Nothing was read. Now everything, then the end.
         var text: [UInt8] = []
-        while !String(decoding: text.suffix(200), as: UTF8.self).contains("#\(total)") { text += output.readSome() }
+        while !String(decoding: text.suffix(200), as: UTF8.self).contains("#\(total)") {
+            text += await output.readSome()
+        }
         stop.closeWriting()
         #expect(await running.done.value == nil)
         output.closeWriting()
-        text += output.readAll()
+        text += await output.readAll()
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
         var next: UInt64 = 1
         for line in lines {
@@ -153,11 +155,11 @@ struct WatchLoopTests {
         defer { close(output, stop) }
         let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
         for sequence: UInt64 in 1...100 { running.queue.append(try event(sequence)) }
-        _ = output.readSome(1)  // The service is known.
+        _ = await output.readSome(1)  // The service is known.
         stop.closeWriting()
         #expect(await running.done.value == nil)
         output.closeWriting()
-        #expect(output.readAll().count { $0 == UInt8(ascii: "\n") } == 100)
+        #expect(await output.readAll().count { $0 == UInt8(ascii: "\n") } == 100)
     }
 
     @Test("a reader that goes away ends the watch quietly, without another event")
@@ -167,7 +169,7 @@ struct WatchLoopTests {
         defer { close(output, stop) }
         let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
         running.queue.append(try event(1))
-        _ = output.readSome()
+        _ = await output.readSome()
         output.closeReading()
         #expect(await running.done.value == nil)
     }

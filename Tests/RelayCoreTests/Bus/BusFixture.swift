@@ -1,5 +1,7 @@
+import Glibc
 import RelayTestKit
 import Synchronization
+import Testing
 
 @testable import RelayCore
 
@@ -27,6 +29,12 @@ final class BusFixture: Sendable {
     func peer(on other: BusLoop? = nil) async throws -> Peer {
         let handler = RecordingHandler()
         return Peer(try await BusConnection.connect(to: bus.bus, on: other ?? loop, handler: handler), handler)
+    }
+    /// Stops the daemon, and waits until it stands still.
+    func stopBus() async {
+        bus.daemon.process.signal(SIGSTOP)
+        let stat = "/proc/\(bus.processID)/stat"
+        #expect(await eventually { (try? ProcessState(stat))?.isStopped == true })
     }
     /// Answers every call at once, with nothing.
     func echo() async throws -> Peer {

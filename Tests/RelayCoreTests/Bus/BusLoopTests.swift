@@ -59,12 +59,15 @@ import Testing
     @Test("timers come in order of their deadlines, and cancelled ones never") func timers() async throws {
         let loop = try BusLoop(name: "timers")
         let seen = Mutex<[String]>([])
-        loop.schedule(after: .milliseconds(60)) { seen.withLock { $0.append("third") } }
-        let cancelled = loop.schedule(after: .milliseconds(30)) { seen.withLock { $0.append("cancelled") } }
-        loop.schedule(after: .milliseconds(20)) { seen.withLock { $0.append("second") } }
-        loop.schedule(after: .zero) { seen.withLock { $0.append("first") } }
-        loop.schedule(after: .seconds(Int64.max)) { seen.withLock { $0.append("never") } }
-        loop.cancel(timer: cancelled)
+        // By the loop's own thread: no timer fires before all are there, however slow the machine is.
+        loop.execute {
+            loop.schedule(after: .seconds(1)) { seen.withLock { $0.append("third") } }
+            let cancelled = loop.schedule(after: .milliseconds(30)) { seen.withLock { $0.append("cancelled") } }
+            loop.schedule(after: .milliseconds(20)) { seen.withLock { $0.append("second") } }
+            loop.schedule(after: .zero) { seen.withLock { $0.append("first") } }
+            loop.schedule(after: .seconds(Int64.max)) { seen.withLock { $0.append("never") } }
+            loop.cancel(timer: cancelled)
+        }
         #expect(await eventually { seen.withLock { $0.count } == 3 })
         #expect(seen.withLock { $0 } == ["first", "second", "third"])
         loop.stop()

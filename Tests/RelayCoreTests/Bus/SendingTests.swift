@@ -41,7 +41,7 @@ import Testing
     func stoppedBus() async throws {
         let (sender, receiver) = (try await fixture.peer(), try await fixture.peer())
         let (name, signature) = (receiver.name, try Signature("ay"))
-        fixture.bus.daemon.process.signal(SIGSTOP)
+        await fixture.stopBus()
         let body = wire { $0.bytes([UInt8](repeating: 7, count: 10_000)) }
         for _ in 0..<300 { try sender.connection.send(.test(name, "Went", signature), body: body) }
         #expect(sender.connection.outgoingBytes > 2_000_000)
@@ -107,7 +107,7 @@ import Testing
         async throws
     {
         let peer = try await fixture.peer()
-        fixture.bus.daemon.process.signal(SIGSTOP)
+        await fixture.stopBus()
         let body = wire { $0.bytes([UInt8](repeating: 7, count: 100_000)) }
         while peer.connection.outgoingBytes < 1_000_000 {
             try peer.connection.send(.test(peer.name, "Went", try Signature("ay")), body: body)

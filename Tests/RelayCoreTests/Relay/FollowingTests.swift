@@ -23,7 +23,7 @@ import Testing
     func orderlyRestart() async throws {
         let bus = try PrivateBus()
         let log = try RelayLog(bus.bus)
-        log.relay.activate()
+        await log.activate()
         for round in 1...3 {
             let service = try EventService(name: Desk.name, on: bus.bus, exporting: Plain1.self)
             // At once, long before the relay can have asked where this run stands.
@@ -46,7 +46,7 @@ import Testing
     @Test("a service that is killed leaves an open gap, and the next run is whole") func killed() async throws {
         let bus = try PrivateBus()
         let log = try RelayLog(bus.bus, requiring: .sameUser)
-        log.relay.activate()
+        await log.activate()
         let first = try await Self.fake(bus.bus, epoch: 1)
         try first.publish("Said", Self.said(11))
         #expect(await log.wait(for: "11"))
@@ -65,7 +65,8 @@ import Testing
     {
         let bus = try PrivateBus()
         let log = try RelayLog(bus.bus)
-        log.relay.activate()
+        await log.activate()
+        let began = ContinuousClock.now
         let service = try await Self.fake(bus.bus, epoch: 1)
         #expect(await log.wait(for: "active"))
         try service.publish("Said", Self.said(1))
@@ -77,16 +78,19 @@ import Testing
         try service.publish("Said", Self.said(6), isLost: true)
         try service.announce()
         #expect(await log.wait(for: "gap 6-6 lost"))
+        let before = service.attaches
         try service.publish("Said", Self.said(7))
         try service.publish("Said", Self.said(8), isLost: true)
         #expect(await log.wait(for: "gap 8-8 lost"), "asked for when nothing comes for two seconds")
-        #expect(service.attaches == 2)
+        // Once for each such silence: on a slow machine there may have been one before.
+        let silences = (ContinuousClock.now - began) / .seconds(2)
+        #expect(service.attaches > before && Double(service.attaches - 1) <= silences)
         service.vanish()
     }
     @Test("nobody can speak in the service's place") func spoofing() async throws {
         let bus = try PrivateBus()
         let log = try RelayLog(bus.bus)
-        log.relay.activate()
+        await log.activate()
         let service = try await Self.fake(bus.bus, epoch: 1)
         #expect(await log.wait(for: "active"))
         let stranger = try await BusStranger.join(bus.bus)
@@ -113,7 +117,7 @@ import Testing
     @Test("an owner that does not meet the requirement is never believed") func wrongOwner() async throws {
         let bus = try PrivateBus()
         let log = try RelayLog(bus.bus, requiring: .user("no such user"))
-        log.relay.activate()
+        await log.activate()
         let service = try await Self.fake(bus.bus, epoch: 1)
         try service.publish("Said", Self.said(1))
         #expect(await log.wait(for: "invalidated NotPermitted"))
@@ -123,7 +127,7 @@ import Testing
     @Test("the relay comes back when the bus does, at the same address") func busRestart() async throws {
         let bus = try PrivateBus()
         let log = try RelayLog(bus.bus)
-        log.relay.activate()
+        await log.activate()
         let service = try await Self.fake(bus.bus, epoch: 1)
         try service.publish("Said", Self.said(1))
         #expect(await log.wait(for: "1"))
@@ -148,7 +152,7 @@ import Testing
     @Test("match rules are few, and go with the last subscription") func matchRules() async throws {
         let bus = try PrivateBus()
         let log = try RelayLog(bus.bus)
-        log.relay.activate()
+        await log.activate()
         let service = try await Self.fake(bus.bus, epoch: 1)
         #expect(await log.wait(for: "active"))
         let peer = try await BusStranger.join(bus.bus)

@@ -1,5 +1,6 @@
 import RelayTestKit
 import Synchronization
+import Testing
 
 @testable import RelayCore
 
@@ -32,6 +33,22 @@ final class RelayLog: Sendable {
                 })
         }
         subscriptions.withLock { $0 = all }
+    }
+    /// Connects, and waits until the relay knows that nobody has the service's name: from then on it misses nothing.
+    func activate() async {
+        relay.activate()
+        #expect(await eventually { await isWaitingForService() })
+    }
+    private func isWaitingForService() async -> Bool {
+        do {
+            _ = try await relay.follower.call(interface: Plain1.name, member: "Nothing")
+            return false
+        } catch {
+            let error = error as? RelayError
+            let name = (error?.cause as? RemoteError)?.name ?? ""
+            return ["ServiceUnknown", "NameHasNoOwner"].contains { name == "org.freedesktop.DBus.Error." + $0 }
+                || error?.message.hasPrefix("\(Desk.name) is not running") == true
+        }
     }
     var all: [String] { lines.withLock { $0 } }
     func wait(for line: String, count: Int = 1) async -> Bool {

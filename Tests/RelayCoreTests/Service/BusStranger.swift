@@ -29,12 +29,32 @@ final class BusStranger: BusHandler {
     func call(
         _ destination: String, _ path: String, _ interface: String, _ member: String, _ values: [DBusValue] = []
     ) async throws -> [DBusValue] {
+        try await connection.call(try Self.request(destination, path, interface, member, values)).values()
+    }
+    /// As above, but it has been sent when this returns: before whatever is sent next.
+    func begin(
+        _ destination: String, _ path: String, _ interface: String, _ member: String, _ values: [DBusValue] = []
+    ) throws -> Task<[DBusValue], any Error> {
+        let (replies, reply) = AsyncStream.makeStream(of: Result<BusReply, RelayError>.self)
+        connection.send(try Self.request(destination, path, interface, member, values)) { reply.yield($0) }
+        return Task {
+            for await reply in replies { return try reply.get().values() }
+            throw CancellationError()
+        }
+    }
+    private static func request(
+        _ destination: String, _ path: String, _ interface: String, _ member: String, _ values: [DBusValue]
+    ) throws -> MethodCall {
         var body = WireWriter()
         try DBusValue.encode(values, into: &body)
-        let call = MethodCall(
+        return MethodCall(
             to: destination, path: path, interface: interface, member: member,
             signature: try DBusValue.signature(of: values), body: body.bytes)
-        return try await connection.call(call).values()
+    }
+    /// Whether somebody on the bus has a name.
+    func hasOwner(_ name: String) async throws -> Bool {
+        let bus = "org.freedesktop.DBus"
+        return try await call(bus, "/org/freedesktop/DBus", bus, "NameHasOwner", [.string(name)]) == [.boolean(true)]
     }
     /// The D-Bus name and the message of the error that a call ends with.
     func refusal(

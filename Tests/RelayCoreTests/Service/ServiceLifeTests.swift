@@ -78,7 +78,7 @@ import Testing
     func saturation() async throws {
         let bus = try PrivateBus()
         let service = try EventService(name: Desk.name, on: bus.bus, exporting: Plain1.self)
-        let seen = Mutex<(count: Int, next: UInt64, faults: Int)>((0, 1, 0))
+        let seen = Mutex<(count: Int, next: UInt64, faults: Int, isActive: Bool)>((0, 1, 0, false))
         let follower = try ServiceFollower(service: Desk.name, on: bus.bus) { output in
             seen.withLock { seen in
                 switch output {
@@ -87,6 +87,7 @@ import Testing
                     seen.next = envelope.stamp.sequence + 1
                     seen.count += 1
                 case .gap: seen.faults += 1
+                case .state(.active): seen.isActive = true
                 case .state: break
                 }
             }
@@ -96,6 +97,8 @@ import Testing
         let ready = Atomic<Bool>(false)
         let running = Task { try await service.run { ready.store(true, ordering: .releasing) } }
         #expect(await eventually { ready.load(ordering: .acquiring) })
+        // What is published before the follower has found the service is not for it.
+        #expect(await eventually { seen.withLock { $0.isActive } })
         #if DEBUG
             let perThread = 5_000
         #else
