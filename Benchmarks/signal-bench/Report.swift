@@ -50,18 +50,26 @@ struct Report {
         return text
     }
 
-    /// One line: whether the goals are met.
-    var verdict: String {
+    /// Our figures beside those that they must reach; nil unless both pairs were measured.
+    private var goals: (ratio: Double, p50: Double, limit: Double)? {
         guard let ours = saturation[.relay], let theirs = saturation[.libdbus], let oursPaced = paced[.relay],
             let theirsPaced = paced[.libdbus]
-        else { return "goals: not measured (they need the relay and the libdbus pair)" }
-        let ratio = Self.median(ours, \.deliveredPerSecond) / Self.median(theirs, \.deliveredPerSecond)
-        let (p50, limit) = (Self.median(oursPaced, \.p50Microseconds), Self.median(theirsPaced, \.p50Microseconds))
+        else { return nil }
+        return (
+            Self.median(ours, \.deliveredPerSecond) / Self.median(theirs, \.deliveredPerSecond),
+            Self.median(oursPaced, \.p50Microseconds), Self.median(theirsPaced, \.p50Microseconds)
+        )
+    }
+    /// Whether a goal was measured and missed. What is no number is missed, too.
+    var isMissed: Bool { goals.map { !($0.ratio >= Self.throughputGoal && $0.p50 <= $0.limit) } ?? false }
+    /// One line: whether the goals are met.
+    var verdict: String {
+        guard let goals else { return "goals: not measured (they need the relay and the libdbus pair)" }
         func state(_ met: Bool) -> String { met ? "met" : "NOT MET" }
         return String(
             format: "goals: throughput %.2f × libdbus (at least %.1f): %@; p50 %.1f µs (at most libdbus's %.1f): %@",
-            ratio,
-            Self.throughputGoal, state(ratio >= Self.throughputGoal), p50, limit, state(p50 <= limit))
+            goals.ratio, Self.throughputGoal, state(goals.ratio >= Self.throughputGoal), goals.p50, goals.limit,
+            state(goals.p50 <= goals.limit))
     }
 
     var json: Data {

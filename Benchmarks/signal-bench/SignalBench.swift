@@ -9,7 +9,7 @@ enum SignalBench {
         signal(SIGPIPE, SIG_IGN)
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
-            try run(options)
+            if try !run(options) { exit(1) }
         } catch let error as BenchError {
             FileHandle.standardError.write(Data("signal-bench: \(error.message)\n".utf8))
             exit(error.exitCode)
@@ -19,7 +19,8 @@ enum SignalBench {
         }
     }
 
-    private static func run(_ options: Options) throws {
+    /// False when a goal is missed.
+    private static func run(_ options: Options) throws -> Bool {
         let bus = try PrivateBus()
         let runner = PairRunner(bus: bus)
         var report = Report(options: options)
@@ -40,5 +41,6 @@ enum SignalBench {
         print(report.table)
         if let file = options.jsonFile { try report.json.write(to: URL(fileURLWithPath: file)) }
         print(report.verdict)
+        return !report.isMissed
     }
 }
