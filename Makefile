@@ -47,7 +47,8 @@ test: dependencies-test lint
 	$(swift) build --package-path Examples
 	scripts/check-examples
 	@echo "== RelayCore's tests against libdbus's debug build"
-	LD_LIBRARY_PATH=$(debug_libdbus) DBUS_FATAL_WARNINGS=1 $(tests) test --skip-build --disable-xctest --filter RelayCoreTests
+	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.
+	LD_LIBRARY_PATH=$(debug_libdbus) DBUS_FATAL_WARNINGS=1 DBUS_DISABLE_MEM_POOLS=1 $(tests) test --skip-build --disable-xctest --filter RelayCoreTests
 	@echo "== all tests"
 	$(tests) test --skip-build --disable-xctest
 
