@@ -159,7 +159,8 @@ enum Older: Sendable {
             event: "Said", fields: [WireField(name: "thread", type: .int32, swiftType: "Int32")])
         let service = try await FakeService.start(Desk.name, Plain1.name, on: bus.bus, epoch: 1, schemas: [other])
         #expect(await log.wait(for: "active"))
-        for _ in 1...3 { try service.publish("Said", [.int32(1)]) }
+        // One only: when it has been told, none is under way that the later ones could be told of.
+        try service.publish("Said", [.int32(1)])
         #expect(await eventually { log.all.contains { $0.hasPrefix("Said: schemaMismatch Said, field 'number'") } })
         subscriptions.append(later.events(relay, Said.self))
         let stream = relay.publisher.events(of: Said.self)
@@ -171,7 +172,7 @@ enum Older: Sendable {
             Issue.record("the stream was told nothing")
             return
         }
-        #expect(gap.reason == .schemaMismatch && gap.sequences == 4...UInt64.max)
+        #expect(gap.reason == .schemaMismatch && gap.sequences == 2...UInt64.max)
         service.vanish()
         #expect(await log.wait(for: "interrupted"))
         #expect(log.all.filter { $0.hasPrefix("Said: schemaMismatch") }.count == 1, "\(log.all)")
