@@ -1,4 +1,5 @@
 import CDBus
+import Glibc
 import Synchronization
 
 /// What comes in, on the loop's thread.
@@ -9,9 +10,14 @@ extension BusConnection {
             inner.watches.handle(events)
             Self.flush(&inner)
         }
-        drain()
+        // In a flood every message would wake this thread: it gives way, so that they come a few at a time.
+        if drain() >= Self.flood { sched_yield() }
     }
-    func drain() {
+    /// So many messages at once are a flood.
+    private static let flood = 4
+    /// Returns how many messages there were.
+    @discardableResult func drain() -> Int {
+        var count = 0
         while true {
             let message = inner.withLock { inner -> MessageHandle? in
                 guard let pointer = inner.pointer else { return nil }
@@ -20,12 +26,14 @@ extension BusConnection {
             guard let message else { break }
             guard let received = ReceivedMessage(message) else { continue }  // Of a kind that D-Bus does not know yet.
             dispatch(received)
+            count += 1
         }
         // Out of memory in libdbus: what it has read stays; look again soon.
         let status = inner.withLock { inner in inner.pointer.map { dbus_connection_get_dispatch_status($0) } }
         if status == DBUS_DISPATCH_NEED_MEMORY {
             loop.schedule(after: .milliseconds(100)) { [weak self] in self?.drain() }
         }
+        return count
     }
     private func dispatch(_ message: borrowing ReceivedMessage) {
         switch message.kind {
