@@ -42,55 +42,54 @@ final class FakeService: BusHandler {
     func vanish() { state.withLock { $0.connection }?.close() }
 
     /// Publishes an event whose fields are `values`; one that is lost only takes its place.
+    ///
+    /// Sent under the lock, as a service does: the answer of `Attach` must not overtake an event that it counts.
     func publish(_ name: String, _ values: [DBusValue], isLost: Bool = false) throws {
-        let (connection, stamp) = state.withLock { state in
+        try state.withLock { state in
             state.sequence += 1
             let stamp: [DBusValue] = [.uint64(state.sequence), .uint64(state.last[name] ?? 0), .uint64(1)]
             state.last[name] = state.sequence
-            return (state.connection, stamp)
+            if isLost { return }
+            var body = WireWriter()
+            try DBusValue.encode(values + stamp, into: &body)
+            let header = MessageHeader.signal(
+                path: Stream1.path(of: interface), interface: interface, member: name,
+                signature: try DBusValue.signature(of: values + stamp))
+            try state.connection?.send(header, body: body.bytes)
         }
-        if isLost { return }
-        var body = WireWriter()
-        try DBusValue.encode(values + stamp, into: &body)
-        let header = MessageHeader.signal(
-            path: Stream1.path(of: interface), interface: interface, member: name,
-            signature: try DBusValue.signature(of: values + stamp))
-        try connection?.send(header, body: body.bytes)
     }
     func announce() throws {
-        let (connection, head) = state.withLock { state in
-            (state.connection, StreamHead(epoch: epoch, sequence: state.sequence, last: state.last))
+        try state.withLock { state in
+            var body = WireWriter()
+            try Stream1.write(
+                StreamHead(epoch: epoch, sequence: state.sequence, last: state.last), into: &body)
+            try state.connection?.send(
+                .signal(
+                    path: Stream1.path(of: interface), interface: Stream1.name, member: "Head",
+                    signature: Signature(Stream1.headSignature)), body: body.bytes)
         }
-        var body = WireWriter()
-        try Stream1.write(head, into: &body)
-        try connection?.send(
-            .signal(
-                path: Stream1.path(of: interface), interface: Stream1.name, member: "Head",
-                signature: Signature(Stream1.headSignature)), body: body.bytes)
     }
 
     func signal(_ message: borrowing ReceivedMessage) {}
     func methodCall(_ call: IncomingCall) {
-        var body = WireWriter()
-        let (connection, answer) = state.withLock { state in
-            if call.member == "Attach" { state.attaches += 1 }
-            return (
-                state.connection,
-                Attachment(epoch: epoch, from: 0, oldest: 0, head: state.sequence, last: state.last)
-            )
-        }
-        do {
-            switch call.member {
-            case "Schemas":
-                try Stream1.write(schemas, into: &body)
-                connection?.reply(to: call, try Signature(Stream1.schemasSignature), body: body.bytes)
-            case "Attach":
-                try Stream1.write(answer, into: &body)
-                connection?.reply(to: call, try Signature(Stream1.attachmentSignature), body: body.bytes)
-            default: break
+        state.withLock { state in
+            var body = WireWriter()
+            do {
+                switch call.member {
+                case "Schemas":
+                    try Stream1.write(schemas, into: &body)
+                    state.connection?.reply(to: call, try Signature(Stream1.schemasSignature), body: body.bytes)
+                case "Attach":
+                    state.attaches += 1
+                    let answer = Attachment(
+                        epoch: epoch, from: 0, oldest: 0, head: state.sequence, last: state.last)
+                    try Stream1.write(answer, into: &body)
+                    state.connection?.reply(to: call, try Signature(Stream1.attachmentSignature), body: body.bytes)
+                default: break
+                }
+            } catch {
+                state.connection?.fail(call, ErrorNames.name(for: .internalFailure), "\(error)")
             }
-        } catch {
-            connection?.fail(call, ErrorNames.name(for: .internalFailure), "\(error)")
         }
     }
     func disconnected(_ reason: RelayError) {}
