@@ -23,13 +23,8 @@ extension FollowerCore {
         }
     }
     private func ownerSignal(_ message: borrowing ReceivedMessage) {
-        guard message.hasMember("NameOwnerChanged"), message.hasSignature("sss") else { return }
-        let names = message.withBody { body -> [String]? in
-            var reader = WireReader(body)
-            return try? [reader.string(), reader.string(), reader.string()]
-        }
-        guard let names, names[0] == service else { return }
-        resolved(names[2].isEmpty ? nil : names[2], isNew: true)
+        guard let change = OwnerChange(message), change.name == service else { return }
+        resolved(change.newOwner, isNew: true)
     }
     private func event(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
         guard let stamp = message.withBody({ Self.stamp(of: $0) }), let event = lane.event(of: message, sink) else {

@@ -26,7 +26,6 @@ final class EventLane: Sendable {
         var seenByTick: UInt64 = 0
         var sentSinceCheck = 0
         var isCongested = false
-        var unsent: UInt64 = 0
     }
     let interface: String
     let path: String
@@ -104,7 +103,6 @@ final class EventLane: Sendable {
         _ state: inout State
     ) {
         if isCongested(connection, message.count, &state) {
-            state.unsent += 1
             return
         }
         switch state.audience {

@@ -147,17 +147,10 @@ final class ServiceCore: BusHandler {
     // MARK: Signals
 
     func signal(_ message: borrowing ReceivedMessage) {
-        guard message.hasSender("org.freedesktop.DBus"), message.hasMember("NameOwnerChanged"),
-            message.hasSignature("sss")
-        else { return }
-        let names = message.withBody { body -> [String]? in
-            var reader = WireReader(body)
-            return try? [reader.string(), reader.string(), reader.string()]
-        }
-        guard let names, names[2].isEmpty, names[0].hasPrefix(":") else { return }
+        guard let change = OwnerChange(message), change.newOwner == nil, change.name.hasPrefix(":") else { return }
         // What is kept by a unique name goes with it: after the bus restarts, it may be another's.
-        state.onLoop.credentials[names[0]] = nil
-        queues.depart(names[0])
-        for lane in lanes { lane.depart(names[0]) }
+        state.onLoop.credentials[change.name] = nil
+        queues.depart(change.name)
+        for lane in lanes { lane.depart(change.name) }
     }
 }

@@ -1,0 +1,20 @@
+/// What the bus says when a name goes from one connection to another (specification, "NameOwnerChanged").
+struct OwnerChange {
+    let name: String
+    /// Nil when nobody has it now.
+    let newOwner: String?
+
+    /// Nil for every other signal, and for one of this name that does not come from the bus itself.
+    init?(_ message: borrowing ReceivedMessage) {
+        guard message.hasSender("org.freedesktop.DBus"), message.hasMember("NameOwnerChanged"),
+            message.hasSignature("sss")
+        else { return nil }
+        let names = message.withBody { body -> [String]? in
+            var reader = WireReader(body)
+            return try? [reader.string(), reader.string(), reader.string()]
+        }
+        guard let names else { return nil }
+        name = names[0]
+        newOwner = names[2].isEmpty ? nil : names[2]
+    }
+}
