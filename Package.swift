@@ -13,6 +13,7 @@ let package = Package(
     name: "relay",
     products: [
         .library(name: "RelayCore", targets: ["RelayCore"]),
+        .library(name: "RelayJournal", targets: ["RelayJournal"]),
         .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
         .library(name: "Relocation", targets: ["Relocation"]),
         .executable(name: "relay-service", targets: ["relay-service"]),
@@ -21,8 +22,10 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CRelayShims"),
         .target(name: "RelayCore", dependencies: ["CDBus", "CRelayShims"], swiftSettings: strict),
+        .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite"], swiftSettings: strict),
         .target(name: "RelayTestKit", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(name: "Relocation", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(name: "RelocationDomain", dependencies: ["RelayCore", "Relocation"], swiftSettings: strict),

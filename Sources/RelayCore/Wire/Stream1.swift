@@ -16,7 +16,15 @@ package enum Stream1 {
                     .init("epoch", "t"), .init("from", "t"), .init("oldest", "t"), .init("head", "t"),
                     .init("last", "a{st}"),
                 ]),
+            .init(
+                "Read",
+                in: [.init("names", "as"), .init("after", "t"), .init("limit", "u"), .init("token", "t")],
+                out: [
+                    .init("epoch", "t"), .init("events", "a(suv)"), .init("oldest", "t"), .init("through", "t"),
+                    .init("head", "t"), .init("token", "t"),
+                ]),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
+            .init("Status", out: [.init("status", "a{sv}")]),
         ],
         signals: [
             .init("Head", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
@@ -30,6 +38,9 @@ package enum Stream1 {
 
     package static let attachSignature = "ttas"
     package static let attachmentSignature = "tttta{st}"
+    package static let readSignature = "astut"
+    package static let pageSignature = "ta(suv)tttt"
+    package static let statusSignature = "a{sv}"
     package static let headSignature = "tta{st}"
     package static let schemasSignature = "a{u(sas)}"
     /// Stands for every name in `Attach`. No event can have it.
@@ -106,12 +117,12 @@ package enum Stream1 {
 
     // MARK: Parts
 
-    private static func write(_ names: [String], into writer: inout WireWriter) throws(RelayError) {
+    static func write(_ names: [String], into writer: inout WireWriter) throws(RelayError) {
         let array = writer.beginArray(elementAlignment: 4)
         for name in names { try writer.string(name) }
         try writer.endArray(array)
     }
-    private static func readNames(_ reader: inout WireReader) throws(WireFault) -> [String] {
+    static func readNames(_ reader: inout WireReader) throws(WireFault) -> [String] {
         var names: [String] = []
         let end = try reader.beginArray(elementAlignment: 4)
         let start = reader.position

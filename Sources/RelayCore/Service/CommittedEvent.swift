@@ -1,0 +1,12 @@
+/// An event that was committed, and is to leave.
+package struct CommittedEvent: Sendable {
+    /// Its number among the interface's events.
+    package let event: Int
+    package let sequence: UInt64
+    /// A signal's whole body: the fields, then the stamp.
+    package let body: [UInt8]
+
+    package init(event: Int, sequence: UInt64, body: [UInt8]) {
+        (self.event, self.sequence, self.body) = (event, sequence, body)
+    }
+}
