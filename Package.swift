@@ -39,10 +39,15 @@ let package = Package(
         .testTarget(
             name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus"], swiftSettings: strict),
         .testTarget(
-            name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit"], swiftSettings: strict),
+            name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "RelayToolTests", dependencies: ["RelayTool"], swiftSettings: strict),
         .testTarget(
             name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit"], swiftSettings: strict),
+        // What several test targets need, and users do not.
+        .target(
+            name: "TestSupport", dependencies: ["RelayCore", "Relocation"], path: "Tests/Support", swiftSettings: strict
+        ),
         // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
         .testTarget(
             name: "IntegrationTests", dependencies: ["RelayCore", "RelayTestKit", "Relocation"],

@@ -1,4 +1,5 @@
 import Glibc
+import RelayTestKit
 import Testing
 
 /// README shows code that is compiled: the files of Examples, whole.

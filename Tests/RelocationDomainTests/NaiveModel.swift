@@ -1,6 +1,7 @@
 import RelayCore
 import Relocation
 import RelocationDomain
+import TestSupport
 
 /// The rules once more, in the plainest words that come to mind, over dictionaries.
 struct NaiveModel {

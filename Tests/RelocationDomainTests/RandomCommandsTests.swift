@@ -1,5 +1,6 @@
 import Relocation
 import RelocationDomain
+import TestSupport
 import Testing
 
 @Suite("Thousands of random commands")

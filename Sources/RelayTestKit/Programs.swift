@@ -1,20 +1,18 @@
 import Glibc
 
 /// Where the programs under test are: beside the test bundle, as the build left them.
-enum Programs {
-    static var service: String { folder + "/relay-service" }
-    static var cli: String { folder + "/relay-cli" }
-    /// The folder of this file, for what is not Swift.
-    static var sources: String { String(#filePath.prefix(upTo: #filePath.lastIndex(of: "/") ?? #filePath.endIndex)) }
+package enum Programs {
+    package static var service: String { folder + "/relay-service" }
+    package static var cli: String { folder + "/relay-cli" }
 
-    static var folder: String {
+    package static var folder: String {
         // The tests are a bundle that SwiftPM's helper loads: the helper's own place tells nothing.
         let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? ".build/debug/none"
         return String(bundle.prefix(upTo: bundle.lastIndex(of: "/") ?? bundle.endIndex))
     }
 
     /// Our environment without any bus, and with these additions: what a program sees that is told its bus by an option.
-    static func environment(_ additions: [String: String] = [:]) -> [String: String] {
+    package static func environment(_ additions: [String: String] = [:]) -> [String: String] {
         var result: [String: String] = [:]
         for name in ["PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "DBUS_FATAL_WARNINGS", "SWIFT_BACKTRACE"] {
             if let value = getenv(name) { result[name] = String(cString: value) }

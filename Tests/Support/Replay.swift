@@ -1,13 +1,15 @@
-import Relocation
+package import Relocation
 
 /// What a subscriber knows that was there from the beginning: the state, from events alone.
-struct Replay {
+package struct Replay {
     private var boxes: [Int64: BoxProvisioned] = [:]
     private var items: [Int64: (boxID: Int64, title: String)] = [:]
     /// Events that do not follow from those before.
-    private(set) var contradictions: [String] = []
+    package private(set) var contradictions: [String] = []
 
-    var contents: Contents.Reply {
+    package init() {}
+
+    package var contents: Contents.Reply {
         Contents.Reply(
             boxes: boxes.values.sorted { $0.boxID < $1.boxID }.map { box in
                 let inside = items.filter { $0.value.boxID == box.boxID }.sorted { $0.key < $1.key }
@@ -17,7 +19,7 @@ struct Replay {
             })
     }
 
-    mutating func apply(_ event: any RelocationEvent) {
+    package mutating func apply(_ event: any RelocationEvent) {
         func check(_ isConsistent: Bool) { if !isConsistent { contradictions.append("\(event)") } }
         switch event {
         case let event as BoxProvisioned:
