@@ -41,7 +41,7 @@ let package = Package(
         .testTarget(
             name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "RelayToolTests", dependencies: ["RelayTool"], swiftSettings: strict),
+        .testTarget(name: "RelayToolTests", dependencies: ["RelayTool", "RelayTestKit"], swiftSettings: strict),
         .testTarget(
             name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit"], swiftSettings: strict),
         // What several test targets need, and users do not.

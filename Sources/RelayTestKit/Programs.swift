@@ -11,10 +11,11 @@ package enum Programs {
         return String(bundle.prefix(upTo: bundle.lastIndex(of: "/") ?? bundle.endIndex))
     }
 
-    /// Our environment without any bus, and with these additions: what a program sees that is told its bus by an option.
+    /// Our environment without any bus and any place for state, and with these additions: what a program sees that is told
+    /// both by options. What forgets to must not write into the tester's home.
     package static func environment(_ additions: [String: String] = [:]) -> [String: String] {
         var result: [String: String] = [:]
-        for name in ["PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "DBUS_FATAL_WARNINGS", "SWIFT_BACKTRACE"] {
+        for name in ["PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "DBUS_FATAL_WARNINGS", "SWIFT_BACKTRACE"] {
             if let value = getenv(name) { result[name] = String(cString: value) }
         }
         return result.merging(additions) { $1 }

@@ -5,15 +5,17 @@ package enum ExitCode: Int32, Sendable {
     case refused = 1
     /// EX_USAGE: a command, option, event or argument name that does not exist, or a malformed one.
     case usage = 64
-    /// EX_DATAERR: a value that the command cannot take, here or at the service.
+    /// EX_DATAERR: a value that the command cannot take, here or at the service; for the service: a journal that cannot be read.
     case badValue = 65
     /// EX_UNAVAILABLE: no bus, or no service on it; for the service: the bus went away.
     case unavailable = 69
     /// EX_SOFTWARE: the service failed, or answered what cannot be understood.
     case software = 70
-    /// EX_IOERR: the output could not be written.
+    /// EX_CANTCREAT: the service's state directory or journal cannot be made or opened.
+    case cannotCreate = 73
+    /// EX_IOERR: the output could not be written; for the service: its journal failed while it was in use.
     case outputFailed = 74
-    /// EX_TEMPFAIL: no answer in time; for the service: somebody else has its name.
+    /// EX_TEMPFAIL: no answer in time; for the service: another one has its name or its directory.
     case timedOut = 75
     /// EX_NOPERM: the bus or the service does not allow it.
     case notPermitted = 77

@@ -25,7 +25,7 @@ import RelayTool
                 try await runner.run()
                 exit(ExitCode.ok.rawValue)
             } catch {
-                log.error((error as? RelayError)?.message ?? "\(error)")
+                log.error((error as? RelayError)?.message ?? (error as? ServiceFailure)?.message ?? "\(error)")
                 exit(exitCode(error).rawValue)
             }
         }
@@ -36,7 +36,8 @@ import RelayTool
         exit(128 + EndSignals.waitAgain())
     }
     private static func exitCode(_ error: any Error) -> ExitCode {
-        switch (error as? RelayError)?.code {
+        if let failure = error as? ServiceFailure { return failure.code }
+        return switch (error as? RelayError)?.code {
         case RelayError.Code.unavailable?, RelayError.Code.notFound?: .unavailable
         case RelayError.Code.conflict?: .timedOut
         case RelayError.Code.notPermitted?: .notPermitted

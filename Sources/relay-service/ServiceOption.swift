@@ -3,7 +3,7 @@ import RelayTool
 /// The daemon's options.
 enum ServiceOption: Int32, OptionName {
     case session = 256
-    case system, bus, ownBus, domain, logLevel, version, help
+    case system, bus, ownBus, stateDirectory, synchronous, domain, logLevel, version, help
 
     static let helpOption = Self.help
 
@@ -13,6 +13,8 @@ enum ServiceOption: Int32, OptionName {
         case .system: "system"
         case .bus: "bus"
         case .ownBus: "own-bus"
+        case .stateDirectory: "state-directory"
+        case .synchronous: "synchronous"
         case .domain: "domain"
         case .logLevel: "log-level"
         case .version: "version"
@@ -22,6 +24,8 @@ enum ServiceOption: Int32, OptionName {
     var placeholder: String? {
         switch self {
         case .bus: "ADDRESS"
+        case .stateDirectory: "DIR"
+        case .synchronous: "HOW"
         case .domain: "NAME"
         case .logLevel: "LEVEL"
         default: nil
@@ -33,6 +37,8 @@ enum ServiceOption: Int32, OptionName {
         case .system: "the system bus"
         case .bus: "the bus at this D-Bus address"
         case .ownBus: "a private bus that ends with the service, for machines without one"
+        case .stateDirectory: "where the journal is; see below"
+        case .synchronous: "full (the default) or normal; see below"
         case .domain: "what to serve: \(ServiceOptions.Domain.allCases.map(\.rawValue).joined(separator: ", "))"
         case .logLevel: "error, warning, info (the default) or debug"
         case .version: "the version"

@@ -12,8 +12,13 @@ struct ServiceOptions: Equatable {
         case serve(ServiceOptions)
         case help, version
     }
+    /// What a power loss may take.
+    enum Synchronous: String, CaseIterable { case full, normal }
     /// nil: the session bus, if the environment names one.
     var bus: BusChoice?
+    /// nil: what the environment says.
+    var stateDirectory: String?
+    var synchronous = Synchronous.full
     var domain = Domain.relocation
     var logLevel = Log.Level.info
 
@@ -23,13 +28,23 @@ struct ServiceOptions: Equatable {
         Usage: relay-service [--session | --system | --bus ADDRESS | --own-bus] [OPTION…]
 
         Serves \(ServiceRunner.name) on D-Bus: boxes and the items in them, with an event for
-        every change. Keeps them in memory only. Logs to stderr. Ends on SIGTERM, SIGINT and
-        SIGHUP (but under nohup), after what runs has finished.
+        every change. Both are kept in a journal, over restarts and crashes. Logs to stderr.
+        Ends on SIGTERM, SIGINT and SIGHUP (but under nohup), after what runs has finished.
 
         Options:
-        \(ServiceOption.lines(Array(ServiceOption.allCases)))
-        Exit codes: 0 ended as asked, 64 wrong usage, 69 no bus or it went away, 75 somebody else
-        has the name, 77 the bus does not permit it.
+        \(ServiceOption.lines(Array(ServiceOption.allCases), width: 24))
+        The journal is in DIR, or else in $STATE_DIRECTORY (the first, if it is a list), or in
+        $XDG_STATE_HOME/relay, or in $HOME/.local/state/relay. One service has it at a time.
+
+        --synchronous normal is faster on a slow disk, and gives up that a commit survives a
+        power loss or a crash of the system: the last transactions may then be undone, though
+        subscribers have seen their events. A crash or kill of the service loses nothing.
+
+        Exit codes: 0 ended as asked, 64 wrong usage, 65 the journal is damaged, of a newer
+        version, or not a journal, 69 no bus or it went away, 70 a fault of the service's,
+        73 the state directory or the journal cannot be made or opened, 74 the journal failed
+        while it was in use: start again, 75 another service has the directory or the name,
+        77 the bus does not permit it. docs/OPERATING.md tells what to do about each.
 
         """
     }
@@ -54,6 +69,11 @@ struct ServiceOptions: Equatable {
             case .bus:
                 if argument.isEmpty { throw RelayError(.invalidArgument, "--bus needs an address: unix:path=…") }
                 try options.choose(.address(try BusAddress.check(argument)))
+            case .stateDirectory:
+                if argument.isEmpty { throw RelayError(.invalidArgument, "--state-directory needs a folder") }
+                options.stateDirectory = argument
+            case .synchronous:
+                options.synchronous = try value(argument, of: "way of writing", Synchronous.allCases) { $0.rawValue }
             case .domain: options.domain = try value(argument, of: "domain", Domain.allCases) { $0.rawValue }
             case .logLevel: options.logLevel = try value(argument, of: "log level", Log.Level.allCases) { $0.name }
             case .help, .version: break

@@ -13,6 +13,8 @@ struct ServiceRunner {
 
     /// Returns when the task is cancelled. Throws what ends the service otherwise.
     func run() async throws {
+        let directory = try prepareStateDirectory()
+        log.info("state directory: \(directory)")
         let (bus, daemon) = try chooseBus()
         let service = try EventService(name: Self.name, on: bus, exporting: Relocation1.self)
         switch options.domain {
@@ -28,6 +30,20 @@ struct ServiceRunner {
         await daemon?.stop()
     }
 
+    private func prepareStateDirectory() throws(ServiceFailure) -> String {
+        let directory: StateDirectory
+        do throws(RelayError) {
+            directory = try StateDirectory.find(options.stateDirectory, environment: environment)
+        } catch {
+            throw ServiceFailure(code: .usage, message: error.message)
+        }
+        do throws(RelayError) {
+            try directory.prepare()
+        } catch {
+            throw ServiceFailure(code: .cannotCreate, message: error.message)
+        }
+        return directory.path
+    }
     private func chooseBus() throws(RelayError) -> (Bus, BusDaemon?) {
         switch options.bus {
         case .session: return (.session, nil)

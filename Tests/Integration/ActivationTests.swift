@@ -1,4 +1,3 @@
-import Glibc
 import RelayCore
 import RelayTestKit
 import Relocation
@@ -8,26 +7,15 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ActivationTests {
     @Test("a command starts a service that the bus can start, and a relay that only looks does not")
     func onDemand() async throws {
-        var template = Array("/tmp/eventrelay-services-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) != nil }
-        try #require(made)
-        let folder = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let file = "\(folder)/\(LiveService.name).service"
-        defer {
-            unlink(file)
-            rmdir(folder)
-        }
-        let bus = try PrivateBus(limits: .session, policy: "<servicedir>\(folder)</servicedir>")
-        var text = """
+        let (services, state) = (try TestFolder(), try TestFolder())
+        let bus = try PrivateBus(limits: .session, policy: "<servicedir>\(services.path)</servicedir>")
+        let description = """
             [D-BUS Service]
             Name=\(LiveService.name)
-            Exec=\(Programs.service) --bus \(bus.address)
+            Exec=\(Programs.service) --bus \(bus.address) --state-directory \(state.path)
 
             """
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-        let isWritten = text.withUTF8 { write(descriptor, $0.baseAddress, $0.count) == $0.count }
-        close(descriptor)
-        try #require(isWritten)
+        try services.write(description, to: "\(LiveService.name).service")
 
         let looking = try EventRelay(
             following: LiveService.name, on: bus.bus, interfaces: Relocation1.self, activation: .ifRunning)

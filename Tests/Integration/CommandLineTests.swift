@@ -82,7 +82,10 @@ import Testing
         let anyUser = "<policy context=\"default\"><allow user=\"*\"/></policy>"
         let bus = try PrivateBus(limits: .session, policy: anyUser)
         try #require(chmod(bus.directory, 0o755) == 0)
-        let service = try RunningProgram(Programs.service, ["--bus", bus.address], environment: Programs.environment())
+        let state = try TestFolder()
+        let service = try RunningProgram(
+            Programs.service, ["--bus", bus.address, "--state-directory", state.path],
+            environment: Programs.environment())
         try await service.line(containing: "ready")
         // A build folder may be closed to others.
         let copy = bus.directory + "/relay-cli"

@@ -10,6 +10,8 @@ final class LiveService: Sendable {
     static let object = "/org/eventrelay/Relocation1"
 
     let bus: PrivateBus
+    /// Where it keeps its journal: over restarts, until the test ends.
+    let state: TestFolder
     private let current: Mutex<RunningProgram>
     var program: RunningProgram { current.withLock { $0 } }
     var address: String { bus.address }
@@ -17,22 +19,24 @@ final class LiveService: Sendable {
     /// Returns when the name is taken.
     static func start() async throws -> LiveService {
         let bus = try PrivateBus()
-        return LiveService(bus, try await launch(bus))
+        let state = try TestFolder()
+        return LiveService(bus, state, try await launch(bus, state))
     }
-    private init(_ bus: PrivateBus, _ program: RunningProgram) {
-        self.bus = bus
+    private init(_ bus: PrivateBus, _ state: TestFolder, _ program: RunningProgram) {
+        (self.bus, self.state) = (bus, state)
         current = Mutex(program)
     }
 
-    private static func launch(_ bus: PrivateBus) async throws -> RunningProgram {
+    private static func launch(_ bus: PrivateBus, _ state: TestFolder) async throws -> RunningProgram {
         let program = try RunningProgram(
-            Programs.service, ["--bus", bus.address], environment: Programs.environment())
+            Programs.service, ["--bus", bus.address, "--state-directory", state.path],
+            environment: Programs.environment())
         try await program.line(containing: "ready")
         return program
     }
-    /// Starts it again after its end.
+    /// Starts it again after its end, with the journal that it left.
     func restart() async throws {
-        let program = try await Self.launch(bus)
+        let program = try await Self.launch(bus, state)
         current.withLock { $0 = program }
     }
 

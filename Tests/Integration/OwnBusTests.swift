@@ -5,19 +5,14 @@ import Testing
 
 /// `relay-service --own-bus`: for machines without a bus.
 @Suite struct OwnBusTests {
-    /// A folder that goes with the value.
-    private final class Folder: Sendable {
-        let path: String
-        init() throws {
-            var template = Array("/tmp/eventrelay-own-XXXXXX".utf8CString)
-            try #require(mkdtemp(&template) != nil)
-            path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
+    /// A user's folders: that of the bus, and that of the state.
+    private struct Folder {
+        private let folder: TestFolder
+        init() throws { folder = try TestFolder() }
+        var path: String { folder.path }
         var socket: String { path + "/eventrelay/bus" }
-        deinit {
-            for name in ["bus", "bus.conf", "bus.log"] { unlink("\(path)/eventrelay/\(name)") }
-            rmdir(path + "/eventrelay")
-            rmdir(path)
+        var environment: [String: String] {
+            Programs.environment(["XDG_RUNTIME_DIR": path, "XDG_STATE_HOME": path + "/state"])
         }
     }
     private func start(_ environment: [String: String]) async throws -> RunningProgram {
@@ -29,7 +24,7 @@ import Testing
     @Test("relay-cli finds the own bus by itself, and the bus ends with the service")
     func isFound() async throws {
         let folder = try Folder()
-        let environment = Programs.environment(["XDG_RUNTIME_DIR": folder.path])
+        let environment = folder.environment
         let service = try await start(environment)
         var status = stat()
         #expect(lstat(folder.path + "/eventrelay", &status) == 0 && status.st_mode & 0o777 == 0o700)
@@ -44,7 +39,7 @@ import Testing
     @Test("the own bus ends with a service that is killed, and the next one takes its place")
     func endsWithKilledService() async throws {
         let folder = try Folder()
-        let environment = Programs.environment(["XDG_RUNTIME_DIR": folder.path])
+        let environment = folder.environment
         let service = try await start(environment)
         #expect(BusDaemon.isAnswering(folder.socket))
         let watcher = try RunningProgram(Programs.cli, ["watch", "--count", "1"], environment: environment)
@@ -67,9 +62,10 @@ import Testing
     @Test("a second own bus at the same place is refused, and the first goes on")
     func secondIsRefused() async throws {
         let folder = try Folder()
-        let environment = Programs.environment(["XDG_RUNTIME_DIR": folder.path])
+        let environment = folder.environment
         let first = try await start(environment)
-        let second = try await RunningProgram.run(Programs.service, ["--own-bus"], environment: environment)
+        let second = try await RunningProgram.run(
+            Programs.service, ["--own-bus", "--state-directory", folder.path + "/second"], environment: environment)
         #expect(second.code == 75, "\(second)")
         #expect(second.errors.joined().contains(folder.socket), "\(second)")
         let list = try await RunningProgram.run(Programs.cli, ["list"], environment: environment)
@@ -82,7 +78,7 @@ import Testing
         let folder = try Folder()
         #expect(mkdir(folder.path + "/eventrelay", 0o700) == 0)
         #expect(chmod(folder.path + "/eventrelay", 0o777) == 0)
-        let environment = Programs.environment(["XDG_RUNTIME_DIR": folder.path, "TMPDIR": folder.path + "/none"])
+        let environment = folder.environment.merging(["TMPDIR": folder.path + "/none"]) { $1 }
         let service = try await RunningProgram.run(Programs.service, ["--own-bus"], environment: environment)
         #expect(service.code == 69, "\(service)")
         let call = try await RunningProgram.run(Programs.cli, ["list"], environment: environment)

@@ -18,8 +18,10 @@ import Testing
     @Test("a second service of the same name is refused, and told who has it")
     func secondIsRefused() async throws {
         let service = try await LiveService.start()
+        let state = try TestFolder()
         let second = try await RunningProgram.run(
-            Programs.service, ["--bus", service.address], environment: Programs.environment())
+            Programs.service, ["--bus", service.address, "--state-directory", state.path],
+            environment: Programs.environment())
         #expect(second.code == 75, "\(second)")
         let said = second.errors.joined()
         #expect(said.contains(LiveService.name) && said.contains("process \(service.program.processID)"), "\(second)")
@@ -28,7 +30,9 @@ import Testing
 
     @Test("without a bus in the environment it says what to do")
     func noBus() async throws {
-        let outcome = try await RunningProgram.run(Programs.service, [], environment: Programs.environment())
+        let state = try TestFolder()
+        let outcome = try await RunningProgram.run(
+            Programs.service, ["--state-directory", state.path], environment: Programs.environment())
         #expect(outcome.code == 69, "\(outcome)")
         #expect(outcome.errors.joined().contains("--own-bus"), "\(outcome)")
     }
@@ -36,8 +40,10 @@ import Testing
     @Test("a bus that does not answer is named")
     func deadBus() async throws {
         let address = "unix:path=/nonexistent/bus"
+        let state = try TestFolder()
         let outcome = try await RunningProgram.run(
-            Programs.service, ["--bus", address], environment: Programs.environment())
+            Programs.service, ["--bus", address, "--state-directory", state.path],
+            environment: Programs.environment())
         #expect(outcome.code == 69, "\(outcome)")
         #expect(outcome.errors.joined().contains("/nonexistent/bus"), "\(outcome)")
     }
@@ -48,6 +54,8 @@ import Testing
             (["--bogus"], "bogus"), (["--bus"], "--bus"), (["extra"], "extra"), (["--log-level", "loud"], "loud"),
             (["--domain", "relocatoin"], "relocation"), (["--session", "--system"], "two buses"),
             (["--own-bus=yes"], "own-bus"), (["--bus", "nonsense"], "nonsense"),
+            (["--synchronous", "of"], "full, normal"),
+            (["--state-directory", ""], "--state-directory"),
         ])
     func wrongArguments(_ arguments: [String], _ part: String) async throws {
         let outcome = try await RunningProgram.run(Programs.service, arguments, environment: Programs.environment())

@@ -58,7 +58,10 @@ import Testing
         let watcher = try RunningProgram(
             Programs.cli, ["--bus", bus.address, "watch", "--count", "3"], environment: Programs.environment())
         try await watcher.line(containing: "waiting for \(LiveService.name)")
-        let service = try RunningProgram(Programs.service, ["--bus", bus.address], environment: Programs.environment())
+        let state = try TestFolder()
+        let service = try RunningProgram(
+            Programs.service, ["--bus", bus.address, "--state-directory", state.path],
+            environment: Programs.environment())
         try await service.line(containing: "ready")
         // At once, without waiting for the watcher to have noticed.
         for label in ["A", "B", "C"] {
