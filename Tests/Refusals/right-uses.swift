@@ -53,3 +53,28 @@ func follow(_ events: EventPublisher) async {
         print(stamp.sequence, event.boxID)
     }
 }
+enum Kept1: EventInterface {
+    static let name = "org.example.Kept1"
+    static var contract: Contract<Self> { Kept.self }
+}
+struct Kept: DomainEvent {
+    typealias Interface = Kept1
+    var number: Int64
+}
+enum Told1: EventInterface {
+    static let name = "org.example.Told1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Told.self }
+}
+struct Told: DomainEvent {
+    typealias Interface = Told1
+    var number: Int64
+}
+/// A durable event is awaited, a volatile one is not; also with what is not Sendable, from an actor.
+@MainActor func publish(_ service: EventService, _ log: any EventLog) async throws {
+    _ = try EventService(name: "org.example.Right", exporting: Kept1.self, Told1.self, journal: log)
+    try service.publish(Told(number: 1))
+    try await service.publish(Kept(number: 2))
+    let numbers = AnySequence([3, 4].lazy.map { Kept(number: $0) })
+    try await service.publish(contentsOf: numbers)
+}

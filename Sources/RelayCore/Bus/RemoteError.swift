@@ -23,7 +23,7 @@ package enum ErrorNames {
             let code = RelayError.Code(rawValue: String(remote.name.dropFirst(prefix.count)))
             // Those that a service answers before it runs anything, or a handler to say that nothing was done.
             let cannotHaveRun: [RelayError.Code] = [
-                .invalidArgument, .notPermitted, .notFound, .conflict, .unavailable, .limitsExceeded,
+                .invalidArgument, .notPermitted, .notFound, .conflict, .unavailable, .storageFull, .limitsExceeded,
             ]
             return error(code, mayHaveRun: !cannotHaveRun.contains(code))
         }

@@ -12,7 +12,8 @@ final class EventLane: Sendable {
         /// Those who attached, and may: each gets a signal of its own.
         case attached(Set<String>)
     }
-    private struct State {
+    struct State {
+        /// The last that was given; of a durable interface, the last that was emitted.
         var sequence: UInt64 = 0
         /// The last sequence of each event, by its number.
         var last: [UInt64]
@@ -26,6 +27,13 @@ final class EventLane: Sendable {
         var seenByTick: UInt64 = 0
         var sentSinceCheck = 0
         var isCongested = false
+
+        /// Of a durable interface only, as are the next two.
+        var history: LaneHistory?
+        /// The signals' headers, by the events' numbers.
+        var templates: [MessageTemplate] = []
+        /// The highest sequence that `Read` has accounted for.
+        var handedOut: UInt64 = 0
     }
     let interface: String
     let path: String
@@ -33,7 +41,7 @@ final class EventLane: Sendable {
     /// This run's number.
     let epoch: UInt64
     private let requirement: PeerRequirement
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let headTemplate: MessageTemplate
 
     /// What may wait in libdbus because the bus takes it slower than it is published. Past it signals are left out until it
@@ -54,6 +62,10 @@ final class EventLane: Sendable {
         state.withLock { if case .attached = $0.audience { true } else { false } }
     }
     var sequence: UInt64 { state.withLock { $0.sequence } }
+    /// Where the run stands, and the oldest sequence that can be had.
+    var extent: (head: UInt64, oldest: UInt64) {
+        state.withLock { ($0.sequence, $0.history?.oldest(of: [Stream1.allNames]) ?? .max) }
+    }
 
     /// From now on events go out there; before, and after `disconnect`, they only count.
     ///
@@ -73,6 +85,8 @@ final class EventLane: Sendable {
     // MARK: Publishing
 
     /// Gives the event its place and sends it. `encode` appends the fields.
+    ///
+    /// Of volatile interfaces only: a durable one's come by `emit`.
     ///
     /// Throws what `encode` throws, and `TooLarge`: the sequence is then as before. A bus that is gone is no error here: the
     /// event has its place, and subscribers will find it missing.
@@ -98,7 +112,7 @@ final class EventLane: Sendable {
             if !state.hasTick { orderTick(connection, &state) }
         }
     }
-    private func send(
+    func send(
         _ message: borrowing WireWriter, _ template: MessageTemplate, on connection: BusConnection,
         _ state: inout State
     ) {
@@ -131,7 +145,7 @@ final class EventLane: Sendable {
 
     // MARK: Head
 
-    private func orderTick(_ connection: BusConnection, _ state: inout State) {
+    func orderTick(_ connection: BusConnection, _ state: inout State) {
         state.hasTick = true
         state.seenByTick = state.sequence
         connection.loop.schedule(after: .seconds(1)) { [weak self] in self?.tick() }
@@ -170,16 +184,16 @@ final class EventLane: Sendable {
         }
     }
     private func last(_ state: borrowing State) -> [String: UInt64] {
-        var last: [String: UInt64] = [:]
+        var last = state.history?.former ?? [:]
         for (name, sequence) in zip(names, state.last) where sequence > 0 { last[name] = sequence }
         return last
     }
-    /// Says that nothing more comes of this run, and sends nothing more.
-    func end() {
+    /// Says that nothing more comes of this run, unless that cannot be known, and sends nothing more.
+    func end(isKnown: Bool = true) {
         state.withLock { state in
             // Without a bus nobody heard of it: they know that the end is unknown.
             if state.connection == nil { return }
-            send(head: "End", &state)
+            if isKnown { send(head: "End", &state) }
             (state.connection, state.hasEnded) = (nil, true)
         }
     }
@@ -196,10 +210,13 @@ final class EventLane: Sendable {
                 state.audience = .attached(peers)
             }
             let head = state.sequence
-            // Volatile: nothing can be had again.
-            let from = asked == epoch ? min(after, head) : 0
-            let (next, isOver) = head.addingReportingOverflow(1)
-            answer(Attachment(epoch: epoch, from: from, oldest: isOver ? head : next, head: head, last: last(state)))
+            // Volatile: no other run is known, and nothing can be had again.
+            var (from, oldest) = (asked == epoch ? min(after, head) : 0, UInt64.max)
+            if let history = state.history {
+                from = history.from(epoch: asked, after: after, head: max(head, state.handedOut))
+                oldest = history.oldest(of: names)
+            }
+            answer(Attachment(epoch: epoch, from: from, oldest: oldest, head: head, last: last(state)))
         }
     }
     func depart(_ peer: String) {

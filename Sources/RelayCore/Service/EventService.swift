@@ -10,7 +10,8 @@ import Synchronization
 public final class EventService: Sendable {
     public let name: String
     private let interfaces: [ServedInterface]
-    private let events: TypeTable<AnyServedEvent>
+    private let events: ServedEvents
+    private let storage: (any EventLogStorage)?
     private let commands: [ObjectIdentifier: AnyServedCommand]
     private let core: ServiceCore
     private let strays = Mutex<[String]>([])
@@ -18,32 +19,48 @@ public final class EventService: Sendable {
 
     /// Prepares a service; nothing is on the bus before `run()`.
     ///
+    /// - Parameter journal: keeps the events of the durable interfaces. From here on its units of work can publish events of
+    ///   this service. A journal serves one service, once.
     /// - Throws: `UnsupportedType` with type, field and reason for what D-Bus cannot carry, at this point and not at the first
-    ///   publish; `InvalidArgument` for a bad or doubled name.
-    public init(name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...) throws {
+    ///   publish; `InvalidArgument` for a bad or doubled name, and for a durable interface without a journal; `Conflict` for a
+    ///   journal that has served already; what the journal throws.
+    public init(
+        name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
+        journal: (any EventLog)? = nil
+    ) throws {
         try BusNames.check(name, as: .busName)
         if name.hasPrefix(":") {
             throw RelayError(.invalidArgument, "'\(name)' is a connection's name; a service needs a well-known one")
         }
         var served: [ServedInterface] = []
-        for interface in interfaces { served.append(try ServedInterface(interface)) }
+        for interface in interfaces {
+            let logIndex = journal == nil ? nil : served.count { $0.logged != nil }
+            served.append(try ServedInterface(interface, logIndex: logIndex))
+        }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")
         }
-        self.name = name
-        self.interfaces = served
-        events = served.reduce(into: TypeTable()) { all, one in
-            for (type, event) in one.events { all.insert(event, for: type) }
+        let events = ServedEvents(name, served)
+        let loop = try BusLoop(name: "service")
+        let storage = journal?.access.storage
+        if let storage {
+            // Last: it cannot be taken back.
+            let runs = try storage.open(served.compactMap(\.logged), encoder: events)
+            let durable = served.indices.filter { served[$0].logged != nil }
+            for (index, run) in zip(durable, runs) { try served[index].begin(run, in: storage) }
         }
+        (self.name, self.events, self.storage) = (name, events, storage)
+        self.interfaces = served
         commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
-        core = ServiceCore(name, bus, served, try BusLoop(name: "service"))
+        core = ServiceCore(name, bus, served, loop)
+        storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
     }
 
     /// Answers a command. The last handler given counts.
     ///
     /// An error of the command's `Failure` reaches the caller as itself, a `RelayError` as its code, any other as `Internal`.
-    /// `InvalidArgument`, `NotPermitted`, `NotFound`, `Conflict`, `Unavailable` and `LimitsExceeded` tell the caller that
-    /// nothing was done.
+    /// `InvalidArgument`, `NotPermitted`, `NotFound`, `Conflict`, `Unavailable`, `StorageFull` and `LimitsExceeded` tell the
+    /// caller that nothing was done.
     @_disfavoredOverload  // A closure that returns nothing, or only throws, fits the other one better.
     public func handle<C: Command>(
         _ type: C.Type,
@@ -77,12 +94,32 @@ public final class EventService: Sendable {
     ///   carry (a NUL in a string), `TooLarge` over 1 MiB, `Unavailable` once `run()` has said that nothing more comes. Nothing
     ///   was published then.
     public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
-        guard let served = events.value(for: ObjectIdentifier(E.self)) else {
-            throw RelayError(
-                .notFound, "\(E.name) is of \(E.Interface.name), which \(name) does not export: add it to exporting")
-        }
-        // What the table holds for E was made for E. (A checked cast looks the type's metadata up at every publish.)
-        try unsafeDowncast(served, to: ServedEvent<E>.self).publish(event)
+        try events.publish(event)
+    }
+    /// Publishes in a transaction of its own, and returns when the event is durable and on its way. To commit it together with
+    /// a change of state, publish within a unit of work of the journal.
+    ///
+    /// - Order: as committed: of two publishes of which one returned before the other began, it is theirs.
+    /// - Cancellation: does not take the event back.
+    /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
+    ///   carry (a NUL in a string), `TooLarge` over 1 MiB; `StorageFull` or `Unavailable` from the journal: nothing was
+    ///   published then. `OutcomeUnknown` when the commit failed in a way that leaves that open: the service ends, and when it
+    ///   has started again the journal tells.
+    public nonisolated(nonsending) func publish<E: DomainEvent>(_ event: E) async throws
+    where E.Interface.Durability == Durable {
+        try await commit([events.encode(event)])
+    }
+    /// Publishes all of them in one transaction, in their order, or none. As `publish`, otherwise.
+    public nonisolated(nonsending) func publish<E: DomainEvent>(contentsOf events: some Sequence<E>) async throws
+    where E.Interface.Durability == Durable {
+        var encoded: [EncodedEvent] = []
+        encoded.reserveCapacity(events.underestimatedCount)
+        for event in events { encoded.append(try self.events.encode(event)) }
+        if !encoded.isEmpty { try await commit(encoded) }
+    }
+    private nonisolated(nonsending) func commit(_ encoded: [EncodedEvent]) async throws {
+        guard let storage else { throw RelayError(.internalFailure, "\(name) has a durable event and no journal") }
+        try await storage.commit(encoded)
     }
 
     /// Serves until the task is cancelled, then finishes what runs and releases the name. Once only.
@@ -94,7 +131,8 @@ public final class EventService: Sendable {
     ///   - onReady: is called when the name is taken.
     /// - Throws: `NotFound` at once when a command of an exported interface has no handler, or a handler no exported command;
     ///   `Conflict` when somebody else has the name; `NotPermitted` when the bus's policy forbids it; `Unavailable` when there
-    ///   is no bus, or when it goes away.
+    ///   is no bus, or when it goes away; when the journal has failed for good, its reason (`OutcomeUnknown` if a commit's
+    ///   outcome is open), after the replies under way.
     public func run(patience: Duration = .seconds(10), onReady: @Sendable () -> Void = {}) async throws {
         try checkHandlers()
         if hasRun.exchange(true, ordering: .acquiringAndReleasing) {
@@ -102,6 +140,8 @@ public final class EventService: Sendable {
         }
         // A handler may well keep this service, which keeps it.
         defer { for command in commands.values { command.removeHandler() } }
+        // A journal that has failed before: the name is not worth taking.
+        if let reason = core.endReason { throw reason }
         do {
             try await core.start()
         } catch {

@@ -2,10 +2,12 @@
 class AnyServedEvent: @unchecked Sendable {  // Immutable.
     let lane: EventLane
     let index: Int
+    /// Its interface's place among those that the log keeps; nil for a volatile one.
+    let logIndex: Int?
     let template: MessageTemplate
 
-    init(_ lane: EventLane, _ index: Int, _ name: String, _ signature: String) throws {
-        (self.lane, self.index) = (lane, index)
+    init(_ lane: EventLane, _ index: Int, logIndex: Int?, _ name: String, _ signature: String) throws {
+        (self.lane, self.index, self.logIndex) = (lane, index, logIndex)
         template = try MessageTemplate(
             path: lane.path, interface: lane.interface, member: name,
             signature: Signature(signature + WireSchema.stampSignature))
@@ -15,12 +17,30 @@ class AnyServedEvent: @unchecked Sendable {  // Immutable.
 /// One event with its codec.
 final class ServedEvent<E: DomainEvent>: AnyServedEvent, @unchecked Sendable {
     private let codec: WireCodec<E>
+    /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body: it must
+    /// not be found too large once it was committed.
+    private var room: Int { logIndex == nil ? 32 : 2_048 }
 
-    init(_ type: E.Type, _ codec: WireCodec<E>, _ lane: EventLane, _ index: Int) throws {
+    init(_ type: E.Type, _ codec: WireCodec<E>, _ lane: EventLane, _ index: Int, logIndex: Int?) throws {
         self.codec = codec
-        try super.init(lane, index, type.name, codec.schema.signature)
+        try super.init(lane, index, logIndex: logIndex, type.name, codec.schema.signature)
     }
     func publish(_ event: E) throws {
         try lane.publish(index, template) { writer in try codec.encode(event, into: &writer) }
+    }
+    /// What is to be committed.
+    func encoded(_ event: E) throws -> EncodedEvent {
+        var writer = WireWriter()
+        try codec.encode(event, into: &writer)
+        let limit = WireLimits.defaultMessageLength - template.bodyStart - room
+        if writer.count > limit {
+            throw RelayError(.tooLarge, "\(E.name): \(writer.count) bytes of fields, \(limit) can be carried")
+        }
+        let fields = writer.bytes
+        if let logIndex { return .durable(interface: logIndex, event: index, fields: fields) }
+        return .volatile { [lane, index, template] in
+            // Its size is known to fit. A run that has ended in between is not told of it: like any volatile event, it is gone.
+            try? lane.publish(index, template) { $0.append(fields) }
+        }
     }
 }

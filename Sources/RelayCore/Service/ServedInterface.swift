@@ -2,39 +2,70 @@
 struct ServedInterface: Sendable {
     let name: String
     let path: String
-    let durability: String
+    /// How long the log keeps its events; nil for a volatile one.
+    let retention: Retention?
     let requirement: PeerRequirement
     let lane: EventLane
     let description: InterfaceDescription
-    let schemas: [UInt32: EventSchema]
     let events: [ObjectIdentifier: AnyServedEvent]
     let commands: [String: AnyServedCommand]
     let commandsByType: [ObjectIdentifier: AnyServedCommand]
+    /// By number; of a durable one, all that the log has.
+    private(set) var schemas: [UInt32: EventSchema]
+    /// The events that can be asked for; of a durable one, also those of earlier versions.
+    private(set) var names: Set<String>
+    private(set) var log: ServedLog?
 
     /// Checks every type, and refuses what D-Bus cannot carry by type, field and reason (`UnsupportedType`); a bad or doubled
-    /// name is an `InvalidArgument`.
-    init<I: EventInterface>(_ interface: I.Type) throws {
+    /// name is an `InvalidArgument`, as is a durable interface without a log.
+    ///
+    /// - Parameter logIndex: the place among the log's interfaces that a durable one gets; nil without a log.
+    init<I: EventInterface>(_ interface: I.Type, logIndex: Int?) throws {
         try BusNames.check(I.name, as: .interface)
-        guard I.durability is Volatile else {
+        retention = (I.durability as? Durable)?.retention
+        let isVolatile = I.durability is Volatile
+        if !isVolatile && (retention == nil || logIndex == nil) {
             throw RelayError(
                 .invalidArgument,
-                "\(I.name) is durable, and this service has no journal to keep its events; "
+                "\(I.name) is durable, and this service has no journal to keep its events: pass one as journal:, or "
                     + "declare `static let durability = Volatile()`")
         }
         try I.contract.checkNames()
-        var builder = Builder(
-            lane: try EventLane(I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement))
+        let lane = try EventLane(I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement)
+        var builder = Builder(lane: lane, logIndex: isVolatile ? nil : logIndex)
         for type in I.contract.events { try builder.add(event: type) }
         for type in I.contract.commands { try builder.add(command: type) }
-        (name, path, durability, requirement) = (I.name, Stream1.path(of: I.name), "volatile", I.requirement)
-        lane = builder.lane
+        (name, path, requirement) = (I.name, Stream1.path(of: I.name), I.requirement)
+        self.lane = lane
         description = InterfaceDescription(I.name, methods: builder.methods, signals: builder.signals)
-        (schemas, events) = (builder.schemas, builder.events)
+        (schemas, events, names) = (builder.schemas, builder.events, Set(lane.names))
         (commands, commandsByType) = (builder.commands, builder.commandsByType)
         try description.check()
     }
+    var durability: String { retention == nil ? "volatile" : "durable" }
+
+    /// What the log has to know; nil for a volatile interface.
+    var logged: LoggedInterface? {
+        retention.map { retention in
+            LoggedInterface(
+                name: name, epoch: lane.epoch, retention: retention,
+                events: schemas.sorted { $0.key < $1.key }.map(\.value), lane: lane)
+        }
+    }
+    /// Goes on where the log stands.
+    mutating func begin(_ run: LoggedRun, in storage: any EventLogStorage) throws {
+        log = try ServedLog(storage, run.schemas)
+        schemas = run.schemas
+        names.formUnion(run.schemas.values.map(\.event))
+        names.formUnion(run.last.keys)
+        lane.begin(run, events.values.sorted { $0.index < $1.index }.map(\.template))
+    }
+    /// One of these names that the interface does not have, and never had.
+    func unknown(_ asked: [String]) -> String? { asked.first { $0 != Stream1.allNames && !names.contains($0) } }
+
     private struct Builder {
         let lane: EventLane
+        let logIndex: Int?
         var methods: [InterfaceDescription.Method] = []
         var signals: [InterfaceDescription.Signal] = []
         var schemas: [UInt32: EventSchema] = [:]
@@ -45,7 +76,7 @@ struct ServedInterface: Sendable {
         mutating func add<E: DomainEvent>(event type: E.Type) throws {
             let codec = try WireCodec(event: type)
             let index = schemas.count
-            events[ObjectIdentifier(type)] = try ServedEvent(type, codec, lane, index)
+            events[ObjectIdentifier(type)] = try ServedEvent(type, codec, lane, index, logIndex: logIndex)
             schemas[UInt32(index)] = EventSchema(event: E.name, fields: codec.schema.fields)
             signals.append(InterfaceDescription.Signal(event: E.name, fields: codec.schema.fields))
         }

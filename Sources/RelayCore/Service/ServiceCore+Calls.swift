@@ -42,8 +42,14 @@ extension ServiceCore {
 
     func run(_ command: AnyServedCommand, _ call: IncomingCall, _ connection: BusConnection) {
         guard hasSignature(command.signature, call, connection) else { return }
+        run(call, connection) { await $0.answer(command, call, connection) }
+    }
+    /// Runs what answers a call, after the peer's earlier calls; or refuses it.
+    func run(
+        _ call: IncomingCall, _ connection: BusConnection, _ job: @escaping @Sendable (ServiceCore) async -> Void
+    ) {
         let admission = queues.add(call.sender, cost: call.body.count, isAwaited: call.wantsReply) { [weak self] in
-            await self?.answer(command, call, connection)
+            if let self { await job(self) }
         } refuse: { [weak self] in
             self?.refuseStopping(call, connection)
         }

@@ -23,7 +23,7 @@ extension ServiceCore {
         default: unknown(call, connection)
         }
     }
-    private func answer(_ call: IncomingCall, _ values: [DBusValue], _ connection: BusConnection) {
+    func answer(_ call: IncomingCall, _ values: [DBusValue], _ connection: BusConnection) {
         do throws(RelayError) {
             let signature = try DBusValue.signature(of: values)
             var body = WireWriter()

@@ -4,17 +4,10 @@ extension ServiceCore {
         switch call.member {
         case "Attach":
             guard hasSignature(Stream1.attachSignature, call, connection) else { return }
-            if interface.lane.isRestricted {
-                credentials(of: call.sender, connection) { [weak self] credentials in
-                    guard let self else { return }
-                    if let refusal = refusal(of: credentials, interface.requirement, interface.name, call) {
-                        return fail(call, ErrorNames.name(for: .notPermitted), refusal, connection)
-                    }
-                    attach(call, interface, connection)
-                }
-            } else {
-                attach(call, interface, connection)
-            }
+            ifPermitted(call, interface, connection) { $0.attach(call, interface, connection) }
+        case "Read":
+            guard hasSignature(Stream1.readSignature, call, connection) else { return }
+            ifPermitted(call, interface, connection) { $0.read(call, interface, connection) }
         case "Schemas":
             guard hasSignature("", call, connection) else { return }
             var body = WireWriter()
@@ -24,7 +17,27 @@ extension ServiceCore {
             } catch {
                 fail(call, ErrorNames.name(for: error.code), error.message, connection)
             }
+        case "Status":
+            guard hasSignature("", call, connection) else { return }
+            ifPermitted(call, interface, connection) { core in
+                // In the queue of the peer's commands, which bounds how much it can ask for.
+                core.run(call, connection) { await $0.status(call, interface, connection) }
+            }
         default: unknown(call, connection)
+        }
+    }
+    /// Goes on if the peer may hear of the interface's events; answers if not.
+    private func ifPermitted(
+        _ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection,
+        _ body: @escaping @Sendable (ServiceCore) -> Void
+    ) {
+        if !interface.lane.isRestricted { return body(self) }
+        credentials(of: call.sender, connection) { [weak self] credentials in
+            guard let self else { return }
+            if let refusal = refusal(of: credentials, interface.requirement, interface.name, call) {
+                return fail(call, ErrorNames.name(for: .notPermitted), refusal, connection)
+            }
+            body(self)
         }
     }
     private func attach(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
@@ -35,7 +48,7 @@ extension ServiceCore {
         guard let request, request.names.count <= Stream1.maximumNames else {
             return fail(call, ErrorNames.invalidArgs, "Attach takes up to \(Stream1.maximumNames) names", connection)
         }
-        if let name = request.names.first(where: { $0 != Stream1.allNames && !interface.lane.names.contains($0) }) {
+        if let name = interface.unknown(request.names) {
             return fail(call, ErrorNames.name(for: .notFound), "\(interface.name) has no event '\(name)'", connection)
         }
         interface.lane.attach(call.sender, epoch: request.epoch, after: request.after, names: request.names) { answer in
@@ -45,6 +58,23 @@ extension ServiceCore {
                 let signature = try? Signature(Stream1.attachmentSignature)
             else { return }
             connection.reply(to: call, signature, body: body.bytes)
+        }
+    }
+    private func status(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) async {
+        let (sequence, oldest) = interface.lane.extent
+        var status: [(String, DBusValue)] = [
+            ("Epoch", .uint64(interface.lane.epoch)), ("Durability", .string(interface.durability)),
+            ("Head", .uint64(sequence)), ("Oldest", .uint64(oldest)),
+        ]
+        do {
+            if let log = interface.log {
+                status += try await log.storage.figures(of: interface.name).map { ($0.name, .uint64($0.value)) }
+            }
+            let entries = status.map { DBusValue.Entry(key: .string($0.0), value: .variant($0.1)) }
+            answer(call, [.dictionary(.dictionary(.string, .variant), entries)], connection)
+        } catch {
+            let code = (error as? RelayError)?.code ?? .internalFailure
+            fail(call, ErrorNames.name(for: code), "the journal could not tell of \(interface.name)", connection)
         }
     }
 }

@@ -16,16 +16,18 @@ final class ServiceCore: BusHandler {
     let name: String
     private let bus: Bus
     let tree: ObjectTree
-    private let lanes: [EventLane]
+    private let interfaces: [ServedInterface]
+    private var lanes: [EventLane] { interfaces.map(\.lane) }
     let loop: BusLoop
     let queues = CommandQueues()
     let accounts = AccountCache(of: SystemAccounts())
     let state: LoopBound<State>
     private let end = Mutex(End.running)
+    private let hasLogFailed = Atomic<Bool>(false)
 
     init(_ name: String, _ bus: Bus, _ interfaces: [ServedInterface], _ loop: BusLoop) {
         (self.name, self.bus, self.loop) = (name, bus, loop)
-        (tree, lanes) = (ObjectTree(interfaces), interfaces.map(\.lane))
+        (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         state = LoopBound(State(), on: loop)
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
@@ -115,13 +117,23 @@ final class ServiceCore: BusHandler {
         }
         waiter?.resume(returning: reason)
     }
+    /// Why the service is to end already; nil when it is not, or without a reason.
+    var endReason: RelayError? { end.withLock { if case .ended(let reason) = $0 { reason } else { nil } } }
+
+    /// What is durable can no longer be: the service has to start again, and see what its log has.
+    func logFailed(_ reason: RelayError) {
+        hasLogFailed.store(true, ordering: .releasing)
+        finish(reason)
+    }
     /// How long a cancelled handler has to end by itself.
     private static let grace = Duration.seconds(1)
 
     /// Takes no more calls, finishes what runs within `patience`, says the last word, releases the name.
     func stop(patience: Duration) async {
         await queues.close(patience: patience, grace: Self.grace)
-        for lane in lanes { lane.end() }
+        // Of a log that has failed nobody knows what it holds, and how far its events went.
+        let isKnown = !hasLogFailed.load(ordering: .acquiring)
+        for interface in interfaces { interface.lane.end(isKnown: isKnown || interface.log == nil) }
         let connection = await withCheckedContinuation { continuation in
             loop.execute { [self] in continuation.resume(returning: state.onLoop.connection) }
         }

@@ -1,0 +1,144 @@
+package import RelayCore
+import Synchronization
+
+/// A `MemoryLog` as its service uses it, with the switches for what tests want to go wrong.
+package final class MemoryLogStorage: EventLogStorage {
+    private struct State {
+        var lanes: [LoggedInterface] = []
+        var isOpen = false
+        var failure: RelayError?
+        var listeners: [@Sendable (RelayError) -> Void] = []
+        /// What the next commit fails with, and whether it is done all the same.
+        var fault: (error: RelayError, isCommitted: Bool)?
+        /// What was committed and is kept from being emitted; nil when nothing is.
+        var held: [@Sendable () -> Void]?
+    }
+    let store: MemoryLogStore
+    private let state = Mutex(State())
+    /// The committing thread and the reading one, made when a service opens the log.
+    private let loops = Mutex<(writer: BusLoop, reader: BusLoop)?>(nil)
+
+    init(_ store: MemoryLogStore) { self.store = store }
+
+    package func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LoggedRun] {
+        let isFirst = state.withLock { state in
+            defer { state.isOpen = true }
+            return !state.isOpen && state.failure == nil
+        }
+        if !isFirst { throw RelayError(.conflict, "this log has served already: take reopened()") }
+        let new = (writer: try BusLoop(name: "log"), reader: try BusLoop(name: "log-reader"))
+        loops.withLock { $0 = new }
+        state.withLock { $0.lanes = interfaces }
+        return store.change { streams in interfaces.map { streams[$0.name, default: MemoryStream()].begin($0) } }
+    }
+    package func commit(_ events: [EncodedEvent]) async throws {
+        guard let writer = loops.withLock({ $0?.writer }) else { throw Self.closed }
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            writer.execute { [self] in
+                do {
+                    let emission = try commitNow(events)
+                    emitNow {
+                        emission()
+                        continuation.resume()
+                    }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+    private static var closed: RelayError { RelayError(.unavailable, "this log is closed") }
+
+    /// On the committing thread. What is to be done when the commit is over: the emission.
+    private func commitNow(_ events: [EncodedEvent]) throws -> @Sendable () -> Void {
+        let (failure, fault, lanes) = state.withLock { state in
+            defer { state.fault = nil }
+            return (state.failure, state.fault, state.lanes)
+        }
+        if let failure { throw RelayError(.unavailable, "the log has failed: \(failure.message)") }
+        if let fault, !fault.isCommitted {
+            fail(fault.error)
+            throw fault.error
+        }
+        let steps = store.change { streams in
+            events.map { event -> @Sendable () -> Void in
+                switch event {
+                case .volatile(let publish): return publish
+                case .durable(let interface, let event, let fields):
+                    let committed = streams[lanes[interface].name, default: MemoryStream()].append(
+                        event, fields: fields)
+                    return { lanes[interface].lane.emit([committed]) }
+                }
+            }
+        }
+        if let fault {
+            fail(fault.error)
+            throw fault.error
+        }
+        return { for step in steps { step() } }
+    }
+    private func emitNow(_ emission: @escaping @Sendable () -> Void) {
+        let isHeld = state.withLock { state in
+            state.held?.append(emission)
+            return state.held != nil
+        }
+        if !isHeld { emission() }
+    }
+    private func fail(_ error: RelayError) {
+        guard error.code == .outcomeUnknown else { return }
+        let listeners = state.withLock { state in
+            state.failure = error
+            return state.listeners
+        }
+        for listener in listeners { listener(error) }
+    }
+    package func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void) {
+        guard let reader = loops.withLock({ $0?.reader }) else { return completion(.failure(Self.closed)) }
+        reader.execute { [store] in completion(.success(store.stream(request.interface).page(request))) }
+    }
+    package func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
+        [("Events", UInt64(store.stream(interface).count))]
+    }
+    package func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) {
+        let failure = state.withLock { state in
+            state.listeners.append(body)
+            return state.failure
+        }
+        if let failure { body(failure) }
+    }
+    func close() {
+        let old = loops.withLock { loops in
+            defer { loops = nil }
+            return loops
+        }
+        state.withLock { $0.isOpen = true }
+        old?.writer.stop()
+        old?.reader.stop()
+    }
+
+    // MARK: Switches
+
+    /// Keeps what is committed from now on from being emitted, as a committing thread that comes to nothing.
+    package func holdEmission() { state.withLock { $0.held = $0.held ?? [] } }
+    package func releaseEmission() {
+        guard let writer = loops.withLock({ $0?.writer }) else { return }
+        writer.execute { [self] in
+            let held = state.withLock { state in
+                defer { state.held = nil }
+                return state.held ?? []
+            }
+            for emission in held { emission() }
+        }
+    }
+    /// The next commit fails; with `OutcomeUnknown` the log has failed for good.
+    package func failNext(_ error: RelayError, isCommitted: Bool = false) {
+        state.withLock { $0.fault = (error, isCommitted) }
+    }
+    /// Removes an interface's events up to a sequence.
+    package func prune(_ interface: String, through sequence: UInt64) {
+        let pruned = store.change { $0[interface]?.prune(through: sequence) ?? [:] }
+        for logged in state.withLock({ $0.lanes }) where logged.name == interface { logged.lane.pruned(pruned) }
+    }
+    /// The last sequence that was committed.
+    package func head(of interface: String) -> UInt64 { store.stream(interface).head }
+}

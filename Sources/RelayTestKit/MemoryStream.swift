@@ -1,0 +1,84 @@
+import RelayCore
+
+/// One interface's events, as a value.
+package struct MemoryStream: Sendable {
+    struct Row: Sendable {
+        let name: String
+        let schema: UInt32
+        let sequence: UInt64
+        let body: [UInt8]
+    }
+    private var rows: [Row] = []
+    private var last: [String: UInt64] = [:]
+    private var pruned: [String: UInt64] = [:]
+    private var runs: [LoggedRun.Run] = []
+    private var schemas: [UInt32: EventSchema] = [:]
+    /// The schemas' numbers by the events' numbers, in this run.
+    private var numbers: [UInt32] = []
+    private(set) var head: UInt64 = 0
+    var count: Int { rows.count }
+
+    /// A run begins.
+    mutating func begin(_ interface: LoggedInterface) -> LoggedRun {
+        runs.append(LoggedRun.Run(epoch: interface.epoch, first: head + 1))
+        numbers = interface.events.map { number(of: $0) }
+        return LoggedRun(head: head, last: last, pruned: pruned, runs: runs, schemas: schemas)
+    }
+    private mutating func number(of schema: EventSchema) -> UInt32 {
+        // Of one name the highest number is the present one: an older one cannot be taken up again.
+        let present = schemas.filter { $0.value.event == schema.event }.max { $0.key < $1.key }
+        if let present, present.value == schema { return present.key }
+        let number = (schemas.keys.max() ?? 0) + 1
+        schemas[number] = schema
+        return number
+    }
+    mutating func append(_ event: Int, fields: [UInt8]) -> CommittedEvent {
+        let number = numbers[event]
+        let name = schemas[number]?.event ?? ""
+        var body = WireWriter(capacity: fields.count + 32)
+        body.append(fields)
+        for value in [head + 1, last[name] ?? 0, Timestamp.now.microseconds] { body.uint64(value) }
+        head += 1
+        last[name] = head
+        rows.append(Row(name: name, schema: number, sequence: head, body: body.bytes))
+        return CommittedEvent(event: event, sequence: head, body: body.bytes)
+    }
+    /// Removes what is not above a sequence; what was removed last of each name.
+    mutating func prune(through sequence: UInt64) -> [String: UInt64] {
+        let kept = rows.firstIndex { $0.sequence > sequence } ?? rows.count
+        for row in rows[..<kept] { pruned[row.name] = row.sequence }
+        rows.removeFirst(kept)
+        return pruned
+    }
+
+    private func run(of sequence: UInt64) -> Int? { runs.lastIndex { $0.first <= max(sequence, 1) } }
+
+    func page(_ request: LogRequest) -> LogPage {
+        func isWanted(_ name: String) -> Bool { request.names?.contains(name) ?? true }
+        var (events, bytes) = ([LogPage.Event](), 0)
+        var (through, isCut) = (request.after, false)
+        /// The last sequence of the run that the page is of, once that is known.
+        var end = UInt64.max
+        for row in rows.drop(while: { $0.sequence <= request.after }) {
+            if isWanted(row.name) {
+                bytes += row.name.utf8.count + row.body.count
+                let isFull = events.count == request.limit || bytes > request.byteLimit && !events.isEmpty
+                if isFull || row.sequence > end {
+                    isCut = true
+                    break
+                }
+                if events.isEmpty, let run = run(of: row.sequence), run + 1 < runs.count {
+                    end = runs[run + 1].first - 1
+                }
+                events.append(
+                    LogPage.Event(name: row.name, schema: row.schema, sequence: row.sequence, body: row.body))
+            }
+            through = row.sequence
+        }
+        if !isCut { through = max(through, head) }
+        through = max(min(through, end), request.after)
+        let epoch = run(of: events.first?.sequence ?? through).map { runs[$0].epoch } ?? 0
+        let removed = pruned.filter { isWanted($0.key) }.values.max() ?? 0
+        return LogPage(epoch: epoch, events: events, oldest: removed + 1, through: through, head: head)
+    }
+}

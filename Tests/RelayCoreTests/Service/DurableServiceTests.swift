@@ -1,0 +1,256 @@
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayCore
+
+@Suite(.timeLimit(.minutes(1))) struct DurableServiceTests {
+    private static let properties = "org.freedesktop.DBus.Properties"
+
+    @Test("what was committed is on the bus when publish returns, and one counter goes on across runs")
+    func publish() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(Booked(number: 1, text: "one"))
+        try await desk.service.publish(contentsOf: (2...4).map { Struck(number: $0) })
+        try await desk.service.publish(contentsOf: [Struck]())
+        let attached = try await desk.attach()
+        #expect(desk.heard == [1, 2, 3, 4], "all that the answer counts came before it")
+        #expect(
+            desk.peer.signals.first { $0.member == "Booked" }?.values.prefix(4) == [
+                .int64(1), .string("one"), .uint64(1), .uint64(0),
+            ])
+        #expect(attached.head == 4 && attached.oldest == 1)
+        #expect(attached.last == ["Booked": 1, "Struck": 4])
+        let next = try await desk.restarted()
+        try await next.service.publish(Booked(number: 5, text: ""))
+        let again = try await next.attach(attached.epoch, after: 4)
+        #expect(again.from == 4 && again.head == 5 && again.epoch != attached.epoch)
+        #expect(again.last == ["Booked": 5, "Struck": 4])
+        #expect(next.heard == [5])
+        #expect(next.peer.signals.last { $0.member == "Booked" }?.values[3] == .uint64(1))
+        try await next.stop()
+    }
+    @Test("a head is announced at the start, and End is the last word") func heads() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(Booked(number: 1, text: ""))
+        let next = try await desk.restarted()
+        _ = try await next.attach()
+        let head = next.peer.signals.first { $0.member == "Head" && $0.values[1] == .uint64(1) }
+        #expect(
+            head?.values.last
+                == .dictionary(.dictionary(.string, .uint64), [.init(key: .string("Booked"), value: .uint64(1))]))
+        try await next.stop()
+        #expect(await eventually { next.peer.signals.contains { $0.member == "End" && $0.values[1] == .uint64(1) } })
+        // Too late to be heard, but not to be kept.
+        try await next.service.publish(Booked(number: 2, text: ""))
+        #expect(next.log.storage.head(of: Ledger1.name) == 2)
+        #expect(next.heard == [])
+        let last = try await DurableDesk(next.bus, next.log.reopened())
+        #expect(try await last.read(after: 1).sequences == [2])
+        try await last.stop()
+    }
+    @Test("many tasks publish, and the bus has it in order, none left out") func order() async throws {
+        let desk = try await DurableDesk()
+        let (tasks, each) = (16, 50)
+        try await withThrowingTaskGroup { group in
+            for task in 0..<tasks {
+                group.addTask {
+                    for number in 0..<each {
+                        try await desk.service.publish(Booked(number: Int64(task * each + number), text: "\(task)"))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let attached = try await desk.attach()
+        #expect(attached.head == UInt64(tasks * each))
+        #expect(desk.heard == Array(1...UInt64(tasks * each)))
+        try await desk.stop()
+    }
+    @Test("neither Attach nor a head counts what was committed and has not left") func notAhead() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(Booked(number: 1, text: ""))
+        desk.log.storage.holdEmission()
+        let publishing = Task { try await desk.service.publish(Booked(number: 2, text: "")) }
+        #expect(await eventually { desk.log.storage.head(of: Ledger1.name) == 2 })
+        var attached = try await desk.attach()
+        #expect(attached.head == 1 && attached.last == ["Booked": 1])
+        #expect(desk.heard == [1])
+        // Whoever read it has it, and may say so.
+        #expect(try await desk.attach(attached.epoch, after: 2).from == 1)
+        #expect(try await desk.read(after: 0).sequences == [1, 2])
+        #expect(try await desk.attach(attached.epoch, after: 2).from == 2)
+        #expect(try await desk.attach(attached.epoch, after: 3).from == 2)
+        desk.log.storage.releaseEmission()
+        try await publishing.value
+        attached = try await desk.attach()
+        #expect(attached.head == 2 && attached.last == ["Booked": 2])
+        #expect(desk.heard == [1, 2])
+        try await desk.stop()
+    }
+    @Test("a service that stops with a commit under way says of it nothing") func stopWithin() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(Booked(number: 1, text: ""))
+        desk.log.storage.holdEmission()
+        let publishing = Task { try await desk.service.publish(Booked(number: 2, text: "")) }
+        #expect(await eventually { desk.log.storage.head(of: Ledger1.name) == 2 })
+        try await desk.stop()
+        desk.log.storage.releaseEmission()
+        try await publishing.value
+        #expect(
+            await eventually { desk.peer.signals.contains { $0.member == "End" && $0.values.count == 3 } })
+        let ends = desk.peer.signals.filter { $0.member == "End" }.map { $0.values[1] }
+        #expect(Set(ends) == [.uint64(1), .uint64(0)], "the ledger's and the volatile interface's")
+        #expect(desk.heard == [1])
+        let next = try await DurableDesk(desk.bus, desk.log.reopened())
+        #expect(try await next.attach().head == 2)
+        #expect(try await next.read(after: 1).sequences == [2])
+        try await next.stop()
+    }
+    @Test("volatile interfaces are as before, beside durable ones") func volatile() async throws {
+        let desk = try await DurableDesk()
+        try desk.service.publish(Said(thread: 1, number: 1))
+        let path = Stream1.path(of: Plain1.name)
+        let names = DBusValue.array(.string, [.string("*")])
+        let attached = try DurableDesk.attachment(
+            await desk.peer.call(DurableDesk.name, path, Stream1.name, "Attach", [.uint64(7), .uint64(9), names]))
+        #expect(attached.from == 0 && attached.head == 1 && attached.oldest == .max)
+        for (path, durability) in [(path, "volatile"), (DurableDesk.path, "durable")] {
+            let value = try await desk.peer.call(
+                DurableDesk.name, path, Self.properties, "Get", [.string(Stream1.name), .string("Durability")])
+            #expect(value == [.variant(.string(durability))])
+        }
+        try await desk.stop()
+    }
+    @Test("Status tells people where an interface stands") func status() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(contentsOf: (1...5).map { Struck(number: $0) })
+        desk.log.storage.prune(Ledger1.name, through: 2)
+        func status(_ interface: String) async throws -> [DBusValue: DBusValue] {
+            let values = try await desk.peer.call(
+                DurableDesk.name, Stream1.path(of: interface), Stream1.name, "Status")
+            guard case .dictionary(_, let entries)? = values.first else { return [:] }
+            return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value) })
+        }
+        let epoch = try await desk.attach().epoch
+        let durable = try await status(Ledger1.name)
+        #expect(
+            durable == [
+                .string("Epoch"): .variant(.uint64(epoch)), .string("Durability"): .variant(.string("durable")),
+                .string("Head"): .variant(.uint64(5)), .string("Oldest"): .variant(.uint64(3)),
+                .string("Events"): .variant(.uint64(3)),
+            ])
+        let volatile = try await status(Plain1.name)
+        #expect(volatile[.string("Durability")] == .variant(.string("volatile")))
+        #expect(volatile[.string("Oldest")] == .variant(.uint64(.max)) && volatile.count == 4)
+        try await desk.stop()
+    }
+
+    // MARK: What goes wrong
+
+    @Test("a durable interface without a journal is refused, and says what to do") func noJournal() throws {
+        #expect {
+            _ = try EventService(name: DurableDesk.name, exporting: Ledger1.self)
+        } throws: { error in
+            (error as? RelayError)?.code == .invalidArgument
+                && "\(error)".contains("org.example.Ledger1 is durable") && "\(error)".contains("journal:")
+        }
+    }
+    @Test("a journal serves one service") func twice() throws {
+        let log = MemoryLog()
+        let bus = Bus.address("unix:path=/nowhere")
+        let first = try EventService(name: DurableDesk.name, on: bus, exporting: Ledger1.self, journal: log)
+        #expect(throws: RelayError.self) {
+            _ = try EventService(name: DurableDesk.name, on: bus, exporting: Ledger1.self, journal: log)
+        }
+        withExtendedLifetime(first) {}
+    }
+    @Test("what cannot be carried is refused before it is committed") func refused() async throws {
+        let desk = try await DurableDesk()
+        func code(_ event: Booked) async -> RelayError.Code? {
+            do {
+                try await desk.service.publish(event)
+                return nil
+            } catch {
+                return (error as? RelayError)?.code
+            }
+        }
+        #expect(await code(Booked(number: 1, text: "a\0b")) == .invalidArgument)
+        #expect(await code(Booked(number: 1, text: String(repeating: "x", count: 1 << 20))) == .tooLarge)
+        await #expect(throws: RelayError.self) {
+            try await desk.service.publish(contentsOf: [Booked(number: 1, text: ""), Booked(number: 2, text: "\0")])
+        }
+        await #expect(throws: RelayError.self, "not exported") { try await desk.service.publish(Stored(number: 1)) }
+        #expect(desk.log.storage.head(of: Ledger1.name) == 0)
+        // The largest that goes in comes out, on every way.
+        let events = ServedEvents("a service", [try ServedInterface(Ledger1.self, logIndex: 0)])
+        var (fits, over) = (0, 1 << 20)
+        while over - fits > 1 {
+            let half = (fits + over) / 2
+            let isTaken = (try? events.encode(Booked(number: 1, text: String(repeating: "z", count: half)))) != nil
+            (fits, over) = isTaken ? (half, over) : (fits, half)
+        }
+        #expect(fits > 1_000_000)
+        #expect(await code(Booked(number: 3, text: String(repeating: "y", count: fits))) == nil)
+        #expect(await eventually { desk.heard == [1] })
+        #expect(try await desk.read(after: 0).sequences == [1])
+        try await desk.stop()
+    }
+    @Test("a full log refuses, and lives") func full() async throws {
+        let desk = try await DurableDesk()
+        desk.log.storage.failNext(RelayError(.storageFull, "a secret path"))
+        let refusal = await desk.peer.refusal(DurableDesk.name, DurableDesk.path, Ledger1.name, "Book", [.int64(1)])
+        #expect(refusal?.name == "org.eventrelay.Error.StorageFull")
+        #expect(refusal?.message.contains("secret") == false)
+        _ = try await desk.peer.call(DurableDesk.name, DurableDesk.path, Ledger1.name, "Book", [.int64(2)])
+        #expect(desk.heard == [1])
+        try await desk.stop()
+    }
+    @Test("a commit of unknown outcome ends the service, after its caller was told", arguments: [false, true])
+    func unknown(isCommitted: Bool) async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(Booked(number: 1, text: ""))
+        desk.log.storage.failNext(RelayError(.outcomeUnknown, "an I/O error"), isCommitted: isCommitted)
+        let refusal = await desk.peer.refusal(DurableDesk.name, DurableDesk.path, Ledger1.name, "Book", [.int64(2)])
+        #expect(refusal?.name == "org.eventrelay.Error.OutcomeUnknown")
+        await #expect { try await desk.end() } throws: { RelayError.Code.outcomeUnknown ~= $0 }
+        _ = try await desk.peer.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.Peer", "Ping")
+        let ends = desk.peer.signals.filter { $0.member == "End" }.map { $0.values[1] }
+        #expect(ends == [.uint64(0)], "of the durable interface nobody knows the last word")
+        let next = try await DurableDesk(desk.bus, desk.log.reopened())
+        #expect(try await next.attach().head == (isCommitted ? 2 : 1))
+        try await next.stop()
+    }
+    @Test("a log that has failed before keeps a service from taking its name") func failedBefore() async throws {
+        let bus = try PrivateBus()
+        let log = MemoryLog()
+        let service = try EventService(name: DurableDesk.name, on: bus.bus, exporting: Shelf1.self, journal: log)
+        log.storage.failNext(RelayError(.outcomeUnknown, "an I/O error"))
+        await #expect(throws: RelayError.self) { try await service.publish(Shelved(number: 1)) }
+        await #expect { try await service.run() } throws: { RelayError.Code.outcomeUnknown ~= $0 }
+        let peer = try await BusStranger.join(bus.bus)
+        #expect(try await !peer.hasOwner(DurableDesk.name))
+    }
+    @Test(
+        "the codes that a journal throws reach a caller by their names", arguments: ["OutcomeUnknown", "StorageFull"])
+    func names(code: String) async throws {
+        let desk = try await DurableDesk()
+        let refusal = await desk.peer.refusal(
+            DurableDesk.name, DurableDesk.path, Ledger1.name, "Broken", [.string(code)])
+        #expect(refusal?.name == "org.eventrelay.Error." + code)
+        if let refusal {
+            let error = ErrorNames.relayError(refusal, calling: "Broken")
+            #expect(error.code.rawValue == code && error.mayHaveRun == (code == "OutcomeUnknown"))
+        }
+        try await desk.stop()
+    }
+}
+
+enum Shelf1: EventInterface {
+    static let name = "org.example.Shelf1"
+    static var contract: Contract<Self> { Shelved.self }
+}
+struct Shelved: DomainEvent {
+    typealias Interface = Shelf1
+    var number: Int64
+}
