@@ -35,7 +35,7 @@ extension FollowerCore {
         case .hold:
             let held = FollowedLane.HeldEvent(
                 signature: message.signature, body: message.body, stamp: stamp, event: event)
-            lane.machine.hold(event.name, stamp.sequence, stamp.previous, held, cost: held.body.count)
+            run(lane.machine.hold(event.name, stamp.sequence, stamp.previous, held, cost: held.body.count), lane)
         case .deliver(let epoch, let gap):
             if let gap { tell(gap, lane) }
             if event.isWanted {
@@ -108,6 +108,7 @@ extension FollowerCore {
                 }
             case .gap(let gap): tell(gap, lane)
             case .attach(let epoch, let after): attach(lane, epoch, after)
+            case .read: run(lane.machine.readRefused(), lane)
             }
         }
         if lane.machine.needsTick && !lane.hasTick { orderTick(lane) }

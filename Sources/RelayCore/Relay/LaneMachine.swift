@@ -1,14 +1,21 @@
 /// One interface's stream at a relay, as a value: what came in goes in, what to deliver comes out.
 ///
-/// Invariants: sequences are delivered in ascending order within an epoch, none twice; between two deliveries every sequence
-/// of the scope is accounted for, by a delivery or by a gap.
+/// Invariants: sequences are delivered in ascending order within a history, none twice; between two deliveries every sequence
+/// of the scope is accounted for, by a delivery or by a gap. A volatile interface's history is one run of its service, and
+/// what is missing is a gap. A durable one's goes on over runs, and what is missing is read: a gap is what was removed from the
+/// journal, or a history that the service no longer knows.
+///
+/// Whoever uses it runs the actions in order, and drops every answer of `Attach` or `Read` that is not the latest request's: that
+/// is, one to a former owner or connection, and one that was asked before the last `.attach`, or `.read`, respectively.
 package struct LaneMachine<Payload> {
     /// What to do now, in this order.
     package enum Action {
         case deliver(Payload, epoch: UInt64)
         case gap(Gap)
-        /// Ask the owner: `Attach(epoch, after, …)`.
+        /// Ask the owner: `Attach(epoch, after, …)`. An answer under way no longer counts.
         case attach(epoch: UInt64, after: UInt64)
+        /// Ask the owner: `Read(…, after, …)`, of the names that are wanted now. A page under way no longer counts.
+        case read(after: UInt64)
     }
     /// What to do with the event at hand. A fast path: no array, and the payload stays where it is.
     package enum Verdict: Equatable {
@@ -18,37 +25,35 @@ package struct LaneMachine<Payload> {
         case deliver(epoch: UInt64, after: Gap?)
     }
 
-    /// One run of the service, as far as it was seen.
-    private struct Run {
-        let epoch: UInt64
+    /// A place in a history, as far as it was seen.
+    struct Run {
+        /// 0: whatever run the service has. Nothing was delivered yet.
+        var epoch: UInt64
         /// The sequence up to which all is accounted for.
         var position: UInt64
-        /// The service said its last word, or its end was reported: nothing more comes of this run.
+        /// Volatile: the service said its last word, or its end was reported: nothing more comes of this run.
         var isEnded = false
     }
-    private enum Phase {
+    enum Phase {
         /// No owner, or nothing wanted.
         case idle
-        /// Asked, no answer yet.
+        /// Asked, no answer yet. What comes is held.
         case attaching
+        /// Durable: something is missing, and a page is on its way, or waits for `resume`. What comes is held.
+        case reading
         case live
         /// The owner does not let this lane follow it: nothing comes before the next one.
         case refused
     }
-    private struct Held {
-        let name: String
-        let sequence: UInt64
-        let previous: UInt64
-        let payload: Payload
-    }
     /// Events of a run that no gap can name: no answer told its epoch.
     private static var unknownRun: Gap { Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged) }
 
-    private var phase = Phase.idle
-    private var run: Run?
+    var phase = Phase.idle
+    var run: Run?
     /// How holes are found now. Behind `wanted` while a wider scope has not been answered.
-    private var scope = LaneScope.nothing
-    private var wanted = LaneScope.nothing
+    var scope = LaneScope.nothing
+    var wanted = LaneScope.nothing
+    private var wantedNames: Set<String>? = []
     private var hasOwner = false
     /// The name is known to have no owner.
     private var isAbsent = false
@@ -56,28 +61,59 @@ package struct LaneMachine<Payload> {
     private var beginsAtFirst = false
     /// The bus was gone meanwhile: runs may have come and gone unseen.
     private var wasCutOff = false
+    /// `Head` or `End`, heard before the answer and before any event: where the run began.
+    private var firstWord: StreamHead?
     /// `End`, heard before the answer that it has to wait for.
     private var lastWord: StreamHead?
-    private var held: [Held] = []
-    private var heldCost = 0
+    var held = HeldEvents<Payload>()
+    /// Something came that had no room there, before the answer.
     private var heldOverflowed = false
     /// Events came that no `Head` has confirmed.
-    private var isUnconfirmed = false
+    var isUnconfirmed = false
     private var hasHeardSinceTick = false
 
-    /// How many events wait for the answer of `Attach` at the most. Past it they count as lost.
-    package static var heldLimit: Int { 1_024 }
-    /// How much they may cost together, in bytes.
-    package static var heldCostLimit: Int { 16 << 20 }
+    /// Whether the owner's last answer said that events can be read; before the first, what was told at the beginning.
+    package internal(set) var isDurable: Bool
+    /// The run that answered last: the position is one of its history.
+    var ownerEpoch: UInt64?
+    /// Nothing was read yet: what was removed before is nobody's loss.
+    var beginsAtOldest: Bool
+    /// The consumer has no room: nothing is read before `resume`.
+    var isBehind = false
+    var newcomers = LaneNewcomers()
+    /// Reading: the sequence up to which something is known to be missing.
+    var target: UInt64 = 0
+    /// Reading: the latest request's `after`, and how many in a row brought nothing.
+    var readAfter: UInt64 = 0
+    var fruitlessReads = 0
+    /// The run of the page that is being looked at.
+    var pageEpoch: UInt64?
 
-    package init() {}
+    /// How many events are held at the most. Past it they count as lost where nothing can be read.
+    package static var heldLimit: Int { HeldEvents<Payload>.countLimit }
+    /// How much they may cost together, in bytes.
+    package static var heldCostLimit: Int { HeldEvents<Payload>.costLimit }
+
+    /// - Parameters:
+    ///   - start: where it begins. Its names are then wanted for its whole life: another name begins now.
+    ///   - isDurable: what is known of the interface before the service tells.
+    package init(from start: LaneStart = .now, isDurable: Bool = false) {
+        self.isDurable = isDurable
+        beginsAtOldest = start == .oldest
+        switch start {
+        case .now: run = nil
+        case .oldest: run = Run(epoch: 0, position: 0)
+        case .at(let sequence): run = Run(epoch: 0, position: sequence)
+        case .after(let epoch, let sequence): run = Run(epoch: epoch, position: sequence)
+        }
+    }
 
     /// Whether the relay is in step with the service, or has nothing to follow.
     package var isSettled: Bool { phase == .live || wanted == .nothing }
-    /// Where this lane stands, for people.
+    /// Where this lane stands: all is accounted for up to here. Epoch 0: in whatever history.
     package var position: (epoch: UInt64, sequence: UInt64)? { run.map { ($0.epoch, $0.position) } }
 
-    // MARK: Inputs
+    // MARK: The owner
 
     /// The service's name has an owner, whose signals follow.
     ///
@@ -90,14 +126,18 @@ package struct LaneMachine<Payload> {
     }
 
     /// Nobody has the service's name.
-    package mutating func ownerAbsent() { (isAbsent, beginsAtFirst) = (true, wanted != .nothing) }
+    package mutating func ownerAbsent() {
+        (isAbsent, beginsAtFirst) = (true, wanted != .nothing)
+        newcomers.admitUnresolved()
+    }
 
-    /// The owner left the bus: its run is over.
+    /// The owner left the bus: its run is over. What a durable lane missed of it can be read from the next.
     package mutating func ownerVanished() -> [Action] {
         defer {
             leave()
             ownerAbsent()
         }
+        if isDurable { return missRun() }
         if phase == .attaching {
             // What it said at last is as good as an answer.
             if let lastWord { return join(lastWord) }
@@ -112,43 +152,82 @@ package struct LaneMachine<Payload> {
         wasCutOff = run != nil
         isAbsent = false
         defer { leave() }
-        return run == nil && beginsAtFirst && phase == .attaching ? [.gap(Self.unknownRun)] : []
+        return missRun()
     }
-
-    /// What subscribers want has changed.
-    package mutating func want(_ names: Set<String>?) -> [Action] {
-        let new = LaneScope(names: names)
-        if new == wanted { return [] }
-        wanted = new
-        if phase == .refused && new != .nothing {
-            (scope, run, beginsAtFirst, wasCutOff) = (new, nil, false, false)
+    /// A run that this lane waited for went out of sight before it answered.
+    private mutating func missRun() -> [Action] {
+        guard run == nil, beginsAtFirst, phase == .attaching else { return [] }
+        if isDurable, let firstWord {
+            run = Run(epoch: firstWord.epoch, position: firstWord.sequence)
             return []
         }
-        switch (scope, new) {
-        case (_, .nothing):
+        return [.gap(Self.unknownRun)]
+    }
+
+    // MARK: What is wanted
+
+    /// What subscribers want has changed.
+    ///
+    /// A name that was not wanted before gets what comes from now on. Where nobody had the service's name meanwhile it may get
+    /// what the last run left unseen, too.
+    package mutating func want(_ names: Set<String>?) -> [Action] {
+        let (new, old) = (LaneScope(names: names), wantedNames)
+        let hasGained = names.map { names in old.map { !names.isSubset(of: $0) } ?? false } ?? (old != nil)
+        wantedNames = names
+        if new == wanted && !(isDurable && hasGained) { return [] }
+        wanted = new
+        if new == .nothing {
             let owned = hasOwner
-            (scope, run) = (.nothing, nil)
+            (run, ownerEpoch, beginsAtOldest, isBehind) = (nil, nil, false, false)
+            newcomers.removeAll()
             leave()
             hasOwner = owned
             return []
-        case (.all, .one),
-            (.one, .one) where scope == new:
-            // All before the position is accounted for: true of each name, too.
+        }
+        if case (.one, .one) = (scope, new), scope != new { return startAfresh(new) }
+        if scope == .nothing { return startAfresh(new) }
+        if phase == .refused {
             scope = new
-            return hasOwner && phase == .attaching ? [ask()] : []
-        case (.one, .all) where hasOwner: return [ask()]
-        case (.one, .one), (.nothing, _):
-            (scope, run, beginsAtFirst, wasCutOff) = (new, nil, isAbsent, false)
-            return hasOwner ? attach() : []
-        default:
-            scope = new
+            if !isDurable { (run, beginsAtFirst, wasCutOff) = (nil, false, false) }
+        }
+        if isDurable && hasGained { welcome(beyond: old) }
+        if scope != .all && new == .all && hasOwner && phase != .refused {
+            // The page under way may reach beyond the answer, and lacks the new names.
+            if phase == .reading { (phase, pageEpoch) = (.attaching, nil) }
+            return [ask()]
+        }
+        // All before the position is accounted for: true of each name, too.
+        let isNarrower = scope == .all || scope == new
+        scope = new
+        if phase == .reading && hasGained { return read() }
+        return isNarrower && hasOwner && phase == .attaching && new != .all ? [ask()] : []
+    }
+    private mutating func startAfresh(_ new: LaneScope) -> [Action] {
+        // What a lane begins with is kept until it is first wanted.
+        if scope != .nothing { (run, ownerEpoch, beginsAtOldest) = (nil, nil, false) }
+        newcomers.removeAll()
+        scope = new
+        if phase == .refused {
+            (beginsAtFirst, wasCutOff) = (false, false)
             return []
+        }
+        (beginsAtFirst, wasCutOff) = (isAbsent, false)
+        return hasOwner ? attach() : []
+    }
+    private mutating func welcome(beyond old: Set<String>?) {
+        switch phase {
+        case .reading: newcomers.add(beyond: old, through: scope == .all ? target : nil)
+        case .live where scope == .all: break
+        default: if !isAbsent { newcomers.add(beyond: old, through: nil) }
         }
     }
 
-    /// The latest `attach` got no answer in time: asks again.
-    package func unanswered() -> [Action] {
-        hasOwner && wanted != .nothing && phase != .refused ? [ask()] : []
+    // MARK: Answers
+
+    /// The latest `attach` or `read` got no answer in time: asks again.
+    package mutating func unanswered() -> [Action] {
+        guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
+        return phase == .reading ? read() : [ask()]
     }
 
     /// The owner does not let this lane follow it. Asks no more before the next owner.
@@ -158,17 +237,26 @@ package struct LaneMachine<Payload> {
             leave()
             (phase, hasOwner) = (.refused, true)
         }
+        if isDurable { return [] }
         return endRun().map { [.gap($0)] } ?? []
     }
 
     /// The owner answered the latest `attach`.
     package mutating func attached(_ answer: Attachment) -> [Action] {
         guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
+        isDurable = answer.oldest != .max
+        if isDurable { return join(durable: answer) }
+        (isBehind, pageEpoch) = (false, nil)
+        newcomers.removeAll()
         return join(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last))
     }
     /// Goes on with a run from where this lane stands in it, now that it is known how far the run has come.
     private mutating func join(_ head: StreamHead) -> [Action] {
         var actions: [Action] = []
+        if let run, run.epoch == 0 {
+            // Nothing older than the head can be had.
+            self.run = beginsAtOldest ? nil : Run(epoch: head.epoch, position: min(run.position, head.sequence))
+        }
         if let run, run.epoch != head.epoch {
             if let gap = endRun() {
                 actions.append(.gap(gap))
@@ -181,66 +269,141 @@ package struct LaneMachine<Payload> {
             self.run = Run(epoch: head.epoch, position: beginsAtFirst ? 0 : head.sequence)
         }
         if lastWord?.epoch == head.epoch { run?.isEnded = true }
-        let waiting = held
-        (held, heldCost, heldOverflowed, lastWord) = ([], 0, false, nil)
-        (wasCutOff, beginsAtFirst) = (false, false)
-        phase = .live
-        for event in waiting {
-            guard case .deliver(let epoch, let gap) = receive(event.name, event.sequence, event.previous) else {
-                continue
-            }
-            if let gap { actions.append(.gap(gap)) }
-            actions.append(.deliver(event.payload, epoch: epoch))
-        }
+        settle(with: head.epoch)
+        drain(reading: false, into: &actions)
         if let gap = account(to: head.sequence, last: head.last) { actions.append(.gap(gap)) }
         scope = wanted
+        goLive()
         isUnconfirmed = false
         return actions
     }
+    /// Goes on with the history, if it is the one in which this lane stands; asks for what is missing of it.
+    private mutating func join(durable answer: Attachment) -> [Action] {
+        var actions: [Action] = []
+        var isOther = false
+        if let run {
+            if run.epoch == 0 {
+                self.run?.position = min(run.position, answer.head)
+            } else if ownerEpoch != answer.epoch && run.position != answer.from {
+                // Restored from a backup, or another journal. (A run that answered before cannot have lost what it had: there
+                // `from` may be behind what was read, since it counts what was emitted.)
+                if let gap = endRun() { actions.append(.gap(gap)) }
+                self.run = Run(epoch: answer.epoch, position: answer.from)
+                newcomers.removeResolved()
+                isOther = true
+            }
+        } else {
+            run = Run(epoch: answer.epoch, position: beginsAtFirst ? answer.from : answer.head)
+        }
+        settle(with: answer.epoch)
+        newcomers.resolve(answer.head)
+        if phase == .reading && !isOther {
+            raiseTarget(to: answer.head, last: answer.last)
+            return actions
+        }
+        target = 0
+        if isBehind { held.removeAll() }
+        // By the old scope: what came before this answer is not for a new name.
+        var isWhole = drain(reading: true, into: &actions)
+        raiseTarget(to: answer.head, last: answer.last)
+        if isWhole { isWhole = target <= position(of: run) && !isBehind }
+        if isWhole { advance(to: answer.head, in: answer.epoch) }
+        scope = wanted
+        guard isWhole else { return actions + read() }
+        goLive()
+        isUnconfirmed = false
+        return actions
+    }
+    private mutating func settle(with epoch: UInt64) {
+        ownerEpoch = epoch
+        (wasCutOff, beginsAtFirst, heldOverflowed) = (false, false, false)
+        (firstWord, lastWord) = (nil, nil)
+    }
+
+    // MARK: Signals
 
     /// An event came from the owner.
     package mutating func receive(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Verdict {
         switch phase {
         case .idle, .refused: return .drop
         case .attaching:
-            if held.count >= Self.heldLimit { overflow() }
+            if held.isFull { overflow() }
             return heldOverflowed ? .drop : .hold
+        case .reading:
+            guard place(of: name, sequence, previous) != .nowhere else { return .drop }
+            if isBehind { target = max(target, sequence) }
+            return isBehind ? .drop : .hold
         case .live: break
         }
-        guard var run, scope.includes(name), sequence > run.position, previous < sequence else { return .drop }
-        var gap: Gap?
-        switch scope {
-        case .all where sequence > run.position + 1: gap = missing(run, through: sequence - 1)
-        case .one where previous > run.position: gap = missing(run, through: previous)
-        default: break
+        let gap: Gap?
+        switch place(of: name, sequence, previous) {
+        case .nowhere: return .drop
+        case .next: gap = nil
+        case .behindHole(let through):
+            if isDurable { return .hold }
+            gap = run.map { missing($0, through: through) }
         }
-        run.position = sequence
-        self.run = run
-        (isUnconfirmed, hasHeardSinceTick) = (true, true)
-        return .deliver(epoch: run.epoch, after: gap)
+        let epoch = take(sequence)
+        hasHeardSinceTick = true
+        return .deliver(epoch: epoch, after: gap)
     }
-    /// Keeps an event, of so many bytes, until `attached`.
+    /// Keeps an event, of so many bytes, until its turn.
     package mutating func hold(
         _ name: String, _ sequence: UInt64, _ previous: UInt64, _ payload: Payload, cost: Int = 0
-    ) {
-        heldCost += cost
-        if heldCost > Self.heldCostLimit { return overflow() }
-        held.append(Held(name: name, sequence: sequence, previous: previous, payload: payload))
+    ) -> [Action] {
+        let event = HeldEvents.Element(name: name, sequence: sequence, previous: previous, payload: payload)
+        switch phase {
+        case .idle, .refused: return []
+        case .attaching:
+            if !held.append(event, cost: cost) { overflow() }
+            return []
+        case .reading:
+            if isBehind { return [] }
+            if held.append(event, cost: cost) { return [] }
+            // All of it can be read; and the newest are those that may join what is read without another page.
+            target = held.elements.reduce(max(target, sequence)) { max($0, $1.sequence) }
+            held.removeAll()
+            _ = held.append(event, cost: cost)
+            return []
+        case .live:
+            guard case .behindHole(let through) = place(of: name, sequence, previous) else { return [] }
+            _ = held.append(event, cost: cost)
+            return beginReading(through: max(through, held.elements.isEmpty ? sequence : 0))
+        }
     }
-    /// The place of what was held is reported, once the answer tells how far it reaches.
-    private mutating func overflow() { (held, heldCost, heldOverflowed) = ([], 0, true) }
+    /// The place of what was held is reported or read, once the answer tells how far it reaches.
+    private mutating func overflow() {
+        held.removeAll()
+        heldOverflowed = true
+    }
 
     /// The owner announced where it stands; with `isLast` it will publish nothing more.
     package mutating func head(epoch: UInt64, sequence: UInt64, last: [String: UInt64], isLast: Bool = false)
         -> [Action]
     {
-        if isLast && phase == .attaching { lastWord = StreamHead(epoch: epoch, sequence: sequence, last: last) }
-        guard phase == .live, run?.epoch == epoch else { return [] }
-        let gap = account(to: sequence, last: last)
+        if phase == .attaching {
+            let word = StreamHead(epoch: epoch, sequence: sequence, last: last)
+            if isLast { lastWord = word }
+            if firstWord == nil && held.elements.isEmpty && !heldOverflowed { firstWord = word }
+        }
+        guard phase == .live || phase == .reading, ownerEpoch == epoch, let run else { return [] }
+        if phase == .reading {
+            raiseTarget(to: sequence, last: last)
+            return []
+        }
         isUnconfirmed = false
-        if isLast { run?.isEnded = true }
+        if isDurable {
+            let through = end(to: sequence, last: last)
+            if through > run.position { return beginReading(through: through) }
+            advance(to: sequence, in: epoch)
+            return []
+        }
+        let gap = account(to: sequence, last: last)
+        if isLast { self.run?.isEnded = true }
         return gap.map { [.gap($0)] } ?? []
     }
+
+    // MARK: Silence
 
     /// What a tick asks for.
     package enum Tick: Equatable {
@@ -270,14 +433,15 @@ package struct LaneMachine<Payload> {
     // MARK: Steps
 
     private mutating func attach() -> [Action] {
-        phase = .attaching
-        (held, heldCost, heldOverflowed) = ([], 0, false)
+        (phase, heldOverflowed, pageEpoch) = (.attaching, false, nil)
+        held.removeAll()
         return [ask()]
     }
     private func ask() -> Action { .attach(epoch: run?.epoch ?? 0, after: run?.position ?? 0) }
     private mutating func leave() {
-        (phase, hasOwner, lastWord) = (.idle, false, nil)
-        (held, heldCost, heldOverflowed, isUnconfirmed) = ([], 0, false, false)
+        (phase, hasOwner, firstWord, lastWord) = (.idle, false, nil, nil)
+        held.removeAll()
+        (heldOverflowed, isUnconfirmed, pageEpoch) = (false, false, nil)
         // What waited to count counts from the next run on.
         scope = wanted
     }
@@ -290,20 +454,9 @@ package struct LaneMachine<Payload> {
     }
     /// Everything up to `head` was sent before this word: what is not here is lost.
     private mutating func account(to head: UInt64, last: [String: UInt64]) -> Gap? {
-        guard let run else { return nil }
-        let through: UInt64
-        switch scope {
-        case .nothing: return nil
-        case .one(let name): through = min(last[name] ?? 0, head)
-        case .all: through = head
-        }
+        guard let run, scope != .nothing else { return nil }
+        let through = end(to: head, last: last)
         defer { self.run?.position = max(run.position, head) }
         return through > run.position ? missing(run, through: through) : nil
-    }
-    private func missing(_ run: Run, through last: UInt64) -> Gap {
-        let first = run.position + 1  // Never past the end: something after the position came.
-        // Of one name at least the last one is missing; who is between is unknown.
-        let count = scope == .all || first == last ? Int(clamping: min(last - first, UInt64(Int.max) - 1) + 1) : nil
-        return Gap(first...last, epoch: run.epoch, count: count, reason: .lost)
     }
 }

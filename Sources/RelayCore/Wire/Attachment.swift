@@ -3,7 +3,7 @@ package struct Attachment: Hashable, Sendable {
     package var epoch: UInt64
     /// The sequence from which the relay goes on: what it has, as far as this run knows it.
     package var from: UInt64
-    /// The oldest sequence that can still be had.
+    /// The oldest sequence that can still be read of the names asked for. `UInt64.max`: nothing can, ever.
     package var oldest: UInt64
     /// The last sequence that was published.
     package var head: UInt64

@@ -82,7 +82,7 @@ final class FakeService: BusHandler {
                 case "Attach":
                     state.attaches += 1
                     let answer = Attachment(
-                        epoch: epoch, from: 0, oldest: 0, head: state.sequence, last: state.last)
+                        epoch: epoch, from: 0, oldest: .max, head: state.sequence, last: state.last)
                     try Stream1.write(answer, into: &body)
                     state.connection?.reply(to: call, try Signature(Stream1.attachmentSignature), body: body.bytes)
                 default: break

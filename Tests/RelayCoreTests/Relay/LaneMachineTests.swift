@@ -68,7 +68,7 @@ import Testing
         var machine = LaneMachine<Int>()
         _ = machine.want(names)
         _ = machine.ownerAppeared(isNew: false)
-        _ = machine.attached(Attachment(epoch: 7, from: 0, oldest: 0, head: position, last: [:]))
+        _ = machine.attached(Attachment(epoch: 7, from: 0, oldest: .max, head: position, last: [:]))
         return machine
     }
     private static func gaps(_ actions: [LaneMachine<Int>.Action]) -> [Gap] {
@@ -110,18 +110,18 @@ import Testing
         let cost = byCount ? 0 : LaneMachine<Int>.heldCostLimit / 8
         let fitting = byCount ? count : 8
         for number in 1...fitting + 1 where machine.receive("A", number, number - 1) == .hold {
-            machine.hold("A", number, number - 1, Int(number), cost: cost)
+            _ = machine.hold("A", number, number - 1, Int(number), cost: cost)
         }
-        let answer = Attachment(epoch: 7, from: 0, oldest: 0, head: fitting + 1, last: ["A": fitting + 1])
+        let answer = Attachment(epoch: 7, from: 0, oldest: .max, head: fitting + 1, last: ["A": fitting + 1])
         #expect(Self.gaps(machine.attached(answer)).map(\.sequences) == [1...fitting + 1])
 
         machine = LaneMachine<Int>()
         _ = machine.want(nil)
         _ = machine.ownerAppeared(isNew: true)
         for number in 1...fitting where machine.receive("A", number, number - 1) == .hold {
-            machine.hold("A", number, number - 1, Int(number), cost: cost)
+            _ = machine.hold("A", number, number - 1, Int(number), cost: cost)
         }
-        let actions = machine.attached(Attachment(epoch: 7, from: 0, oldest: 0, head: fitting, last: ["A": fitting]))
+        let actions = machine.attached(Attachment(epoch: 7, from: 0, oldest: .max, head: fitting, last: ["A": fitting]))
         #expect(actions.count == Int(fitting) && Self.gaps(actions) == [])
     }
     @Test("a run's last word counts, even if it comes before the answer") func lastWord() {
@@ -129,7 +129,7 @@ import Testing
         _ = machine.want(nil)
         _ = machine.ownerAppeared(isNew: true)
         #expect(machine.receive("A", 1, 0) == .hold)
-        machine.hold("A", 1, 0, 1)
+        _ = machine.hold("A", 1, 0, 1)
         _ = machine.head(epoch: 7, sequence: 2, last: ["A": 2], isLast: true)
         let actions = machine.ownerVanished()
         #expect(actions.count == 2)
@@ -157,15 +157,15 @@ import Testing
         machine.ownerAbsent()
         _ = machine.ownerAppeared(isNew: true)
         #expect(machine.receive("A", 1, 0) == .hold)
-        machine.hold("A", 1, 0, 1)
+        _ = machine.hold("A", 1, 0, 1)
         #expect(Self.gaps(machine.refused()) == [] && !machine.isSettled)
         #expect(machine.receive("A", 2, 1) == .drop && machine.unanswered().isEmpty && machine.want(nil).isEmpty)
-        #expect(machine.attached(Attachment(epoch: 7, from: 0, oldest: 0, head: 9, last: [:])).isEmpty)
+        #expect(machine.attached(Attachment(epoch: 7, from: 0, oldest: .max, head: 9, last: [:])).isEmpty)
         #expect(!machine.needsTick && machine.tick() == .rest && Self.gaps(machine.ownerVanished()) == [])
         #expect(machine.ownerAppeared(isNew: true).count == 1)
         #expect(machine.receive("A", 1, 0) == .hold)
-        machine.hold("A", 1, 0, 1)
-        let actions = machine.attached(Attachment(epoch: 8, from: 0, oldest: 0, head: 1, last: ["A": 1]))
+        _ = machine.hold("A", 1, 0, 1)
+        let actions = machine.attached(Attachment(epoch: 8, from: 0, oldest: .max, head: 1, last: ["A": 1]))
         guard case .deliver(1, epoch: 8)? = actions.first, machine.isSettled else {
             Issue.record("\(actions)")
             return

@@ -117,7 +117,7 @@ struct LaneWorld {
         case .serve:
             if requests.isEmpty { return false }
             for request in requests where isRunning && request.epoch == epoch {
-                let answer = Attachment(epoch: epoch, from: 0, oldest: sequence + 1, head: sequence, last: last)
+                let answer = Attachment(epoch: epoch, from: 0, oldest: .max, head: sequence, last: last)
                 send(.answer(request.generation, answer))
             }
             requests = []
@@ -185,7 +185,7 @@ struct LaneWorld {
             if !hasOwner { return }
             switch machine.receive(name, sequence, previous) {
             case .drop: break
-            case .hold: machine.hold(name, sequence, previous, (name, sequence))
+            case .hold: run(machine.hold(name, sequence, previous, (name, sequence)))
             case .deliver(let epoch, let gap):
                 if let gap { run([.gap(gap)]) }
                 run([.deliver((name, sequence), epoch: epoch)])
@@ -221,6 +221,7 @@ struct LaneWorld {
                 // The relay shows what is wanted only.
                 if wanted.contains(event.0) { deliver(event.0, event.1, epoch) }
             case .gap(let gap): report(gap)
+            case .read: faults.append("a volatile lane was to be read")
             }
         }
     }
