@@ -9,13 +9,17 @@
 public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Delivery<Payload>
     public typealias Failure = Never
+    private enum Source: Sendable {
+        case buffer(StreamBuffer, unbox: @Sendable (AnyEventBox) -> Payload)
+        case pulled(any PulledDeliveries<Payload>)
+    }
     private let handle: Subscription
-    private let buffer: StreamBuffer
-    private let unbox: @Sendable (AnyEventBox) -> Payload
+    private let source: Source
 
     init(_ buffer: StreamBuffer, _ unbox: @escaping @Sendable (AnyEventBox) -> Payload) {
-        (self.buffer, self.unbox, handle) = (buffer, unbox, Subscription(buffer))
+        (source, handle) = (.buffer(buffer, unbox: unbox), Subscription(buffer))
     }
+    init(_ pulled: any PulledDeliveries<Payload>) { (source, handle) = (.pulled(pulled), Subscription(pulled)) }
 
     /// Ends the stream for all its copies; what is buffered is dropped.
     public func cancel() { handle.cancel() }
@@ -29,10 +33,14 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
 
         public func next() async -> Delivery<Payload>? { await next(isolation: nil) }
         public func next(isolation: isolated (any Actor)?) async -> Delivery<Payload>? {
-            switch await stream.buffer.next(isolation: isolation) {
-            case .event(let box, let stamp)?: .event(stream.unbox(box), stamp)
-            case .gap(let gap)?: .gap(gap)
-            case nil: nil
+            switch stream.source {
+            case .pulled(let pulled): return await pulled.next(isolation: isolation)
+            case .buffer(let buffer, let unbox):
+                switch await buffer.next(isolation: isolation) {
+                case .event(let box, let stamp)?: return .event(unbox(box), stamp)
+                case .gap(let gap)?: return .gap(gap)
+                case nil: return nil
+                }
             }
         }
     }

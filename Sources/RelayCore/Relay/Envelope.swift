@@ -7,9 +7,13 @@ package struct Envelope: Sendable {
     /// The signal's body: the fields, then the stamp.
     package let body: [UInt8]
     package let stamp: Stamp
+    /// The fields that it was written with, by name; nil when the service has not told them.
+    package let fields: [WireField]?
 
-    package init(interface: String, name: String, signature: String, body: [UInt8], stamp: Stamp) {
+    package init(
+        interface: String, name: String, signature: String, body: [UInt8], stamp: Stamp, fields: [WireField]? = nil
+    ) {
         (self.interface, self.name, self.signature) = (interface, name, signature)
-        (self.body, self.stamp) = (body, stamp)
+        (self.body, self.stamp, self.fields) = (body, stamp, fields)
     }
 }

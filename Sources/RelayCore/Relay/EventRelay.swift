@@ -13,6 +13,7 @@ public final class EventRelay: Sendable {
     public let service: String
     let follower: ServiceFollower
     private let receivers: RelayReceivers
+    private let interfaces: [String: any EventInterface.Type]
     private let commands: [ObjectIdentifier: any RelayCommandCodec]
 
     /// Prepares to follow a service. Nothing happens before `activate()`, so that the first subscriptions miss nothing.
@@ -23,28 +24,43 @@ public final class EventRelay: Sendable {
     ///   - delivery: where handlers run that are on no actor.
     ///   - requirement: whom the service's owner must be, to be believed.
     ///   - activation: whether the bus is asked to start an absent service.
+    ///   - cursors: the folder in which `.resuming` keeps how far subscribers have come; nil stands for `relay/cursors` in
+    ///     `XDG_STATE_HOME`, else in `~/.local/state`. It is made when it is first needed, for its user alone.
     /// - Throws: `UnsupportedType` with type, field and reason for what D-Bus cannot carry; `InvalidArgument` for a name that
     ///   is none.
     public convenience init(
         following service: String, on bus: Bus = .session, interfaces: any EventInterface.Type...,
         delivery: DeliveryTarget = .background, requiring requirement: PeerRequirement = .anyone,
-        activation: Activation = .onDemand
+        activation: Activation = .onDemand, cursors: String? = nil
     ) throws {
-        try self.init(service, bus, interfaces, delivery, requirement, activation)
+        try self.init(service, bus, interfaces, delivery, requirement, activation, cursors, .none)
+    }
+    /// With faults for tests of its cursors.
+    package convenience init(
+        following service: String, on bus: Bus, interfaces: any EventInterface.Type..., cursors: String,
+        faults: CursorFaults
+    ) throws {
+        try self.init(service, bus, interfaces, .background, .anyone, .onDemand, cursors, faults)
     }
     private init(
         _ service: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], _ delivery: DeliveryTarget,
-        _ requirement: PeerRequirement, _ activation: Activation
+        _ requirement: PeerRequirement, _ activation: Activation, _ cursors: String?, _ faults: CursorFaults
     ) throws {
         var contract = RelayContract()
         for interface in interfaces { try contract.add(interface) }
         let interests = RelayInterests(contract.interests)
         self.service = service
         commands = contract.commands
-        publisher = EventPublisher(delivery: delivery, interest: interests)
+        self.interfaces = contract.interfaces
+        let publisher = EventPublisher(delivery: delivery, interest: interests)
+        self.publisher = publisher
         receivers = RelayReceivers(publisher, contract.receivers, contract.interfaces)
         follower = try ServiceFollower(
-            service: service, on: bus, requiring: requirement, activation: activation, sink: receivers)
+            service: service, on: bus, requiring: requirement, activation: activation, durable: contract.durable,
+            cursors: cursors, faults: faults,
+            onCursorFailure: { [weak publisher] name, error in
+                publisher?.publish(CursorFailure(name: name, error: error))
+            }, sink: receivers)
         interests.start(follower)
     }
     deinit { receivers.finish() }
@@ -108,6 +124,83 @@ public final class EventRelay: Sendable {
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws
     where C.Reply == NoReply, C.Failure == Never {
         let _: C.Reply = try await call(command, timeout: timeout)
+    }
+
+    // MARK: Subscriptions that start elsewhere than now
+
+    /// Calls `handler` with each event of a type, from `start` on: on the actor it is written on, else where the publisher's
+    /// delivery says. `publisher.subscribe(to:)` is for events from now on.
+    ///
+    /// - Order: that of the interface, first the journal's events, then the live ones, each once. Two positioned
+    ///   subscriptions have no order between them, nor with the publisher's.
+    /// - Loss: what the journal no longer has is a gap in its place, as is everything that came while nobody listened on a
+    ///   volatile interface. When the subscriber is slower than its buffer is long, a durable interface is read again from
+    ///   there, without a gap; on a volatile one the buffer's rule holds. An event whose present or former schema cannot be
+    ///   read is a gap of its own.
+    /// - Memory: two pages of the journal (256 KiB each), and the buffer's limit of events.
+    /// - Cancellation: by the subscription returned, which must be kept; after `cancel()` on the handler's own actor no call
+    ///   comes. The relay's end ends it, after what it holds.
+    /// - Cursors: with `.resuming`, the place is advanced after the handler has returned, and written within 100 ms and at
+    ///   the end: after a crash the last events come again. `CursorFailure` tells when it cannot be written.
+    /// - Throws: `NotFound` for an event that is of no interface of this relay. For `.resuming`: `Conflict` while another
+    ///   subscription, process or relay uses the name; `InvalidArgument` for a name or a file that is none, or one that was
+    ///   made for other events; `Unavailable` or `NotPermitted` for a folder that cannot be used.
+    public func subscribe<E: DomainEvent>(
+        to type: E.Type = E.self, from start: StreamPosition, buffer: EventBuffer = .standard,
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
+        @_inheritActorContext onGap: (@isolated(any) @Sendable (Gap) -> Void)? = nil
+    ) throws -> Subscription {
+        let route: DeliveryRoute?
+        if let actor = handler.isolation ?? onGap?.isolation {
+            route = .closures(on: actor)
+        } else if case .immediate = publisher.delivery.kind {
+            route = nil
+        } else {
+            route = .closures(publisher.delivery)
+        }
+        let source = try source(of: type, from: start, buffer)
+        let body = FeedHandler(
+            source.source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } })
+        body.start()
+        source.begin()
+        return Subscription(body)
+    }
+    /// The events of a type from `start` on, as a sequence.
+    ///
+    /// Order, loss, memory and what is thrown: as above. An event counts as handled when the next one is asked for. The
+    /// stream begins when it is asked for, not with its first iteration; it ends with the relay, after what it holds.
+    public func events<E: DomainEvent>(
+        of type: E.Type = E.self, from start: StreamPosition, buffer: EventBuffer = .standard
+    ) throws -> EventStream<E> {
+        let source = try source(of: type, from: start, buffer)
+        source.begin()
+        return EventStream(FeedStream(source.source))
+    }
+    /// The events of a whole interface from `start` on, in their one order: what rebuilds a state.
+    ///
+    /// All else as above. Its cursor is for all of the interface's events, also those that a later version adds.
+    public func events<I: EventInterface>(
+        in interface: I.Type, from start: StreamPosition, buffer: EventBuffer = .standard
+    ) throws -> EventStream<any DomainEvent> {
+        try check(I.self, "\(I.name)")
+        var decoders: [String: AnyEventDecoder] = [:]
+        func add<E: DomainEvent>(_ type: E.Type) throws { decoders[E.name] = try EventDecoder(type) }
+        for type in I.contract.events { try add(type) }
+        let source = try follower.source(I.name, names: nil, from: start, buffer, FeedDecoding(decoders))
+        source.begin()
+        return EventStream(FeedStream(source.source))
+    }
+    private func source<E: DomainEvent>(
+        of type: E.Type, from start: StreamPosition, _ buffer: EventBuffer
+    ) throws -> (source: FeedSource<E>, begin: () -> Void) {
+        try check(E.Interface.self, E.name)
+        return try follower.source(
+            E.Interface.name, names: [E.name], from: start, buffer, FeedDecoding(EventDecoder(type)))
+    }
+    private func check<I: EventInterface>(_ interface: I.Type, _ what: String) throws {
+        if interfaces[I.name].map({ ObjectIdentifier($0) == ObjectIdentifier(interface) }) ?? false { return }
+        throw RelayError(
+            .notFound, "\(what) is of \(I.name), which this relay was not made for: name it in interfaces")
     }
 
     private func send<C: Command>(_ command: C, _ timeout: Duration) async throws(CommandError<C.Failure>) -> C.Reply {

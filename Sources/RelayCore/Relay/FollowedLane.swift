@@ -1,61 +1,93 @@
-/// One interface of a followed service: its machine, and what it has asked the bus for.
+/// One interface of a followed service: who follows it, and what was asked of the bus for them.
 final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
-    struct HeldEvent {
-        let signature: String
-        let body: [UInt8]
-        let stamp: Stamp
-        let event: Event
-    }
-    /// One event of the interface, as it was seen on the bus or asked for.
+    /// One event of the interface, as it was seen on the bus or in the journal.
     struct Event {
+        let index: Int
         let name: String
+        fileprivate let utf8: [UInt8]
+        /// The sink's number for it.
         let token: Int
+        /// By the publisher's subscriptions.
         var isWanted: Bool
+        /// Of its signals.
+        var schema: UInt32?
     }
     let interface: String
     let path: String
-    var machine = LaneMachine<HeldEvent>()
-    /// What is wanted of it; nil stands for every event.
-    var names: Set<String>? = [] {
-        didSet { for index in events.indices { events[index].isWanted = includes(events[index].name) } }
-    }
-    /// Few: looked through by comparing C strings, which is faster than making a `String` and hashing it.
+    /// For the publisher's subscriptions; its names are theirs.
+    let shared: LaneMember
+    /// The shared one, and one for each positioned subscription.
+    private(set) var members: [LaneMember]
+    /// Few: looked through by comparing bytes, which is faster than making a `String` and hashing it.
     private var events: [Event] = []
     /// A service that sends ever new names does not make this grow without end.
     private static let eventLimit = 1_024
     var rules: [MatchRule] = []
-    /// Counts the requests of `Attach`: only the latest answer counts.
-    var generation = 0
-    /// Of the present owner: the events that it has, once it has told.
-    var known: Set<String>?
+    /// Of the present owner: the fields that its events have, once it has told.
+    private(set) var schemas: LaneSchemas?
+    /// What the last owner told, which is mostly the same: what was made of it can be used again.
+    private var lastSchemas: LaneSchemas?
+    var isAskingSchemas = false
     /// Of the present owner: why it cannot be followed.
     var refusal: Gap?
-    /// Of the present owner: the events that it lacks, as far as subscribers were told.
+    /// Of the present owner: the events that it lacks, as far as the publisher's subscribers were told.
     var toldMissing: Set<String> = []
     /// Of the present owner: it was asked again without what it lacks.
     var hasLeftOutMissing = false
-    var hasTick = false
+
+    init(_ interface: String, isDurable: Bool) {
+        (self.interface, path) = (interface, Stream1.path(of: interface))
+        shared = LaneMember(isDurable: isDurable)
+        members = [shared]
+    }
 
     /// Another owner, or none: answers of this one no longer count.
     func forgetOwner() {
-        generation += 1
-        (known, refusal, toldMissing, hasLeftOutMissing) = (nil, nil, [], false)
+        for member in members { member.forgetOwner() }
+        (schemas, isAskingSchemas) = (nil, false)
+        (refusal, toldMissing, hasLeftOutMissing) = (nil, [], false)
     }
-    /// What is wanted and the owner does not have.
-    var missing: [String] {
-        guard let known, let names else { return [] }
-        return names.filter { !known.contains($0) }.sorted()
+    func adopt(_ told: [UInt32: EventSchema]) -> LaneSchemas {
+        let adopted = lastSchemas.flatMap { $0.byNumber == told ? $0 : nil } ?? LaneSchemas(told)
+        (schemas, lastSchemas, isAskingSchemas) = (adopted, adopted, false)
+        for index in events.indices { events[index].schema = adopted.present(of: events[index].name) }
+        return adopted
     }
-    /// The names to attach with. A service refuses a name that it does not have.
-    var attachedNames: [String] {
+
+    // MARK: Members
+
+    func add(_ member: LaneMember) { members.append(member) }
+    func remove(_ member: LaneMember) { members.removeAll { $0 === member } }
+
+    /// What is wanted of it by anybody; nil stands for every event.
+    var names: Set<String>? {
+        var all: Set<String> = []
+        for member in members {
+            guard let names = member.names else { return nil }
+            all.formUnion(names)
+        }
+        return all
+    }
+    func setSharedNames(_ names: Set<String>?) {
+        shared.names = names
+        for index in events.indices { events[index].isWanted = shared.wants(events[index].name) }
+    }
+    /// What somebody wants and the owner does not have.
+    func missing(_ member: LaneMember) -> [String] {
+        guard let known = schemas?.names, let names = member.names else { return [] }
+        return names.subtracting(known).sorted()
+    }
+    var isMissingSomething: Bool { members.contains { !missing($0).isEmpty } }
+    /// The names to attach with: the same for all members, as a service keeps one set for each peer.
+    var attachedNames: [String] { asked(names) }
+    /// The names to ask for. A service refuses a name that it does not have.
+    func asked(_ names: Set<String>?) -> [String] {
         guard let names else { return [Stream1.allNames] }
-        let present = names.filter { known?.contains($0) ?? true }
-        return present.isEmpty && !names.isEmpty ? [Stream1.allNames] : Array(present)
+        let present = schemas.map { names.intersection($0.names) } ?? names
+        return present.isEmpty && !names.isEmpty ? [Stream1.allNames] : present.sorted()
     }
     /// Whether there is something that later subscribers have to be told, too.
     var hasLasting: Bool { names?.isEmpty != true && (refusal != nil || !toldMissing.isEmpty) }
-
-    init(_ interface: String) { (self.interface, path) = (interface, Stream1.path(of: interface)) }
 
     /// What to ask the bus for: the events, and what `Stream1` says of them.
     func wantedRules(of service: String) -> [MatchRule] {
@@ -70,14 +102,27 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
             MatchRule(sender: service, path: path, interface: interface, member: member),
         ]
     }
-    private func includes(_ name: String) -> Bool { names?.contains(name) ?? true }
+
+    // MARK: Events
 
     /// The event that a message is; nil when there are too many of them.
     func event(of message: borrowing ReceivedMessage, _ sink: any FollowerSink) -> Event? {
         for event in events where message.hasMember(event.name) { return event }
-        guard let name = message.member, events.count < Self.eventLimit else { return nil }
-        let event = Event(name: name, token: sink.token(for: name, of: interface), isWanted: includes(name))
+        return message.member.flatMap { add($0, sink) }
+    }
+    /// The event of a name.
+    func event(named name: UnsafeRawBufferPointer, _ sink: any FollowerSink) -> Event? {
+        for event in events where PageReader.isEqual(name, event.utf8) { return event }
+        return add(String(decoding: name, as: UTF8.self), sink)
+    }
+    private func add(_ name: String, _ sink: any FollowerSink) -> Event? {
+        guard events.count < Self.eventLimit else { return nil }
+        let event = Event(
+            index: events.count, name: name, utf8: Array(name.utf8), token: sink.token(for: name, of: interface),
+            isWanted: shared.wants(name), schema: schemas?.present(of: name))
         events.append(event)
         return event
     }
+    /// As it stands now: it may have been held since.
+    func event(_ index: Int) -> Event { events[index] }
 }

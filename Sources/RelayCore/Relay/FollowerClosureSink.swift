@@ -6,17 +6,18 @@ package final class FollowerClosureSink: FollowerSink {
     private let names = Mutex<[(interface: String, name: String)]>([])
     package init(_ deliver: @escaping @Sendable (FollowerOutput) -> Void) { self.deliver = deliver }
 
-    package func schemas(_ schemas: [EventSchema], of interface: String) {}
+    package func schemas(_ schemas: LaneSchemas, of interface: String) {}
     package func token(for name: String, of interface: String) -> Int {
         names.withLock { names in
             names.append((interface, name))
             return names.count - 1
         }
     }
-    package func event(_ token: Int, signature: UnsafePointer<CChar>, body: UnsafeRawBufferPointer, stamp: Stamp) {
+    package func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
         let (interface, name) = names.withLock { $0[token] }
         let envelope = Envelope(
-            interface: interface, name: name, signature: String(cString: signature), body: Array(body), stamp: stamp)
+            interface: interface, name: name, signature: String(decoding: raw.signature, as: UTF8.self),
+            body: Array(raw.body), stamp: stamp, fields: raw.schemas?.fields(raw.schema))
         deliver(.event(envelope))
     }
     package func gap(_ gap: Gap, in interface: String, of name: String?) { deliver(.gap(interface: interface, gap)) }

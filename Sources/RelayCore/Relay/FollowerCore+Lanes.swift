@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Lanes: what comes from the owner, and what is asked of it.
@@ -27,36 +28,56 @@ extension FollowerCore {
         resolved(change.newOwner, isNew: true)
     }
     private func event(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
-        guard let stamp = message.withBody({ Self.stamp(of: $0) }), let event = lane.event(of: message, sink) else {
-            return
-        }
-        switch lane.machine.receive(event.name, stamp.sequence, stamp.previous) {
-        case .drop: return
-        case .hold:
-            let held = FollowedLane.HeldEvent(
-                signature: message.signature, body: message.body, stamp: stamp, event: event)
-            run(lane.machine.hold(event.name, stamp.sequence, stamp.previous, held, cost: held.body.count), lane)
-        case .deliver(let epoch, let gap):
-            if let gap { tell(gap, lane) }
-            if event.isWanted {
-                message.withSignature { signature in
-                    message.withBody { body in
-                        sink.event(event.token, signature: signature, body: body, stamp: stamp.inEpoch(epoch))
-                    }
+        message.withBody { body in
+            message.withSignature { text in
+                guard let stamp = RawEvent.stamp(of: body, epoch: 0), let event = lane.event(of: message, sink) else {
+                    return
                 }
+                // A C string, which ends with a NUL.
+                let signature = UnsafeRawBufferPointer(start: text, count: strlen(text))
+                let raw = RawEvent(schemas: lane.schemas, schema: event.schema, signature: signature, body: body)
+                for member in lane.members { take(event, raw, stamp, member, lane) }
             }
-            if !lane.hasTick { orderTick(lane) }
         }
     }
-    /// The last 24 bytes of a body: three numbers, aligned as the body is.
-    private static func stamp(of body: UnsafeRawBufferPointer) -> Stamp? {
-        guard body.count >= 24, body.count % 8 == 0 else { return nil }
-        func number(_ offset: Int) -> UInt64 {
-            // In bounds: counted above.
-            UInt64(littleEndian: body.loadUnaligned(fromByteOffset: body.count - 24 + offset, as: UInt64.self))
+    private func take(
+        _ event: FollowedLane.Event, _ raw: RawEvent, _ stamp: Stamp, _ member: LaneMember, _ lane: FollowedLane
+    ) {
+        if member.machine.isSettled, isFull(event, member) { member.machine.fellBehind() }
+        switch member.machine.receive(event.name, stamp.sequence, stamp.previous) {
+        case .drop: return
+        case .hold:
+            let held = LaneMember.HeldEvent(
+                event: event.index, signature: Array(raw.signature), body: Array(raw.body), stamp: stamp)
+            let actions = member.machine.hold(
+                event.name, stamp.sequence, stamp.previous, held, cost: held.body.count)
+            if actions.isEmpty { return }
+            // A hole: who else reads from this bus may have one, too.
+            suspectLoss(but: lane)
+            run(actions, member, lane)
+        case .deliver(let epoch, let gap):
+            if let gap { tell(gap, member, lane) }
+            deliver(event, raw, stamp.inEpoch(epoch), member)
+            if !member.hasTick { orderTick(member, lane) }
         }
-        return Stamp(
-            epoch: 0, sequence: number(0), previous: number(8), publishedAt: Timestamp(microseconds: number(16)))
+    }
+    /// Whether an event that can be read later has no room now.
+    private func isFull(_ event: FollowedLane.Event, _ member: LaneMember) -> Bool {
+        guard let feed = member.feed, member.token(of: event) >= 0 else { return false }
+        return !feed.wantsSignal(isDurable: member.machine.isDurable)
+    }
+    /// A signal in its place.
+    private func deliver(_ event: FollowedLane.Event, _ raw: RawEvent, _ stamp: Stamp, _ member: LaneMember) {
+        guard let feed = member.feed else {
+            if event.isWanted { sink.event(event.token, raw, stamp: stamp) }
+            return
+        }
+        let token = member.token(of: event)
+        guard token >= 0 else { return }
+        feed.append(
+            live: FeedPage(
+                live: token, signature: raw.signature, body: raw.body, stamp, schema: raw.schema, raw.schemas),
+            isDurable: member.machine.isDurable)
     }
     private func head(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
         let head = message.withBody { body -> StreamHead? in
@@ -64,21 +85,29 @@ extension FollowerCore {
             return try? Stream1.readHead(&reader)
         }
         guard let head, let member = message.member, member == "Head" || member == "End" else { return }
-        run(
-            lane.machine.head(
-                epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: member == "End"), lane)
+        for follower in lane.members {
+            let actions = follower.machine.head(
+                epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: member == "End")
+            run(actions, follower, lane)
+        }
     }
 
     // MARK: Lanes
 
     func lane(_ interface: String) -> FollowedLane {
         if let lane = state.onLoop.lanes[interface] { return lane }
-        let lane = FollowedLane(interface)
+        let lane = FollowedLane(interface, isDurable: durable.contains(interface))
         state.onLoop.lanes[interface] = lane
         state.onLoop.lanesInOrder.append(lane)
-        if state.onLoop.isResolved { lane.machine.ownerAbsent() }
-        if state.onLoop.owner != nil || state.onLoop.candidate != nil { _ = lane.machine.ownerAppeared(isNew: false) }
+        begin(lane.shared)
         return lane
+    }
+    /// Tells a new machine what is known of the owner.
+    func begin(_ member: LaneMember) {
+        if state.onLoop.isResolved { member.machine.ownerAbsent() }
+        if state.onLoop.owner != nil || state.onLoop.candidate != nil {
+            _ = member.machine.ownerAppeared(isNew: false)
+        }
     }
     func updateRules(_ lane: FollowedLane) {
         guard let connection = state.onLoop.connection else { return }
@@ -95,61 +124,76 @@ extension FollowerCore {
         for rule in lane.rules where !wanted.contains(rule) { connection.removeMatch(rule) }
         lane.rules = wanted
     }
-    func run(_ actions: [LaneMachine<FollowedLane.HeldEvent>.Action], _ lane: FollowedLane) {
+    func run(_ actions: [LaneMachine<LaneMember.HeldEvent>.Action], _ member: LaneMember, _ lane: FollowedLane) {
+        var isBehind = false
         for action in actions {
             switch action {
+            // What has no room is read when there is some.
+            case .deliver, .read: if isBehind { continue }
+            case .gap, .attach: break
+            }
+            switch action {
             case .deliver(let held, let epoch):
-                guard held.event.isWanted else { continue }
-                held.signature.withCString { signature in
+                let event = lane.event(held.event)
+                if isFull(event, member) {
+                    isBehind = true
+                    member.machine.fellBehind(before: held.stamp.sequence)
+                    continue
+                }
+                held.signature.withUnsafeBytes { signature in
                     held.body.withUnsafeBytes { body in
-                        sink.event(
-                            held.event.token, signature: signature, body: body, stamp: held.stamp.inEpoch(epoch))
+                        let raw = RawEvent(
+                            schemas: lane.schemas, schema: event.schema, signature: signature, body: body)
+                        deliver(event, raw, held.stamp.inEpoch(epoch), member)
                     }
                 }
-            case .gap(let gap): tell(gap, lane)
-            case .attach(let epoch, let after): attach(lane, epoch, after)
-            case .read: run(lane.machine.readRefused(), lane)
+            case .gap(let gap): tell(gap, member, lane)
+            case .attach(let epoch, let after): if member.search == nil { attach(member, lane, epoch, after) }
+            case .read(let after): read(after: after, member, lane)
             }
         }
-        if lane.machine.needsTick && !lane.hasTick { orderTick(lane) }
+        if member.machine.needsTick && !member.hasTick { orderTick(member, lane) }
     }
-    private func tell(_ gap: Gap, _ lane: FollowedLane) {
-        if gap.reason == .lost {
-            for other in state.onLoop.lanes.values where other !== lane {
-                other.machine.suspectLoss()
-                if other.machine.needsTick && !other.hasTick { orderTick(other) }
-            }
-        }
-        guard let names = lane.names else { return sink.gap(gap, in: lane.interface, of: nil) }
-        if names.count == 1 { return sink.gap(gap, in: lane.interface, of: names.first) }
+    func tell(_ gap: Gap, _ member: LaneMember, _ lane: FollowedLane) {
+        if gap.reason == .lost { suspectLoss(but: lane) }
         // How many of them are of the names that a subscription is for is not known.
-        let uncounted = Gap(gap.sequences, epoch: gap.epoch, count: nil, reason: gap.reason, detail: gap.detail)
-        sink.gap(uncounted, in: lane.interface, of: nil)
+        let isCounted = member.names.map { $0.count == 1 } ?? true
+        let told =
+            isCounted
+            ? gap : Gap(gap.sequences, epoch: gap.epoch, count: nil, reason: gap.reason, detail: gap.detail)
+        if let feed = member.feed { return feed.append(told) }
+        sink.gap(told, in: lane.interface, of: isCounted ? member.names?.first : nil)
     }
-    private func orderTick(_ lane: FollowedLane) {
-        lane.hasTick = true
-        loop.schedule(after: .seconds(2)) { [weak self] in
-            lane.hasTick = false
-            guard let self else { return }
-            tellLasting(lane)
-            switch lane.machine.tick() {
-            case .rest: break
-            case .again: if !lane.hasTick { orderTick(lane) }
-            case .attach(let epoch, let after): attach(lane, epoch, after)
+    private func suspectLoss(but lane: FollowedLane) {
+        for other in state.onLoop.lanesInOrder where other !== lane {
+            for member in other.members {
+                member.machine.suspectLoss()
+                if member.machine.needsTick && !member.hasTick { orderTick(member, other) }
             }
         }
     }
-    private func attach(_ lane: FollowedLane, _ epoch: UInt64, _ after: UInt64) {
-        guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
-        lane.generation += 1
-        let (generation, ownerGeneration) = (lane.generation, state.onLoop.ownerGeneration)
-        do throws(RelayError) {
-            if lane.known == nil {
-                let call = MethodCall(to: owner, path: lane.path, interface: Stream1.name, member: "Schemas")
-                connection.send(call, timeout: Self.answerTime) { [weak self] result in
-                    self?.schemas(result, lane, ownerGeneration)
-                }
+    private func orderTick(_ member: LaneMember, _ lane: FollowedLane) {
+        member.hasTick = true
+        loop.schedule(after: .seconds(2)) { [weak self] in
+            member.hasTick = false
+            guard let self, lane.members.contains(member) else { return }
+            tellLasting(lane)
+            switch member.machine.tick() {
+            case .rest: break
+            case .again: if !member.hasTick { orderTick(member, lane) }
+            case .attach(let epoch, let after): attach(member, lane, epoch, after)
             }
+        }
+    }
+
+    // MARK: Attach and Schemas
+
+    private func attach(_ member: LaneMember, _ lane: FollowedLane, _ epoch: UInt64, _ after: UInt64) {
+        guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
+        member.generation += 1
+        let generation = member.generation
+        askSchemas(lane)
+        do throws(RelayError) {
             var body = WireWriter()
             try Stream1.write(
                 attach: epoch, after: after, names: lane.attachedNames, into: &body)
@@ -157,45 +201,63 @@ extension FollowerCore {
                 to: owner, path: lane.path, interface: Stream1.name, member: "Attach",
                 signature: try Signature(Stream1.attachSignature), body: body.bytes)
             connection.send(call, timeout: Self.answerTime) { [weak self] result in
-                self?.attached(result, lane, generation)
+                self?.attached(result, member, lane, generation)
             }
         } catch {
             fail(error)
         }
     }
+    /// Unless the owner has told, or is being asked.
+    func askSchemas(_ lane: FollowedLane) {
+        guard lane.schemas == nil, !lane.isAskingSchemas else { return }
+        guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
+        lane.isAskingSchemas = true
+        let generation = state.onLoop.ownerGeneration
+        let call = MethodCall(to: owner, path: lane.path, interface: Stream1.name, member: "Schemas")
+        connection.send(call, timeout: Self.answerTime) { [weak self] result in
+            self?.schemas(result, lane, generation)
+        }
+    }
     private func schemas(_ result: Result<BusReply, RelayError>, _ lane: FollowedLane, _ ownerGeneration: Int) {
         guard state.onLoop.ownerGeneration == ownerGeneration, state.onLoop.owner != nil else { return }
+        lane.isAskingSchemas = false
         do {
             let schemas = try result.get().read(Stream1.schemasSignature) { try Stream1.readSchemas(&$0) }
-            var current: [String: EventSchema] = [:]
-            // Of several schemas of one event the highest number is the present one.
-            for (_, schema) in schemas.sorted(by: { $0.key < $1.key }) { current[schema.event] = schema }
-            lane.known = Set(current.keys)
-            sink.schemas(Array(current.values), of: lane.interface)
+            sink.schemas(lane.adopt(schemas), of: lane.interface)
             tellLasting(lane)
+            readNext()
         } catch .timedOut, .unavailable, .limitsExceeded {
-            // The request goes out again with the next `Attach`.
+            // No page can be read without: again, unless another `Attach` has asked by then.
+            loop.schedule(after: Self.patience) { [weak self] in
+                guard let self, state.onLoop.ownerGeneration == ownerGeneration else { return }
+                if lane.names?.isEmpty != true, lane.refusal == nil { askSchemas(lane) }
+            }
         } catch {
             refused(error, lane)
         }
     }
-    private func attached(_ result: Result<BusReply, RelayError>, _ lane: FollowedLane, _ generation: Int) {
-        guard lane.generation == generation, state.onLoop.owner != nil else { return }
+    private func attached(
+        _ result: Result<BusReply, RelayError>, _ member: LaneMember, _ lane: FollowedLane, _ generation: Int
+    ) {
+        guard member.generation == generation, state.onLoop.owner != nil else { return }
         do {
             let answer = try result.get().read(Stream1.attachmentSignature) { try Stream1.readAttachment(&$0) }
-            run(lane.machine.attached(answer), lane)
+            let actions = member.machine.attached(answer)
+            member.answered(answer)
+            run(actions, member, lane)
+            member.markCaughtUp()
             settle()
         } catch .timedOut {
             // It may be stopped, or its answer was lost: as long as it has the name, it is the one to ask.
-            run(lane.machine.unanswered(), lane)
-        } catch .notFound where lane.refusal == nil && !lane.missing.isEmpty && !lane.hasLeftOutMissing {
+            run(member.machine.unanswered(), member, lane)
+        } catch .notFound where lane.refusal == nil && lane.isMissingSomething && !lane.hasLeftOutMissing {
             // Asked before it was known what the owner has: again, without what it lacks.
             lane.hasLeftOutMissing = true
-            run(lane.machine.unanswered(), lane)
+            for member in lane.members where !member.isAnswered { run(member.machine.unanswered(), member, lane) }
         } catch .limitsExceeded {
-            loop.schedule(after: .seconds(1)) { [weak self] in
-                guard let self, lane.generation == generation, state.onLoop.owner != nil else { return }
-                run(lane.machine.unanswered(), lane)
+            loop.schedule(after: Self.patience) { [weak self] in
+                guard let self, member.generation == generation, state.onLoop.owner != nil else { return }
+                run(member.machine.unanswered(), member, lane)
             }
         } catch .unavailable {
             resolveAgain()
@@ -205,30 +267,38 @@ extension FollowerCore {
     }
     /// The owner did not answer as a service does that has this interface. The next one may, unless it is a matter of who
     /// asks.
-    private func refused(_ error: any Error, _ lane: FollowedLane) {
+    func refused(_ error: any Error, _ lane: FollowedLane) {
         let error = error as? RelayError ?? RelayError(.internalFailure, "\(error)")
         let text = "\(service) does not let us follow \(lane.interface): \(error.message)"
         if error.code == .notPermitted { return fail(RelayError(error.code, text, cause: error)) }
-        run(lane.machine.refused(), lane)
+        for member in lane.members {
+            run(member.machine.refused(), member, lane)
+            state.onLoop.reads.withdraw(member)
+        }
         if lane.refusal != nil { return }
         let refusal = Gap(1...UInt64.max, epoch: 0, count: nil, reason: .schemaMismatch, detail: text)
         lane.refusal = refusal
         sink.lasting(refusal, in: lane.interface, of: nil, isNew: true)
-        if !lane.hasTick { orderTick(lane) }
+        tellLasting(lane)
         tell(.interrupted)
     }
     /// Tells what the present owner lacks: each subscription once, also those that came since.
     func tellLasting(_ lane: FollowedLane) {
+        func gap(_ name: String) -> Gap {
+            let text = "\(service) has no event \(name) in \(lane.interface)"
+            return Gap(1...UInt64.max, epoch: 0, count: nil, reason: .schemaMismatch, detail: text)
+        }
         if let refusal = lane.refusal {
             sink.lasting(refusal, in: lane.interface, of: nil, isNew: false)
         } else {
-            for name in lane.missing {
-                let text = "\(service) has no event \(name) in \(lane.interface)"
-                let gap = Gap(1...UInt64.max, epoch: 0, count: nil, reason: .schemaMismatch, detail: text)
+            for name in lane.missing(lane.shared) {
                 let isNew = lane.toldMissing.insert(name).inserted
-                sink.lasting(gap, in: lane.interface, of: name, isNew: isNew)
+                sink.lasting(gap(name), in: lane.interface, of: name, isNew: isNew)
             }
         }
-        if lane.hasLasting && !lane.hasTick { orderTick(lane) }
+        for member in lane.members {
+            member.tell(refusal: lane.refusal, missing: lane.refusal == nil ? lane.missing(member) : [], gap)
+        }
+        if lane.hasLasting && !lane.shared.hasTick { orderTick(lane.shared, lane) }
     }
 }

@@ -6,20 +6,22 @@ final class FollowerCore: BusHandler {
     private let bus: Bus
     let requirement: PeerRequirement
     let activation: EventRelay.Activation
+    /// Interfaces that are durable whatever their service has told yet.
+    let durable: Set<String>
     let sink: any FollowerSink
     let loop: BusLoop
     let state: LoopBound<FollowerState>
     let foreign = Atomic<Int>(0)
     private let accounts = AccountCache(of: SystemAccounts())
     /// How long after a question that the bus could not answer it is asked again.
-    private static let patience = Duration.seconds(1)
+    static let patience = Duration.seconds(1)
 
     init(
         _ service: String, _ bus: Bus, _ requirement: PeerRequirement, _ activation: EventRelay.Activation,
-        _ sink: any FollowerSink, _ loop: BusLoop
+        _ durable: Set<String>, _ sink: any FollowerSink, _ loop: BusLoop
     ) {
         (self.service, self.bus, self.requirement, self.activation) = (service, bus, requirement, activation)
-        (self.sink, self.loop) = (sink, loop)
+        (self.durable, self.sink, self.loop) = (durable, sink, loop)
         state = LoopBound(FollowerState(), on: loop)
         // Here, on the caller's thread: a look-up may ask the network.
         requirement.lookUp(in: accounts)
@@ -46,9 +48,9 @@ final class FollowerCore: BusHandler {
     func follow(_ interface: String, _ names: Set<String>?) {
         loop.execute { [self] in
             let lane = lane(interface)
-            lane.names = names
+            lane.setSharedNames(names)
             updateRules(lane)
-            run(lane.machine.want(names), lane)
+            run(lane.shared.machine.want(names), lane.shared, lane)
             tellLasting(lane)
             settle()
         }
@@ -94,7 +96,7 @@ final class FollowerCore: BusHandler {
             guard let self, case .failure(let error) = result, error.code != .unavailable else { return }
             fail(RelayError(error.code, "the bus does not tell who owns \(service): \(error.message)", cause: error))
         }
-        for lane in state.onLoop.lanes.values {
+        for lane in state.onLoop.lanesInOrder {
             lane.rules = []
             updateRules(lane)
         }
@@ -158,10 +160,11 @@ final class FollowerCore: BusHandler {
         state.onLoop.connection = nil
         (state.onLoop.owner, state.onLoop.candidate, state.onLoop.isResolved) = (nil, nil, false)
         state.onLoop.ownerGeneration += 1
-        for lane in state.onLoop.lanes.values {
-            run(lane.machine.disconnected(), lane)
+        for lane in state.onLoop.lanesInOrder {
+            for member in lane.members { run(member.machine.disconnected(), member, lane) }
             lane.forgetOwner()
         }
+        state.onLoop.reads.forgetOwner()
         if state.onLoop.isInvalidated { return }
         tell(state.onLoop.wasActive ? .interrupted : .connecting)
         retry()
@@ -171,6 +174,9 @@ final class FollowerCore: BusHandler {
         (state.onLoop.connection, state.onLoop.owner, state.onLoop.candidate) = (nil, nil, nil)
         state.onLoop.failure = reason
         endWaiting(reason)
+        for lane in state.onLoop.lanesInOrder {
+            for member in lane.members { member.feed?.finish() }
+        }
     }
     /// Retrying will not help.
     func fail(_ error: RelayError) {
@@ -188,20 +194,21 @@ final class FollowerCore: BusHandler {
         state.onLoop.ownerGeneration += 1
         if state.onLoop.owner != nil || state.onLoop.candidate != nil {
             (state.onLoop.owner, state.onLoop.candidate) = (nil, nil)
-            for lane in state.onLoop.lanes.values {
-                run(lane.machine.ownerVanished(), lane)
+            for lane in state.onLoop.lanesInOrder {
+                for member in lane.members { run(member.machine.ownerVanished(), member, lane) }
                 lane.forgetOwner()
             }
+            state.onLoop.reads.forgetOwner()
             tell(state.onLoop.wasActive ? .interrupted : .connecting)
         }
         guard let owner, let connection = state.onLoop.connection else {
-            for lane in state.onLoop.lanes.values { lane.machine.ownerAbsent() }
+            for member in members { member.machine.ownerAbsent() }
             return admitWaiting()
         }
         let generation = state.onLoop.ownerGeneration
         state.onLoop.candidate = owner
         // It is not asked before it is believed: see `believe`.
-        for lane in state.onLoop.lanes.values { _ = lane.machine.ownerAppeared(isNew: isNew) }
+        for member in members { _ = member.machine.ownerAppeared(isNew: isNew) }
         verify(owner, generation, connection)
     }
     private func verify(_ owner: String, _ generation: Int, _ connection: BusConnection) {
@@ -228,7 +235,12 @@ final class FollowerCore: BusHandler {
     }
     func believe(_ owner: String) {
         (state.onLoop.owner, state.onLoop.candidate) = (owner, nil)
-        for lane in state.onLoop.lanes.values { run(lane.machine.unanswered(), lane) }
+        for lane in state.onLoop.lanesInOrder {
+            for member in lane.members {
+                run(member.machine.unanswered(), member, lane)
+                if member.search != nil { seek(member, lane) }
+            }
+        }
         admitWaiting()
         settle()
     }
@@ -256,14 +268,24 @@ final class FollowerCore: BusHandler {
     private func askAgain(_ generation: Int) {
         guard state.onLoop.ownerGeneration == generation, let connection = state.onLoop.connection else { return }
         if let candidate = state.onLoop.candidate { return verify(candidate, generation, connection) }
-        for lane in state.onLoop.lanes.values where !lane.machine.isSettled { run(lane.machine.unanswered(), lane) }
+        for lane in state.onLoop.lanesInOrder {
+            for member in lane.members where !member.machine.isSettled {
+                run(member.machine.unanswered(), member, lane)
+                if member.search != nil { seek(member, lane) }
+            }
+        }
     }
 
     // MARK: States
 
-    /// Active once every lane is in step.
+    private var members: [LaneMember] { state.onLoop.lanesInOrder.flatMap(\.members) }
+    /// Active once the publisher's subscriptions are in step. A positioned one need only have had its answer: how long its
+    /// replay takes is a matter of its own pace.
     func settle() {
-        guard state.onLoop.owner != nil, state.onLoop.lanes.values.allSatisfy(\.machine.isSettled) else { return }
+        let isSettled = members.allSatisfy {
+            $0.machine.isSettled || $0.feed != nil && ($0.isAnswered || $0.search != nil)
+        }
+        guard state.onLoop.owner != nil, isSettled else { return }
         state.onLoop.wasActive = true
         tell(.active)
     }

@@ -12,6 +12,8 @@ struct FollowerState {
     var lanes: [String: FollowedLane] = [:]
     /// The same; few.
     var lanesInOrder: [FollowedLane] = []
+    var reads = ReadQueue<LaneMember>()
+    var pages = PageReader()
     var told = EventRelay.State.connecting
     var wasActive = false
     var isActivated = false

@@ -3,6 +3,7 @@ struct RelayContract {
     private(set) var interfaces: [String: any EventInterface.Type] = [:]
     private(set) var interests: [ObjectIdentifier: RelayInterests.Place] = [:]
     private(set) var receivers: [String: [String: AnyReceiver]] = [:]
+    private(set) var durable: Set<String> = []
     private(set) var commands: [ObjectIdentifier: any RelayCommandCodec] = [:]
 
     mutating func add<I: EventInterface>(_ interface: I.Type) throws {
@@ -11,6 +12,7 @@ struct RelayContract {
             throw RelayError(.invalidArgument, "the interface \(I.name) is given twice")
         }
         try I.contract.checkNames()
+        if I.Durability.self == Durable.self { durable.insert(I.name) }
         for type in I.contract.events { try add(event: type) }
         for type in I.contract.commands { try add(command: type) }
     }

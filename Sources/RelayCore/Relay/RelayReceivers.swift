@@ -34,13 +34,13 @@ final class RelayReceivers: FollowerSink {
         self.byToken = byToken
     }
 
-    func schemas(_ schemas: [EventSchema], of interface: String) {
-        for schema in schemas { receivers[interface]?[schema.event]?.adopt(schema.fields) }
+    func schemas(_ schemas: LaneSchemas, of interface: String) {
+        for receiver in (receivers[interface] ?? [:]).values { receiver.adopt(schemas) }
     }
     func token(for name: String, of interface: String) -> Int { tokens[interface]?[name] ?? -1 }
-    func event(_ token: Int, signature: UnsafePointer<CChar>, body: UnsafeRawBufferPointer, stamp: Stamp) {
+    func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
         // -1: an event that the contract does not have.
-        if token >= 0, !isOver { byToken[token].receive(body, signature, stamp, publisher) }
+        if token >= 0, !isOver { byToken[token].receive(raw, stamp, publisher) }
     }
     func gap(_ gap: Gap, in interface: String, of name: String?) {
         if isOver { return }

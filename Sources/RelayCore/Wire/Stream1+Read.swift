@@ -37,32 +37,11 @@ extension Stream1 {
         try Signature("(" + fields.map(\.type.signature).joined() + WireSchema.stampSignature + ")")
     }
 
-    /// Reads an answer, and calls `event` for each event in it.
-    ///
-    /// The body of an event is passed over by its signature, so that what is hostile is refused, and decoded later.
+    /// Reads an answer, and calls `event` for each event in it. For a single page; `PageReader` for many.
     package static func readPage(
         _ reader: inout WireReader, event: (StreamPage.Event) throws -> Void
     ) throws -> StreamPage {
-        let epoch = try reader.uint64()
-        let end = try reader.beginArray(elementAlignment: 8)
-        let start = reader.position
-        while reader.position < end {
-            try reader.align(8)
-            let name = try reader.string()
-            let schema = try reader.uint32()
-            let signature = try reader.signature()
-            guard signature.text.hasPrefix("("), signature.types.count == 1, let type = signature.types.first else {
-                throw RelayError(.schemaMismatch, "\(name) came as '\(signature.text)', which is no structure")
-            }
-            try reader.align(8)
-            let first = reader.position
-            try reader.skip(type)
-            let inner = String(signature.text.dropFirst().dropLast())
-            try event(StreamPage.Event(name: name, schema: schema, signature: inner, body: first..<reader.position))
-        }
-        try reader.endArray(end, elements: start)
-        return StreamPage(
-            epoch: epoch, oldest: try reader.uint64(), through: try reader.uint64(), head: try reader.uint64(),
-            token: try reader.uint64())
+        var pages = PageReader()
+        return try pages.read(&reader, began: { _ in }, event: event)
     }
 }

@@ -11,12 +11,19 @@ package struct StreamPage: Hashable, Sendable {
         (self.head, self.token) = (head, token)
     }
 
-    /// One event of a page: where it is in the answer's body.
-    package struct Event: Hashable, Sendable {
-        package let name: String
+    /// One event of a page: where it is in the answer's body. Valid as long as that.
+    package struct Event {
+        /// UTF-8, checked.
+        let nameBytes: UnsafeRawBufferPointer
         package let schema: UInt32
-        package let signature: String
+        /// As a signal has it: without the parentheses of the structure that travels.
+        let signatureBytes: UnsafeRawBufferPointer
+        /// Where that starts in the answer's body.
+        let signatureStart: Int
         /// A signal's whole body, fields and stamp, aligned as one.
         package let body: Range<Int>
+
+        package var name: String { String(decoding: nameBytes, as: UTF8.self) }
+        package var signature: String { String(decoding: signatureBytes, as: UTF8.self) }
     }
 }

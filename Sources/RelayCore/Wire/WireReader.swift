@@ -66,7 +66,8 @@ package struct WireReader {
     }
     package mutating func skipString() throws(WireFault) { _ = try stringBytes() }
 
-    private mutating func stringBytes() throws(WireFault) -> UnsafeRawBufferPointer {
+    /// A string's bytes where they are, checked; valid as long as the reader's.
+    mutating func stringBytes() throws(WireFault) -> UnsafeRawBufferPointer {
         let bytes = try terminated(Int(try take(UInt32.self)))
         switch UTF8Check.check(bytes) {
         case .valid: return bytes
@@ -90,9 +91,13 @@ package struct WireReader {
         guard BusNames.isObjectPath(bytes) else { throw WireFault(.objectPath, at: position - bytes.count - 1) }
         return String(decoding: bytes, as: UTF8.self)
     }
+    /// A signature's bytes where they are, not looked at; valid as long as the reader's.
+    mutating func signatureBytes() throws(WireFault) -> UnsafeRawBufferPointer {
+        try terminated(Int(try take(UInt8.self)))
+    }
     package mutating func signature() throws(WireFault) -> Signature {
         let start = position
-        let bytes = try terminated(Int(try take(UInt8.self)))
+        let bytes = try signatureBytes()
         do throws(SignatureFault) { return try Signature(utf8: bytes) } catch {
             throw WireFault(.signature(error.reason), at: start)
         }

@@ -1,0 +1,7 @@
+/// How far a named subscriber has come in one interface.
+struct CursorPlace: Hashable, Sendable {
+    /// The events that it sees; nil: all of the interface.
+    var names: Set<String>?
+    var epoch: UInt64
+    var sequence: UInt64
+}

@@ -1,0 +1,49 @@
+/// A cursor file's content, as a value.
+///
+///     relay-cursor 1
+///     service org.eventrelay.Service1
+///     org.eventrelay.Relocation1 BoxProvisioned,BoxRemoved 9310467250214 118
+///
+/// A line for each interface: its name, the events (`*`: all), the epoch, the sequence that is accounted for.
+struct CursorText: Hashable, Sendable {
+    var service: String
+    var places: [String: CursorPlace] = [:]
+
+    private static let firstLine = "relay-cursor 1"
+    /// More than any file of ours can have.
+    static let maximumSize = 1 << 20
+
+    init(service: String) { self.service = service }
+
+    var text: String {
+        var text = "\(Self.firstLine)\nservice \(service)\n"
+        for (interface, place) in places.sorted(by: { $0.key < $1.key }) {
+            let names = place.names.map { $0.sorted().joined(separator: ",") } ?? Stream1.allNames
+            text += "\(interface) \(names) \(place.epoch) \(place.sequence)\n"
+        }
+        return text
+    }
+
+    /// Nil for what no version of this program has written.
+    init?(parsing text: String) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // Every line ends; a file that was cut short has a last one that does not.
+        guard lines.popLast()?.isEmpty == true, lines.count >= 2, lines[0] == Self.firstLine else { return nil }
+        let header = lines[1].split(separator: " ", omittingEmptySubsequences: false)
+        guard header.count == 2, header[0] == "service", BusNames.isBusName(String(header[1])) else { return nil }
+        service = String(header[1])
+        for line in lines.dropFirst(2) {
+            let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+            guard parts.count == 4, BusNames.isInterface(String(parts[0])), let names = Self.names(parts[1]),
+                let epoch = UInt64(parts[2]), let sequence = UInt64(parts[3])
+            else { return nil }
+            let place = CursorPlace(names: names.set, epoch: epoch, sequence: sequence)
+            if places.updateValue(place, forKey: String(parts[0])) != nil { return nil }
+        }
+    }
+    private static func names(_ text: Substring) -> (set: Set<String>?, Void)? {
+        if text == Stream1.allNames { return (nil, ()) }
+        let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        return names.allSatisfy(BusNames.isMember) ? (Set(names), ()) : nil
+    }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import Synchronization
+
+/// Decodes events of one type, each by the schema that it was written with. From any thread.
+class AnyEventDecoder: @unchecked Sendable {  // Its only subclass guards what changes.
+    func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { fatalError("AnyEventDecoder is abstract") }
+}
+
+/// The decoder of a known type.
+final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
+    /// How one schema's rows become events, or why they cannot.
+    private final class Way: Sendable {
+        let map: FieldMap
+        let signature: [UInt8]
+        let fault: RelayError?
+        init(_ map: FieldMap, _ signature: String, fault: RelayError? = nil) {
+            (self.map, self.signature, self.fault) = (map, Array((signature + WireSchema.stampSignature).utf8), fault)
+        }
+    }
+    private struct Ways {
+        /// By whom they were told.
+        var schemas: LaneSchemas?
+        var byNumber: [UInt32: Way] = [:]
+        var last: (number: UInt32, way: Way)?
+    }
+    private let codec: WireCodec<E>
+    private let trailing: Signature
+    private let own: Way
+    private let ways = Mutex(Ways())
+
+    /// Throws `UnsupportedType` with type, field and reason.
+    init(_ type: E.Type) throws {
+        codec = try WireCodec(event: type)
+        trailing = try Signature(WireSchema.stampSignature)
+        own = Way(codec.map, codec.schema.signature)
+    }
+
+    override func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { try event(raw) }
+
+    /// Throws `SchemaMismatch` for one that its schema makes unreadable, and what the codec throws for its bytes.
+    func event(_ raw: RawEvent) throws -> E {
+        let way = way(raw)
+        if let fault = way.fault { throw fault }
+        guard PageReader.isEqual(raw.signature, way.signature) else {
+            let came = String(decoding: raw.signature, as: UTF8.self)
+            let expected = String(decoding: way.signature, as: UTF8.self)
+            throw RelayError(.schemaMismatch, "\(E.name) came with signature '\(came)' instead of '\(expected)'")
+        }
+        return try codec.decode(raw.body, using: way.map, trailing: trailing)
+    }
+    /// Why no event of a schema can be read; nil when they can.
+    func fault(_ schemas: LaneSchemas?, _ number: UInt32?) -> RelayError? {
+        guard let schemas, let number else { return nil }
+        return way(schemas, number).fault
+    }
+
+    private func way(_ raw: RawEvent) -> Way {
+        guard let schemas = raw.schemas, let number = raw.schema else { return own }
+        return way(schemas, number)
+    }
+    private func way(_ schemas: LaneSchemas, _ number: UInt32) -> Way {
+        ways.withLock { ways in
+            if ways.schemas !== schemas { ways = Ways(schemas: schemas) }
+            if let last = ways.last, last.number == number { return last.way }
+            let way = ways.byNumber[number] ?? makeWay(schemas, number)
+            ways.byNumber[number] = way
+            ways.last = (number, way)
+            return way
+        }
+    }
+    private func makeWay(_ schemas: LaneSchemas, _ number: UInt32) -> Way {
+        guard let schema = schemas.byNumber[number], schema.event == E.name else {
+            let text = "the service does not tell the fields of \(E.name) as schema \(number) has them"
+            return Way(codec.map, codec.schema.signature, fault: RelayError(.schemaMismatch, text))
+        }
+        do throws(RelayError) {
+            let map = try FieldMap(sender: schema.fields, to: codec.schema, event: E.name)
+            return Way(map, schema.fields.map(\.type.signature).joined())
+        } catch {
+            return Way(codec.map, codec.schema.signature, fault: error)
+        }
+    }
+}

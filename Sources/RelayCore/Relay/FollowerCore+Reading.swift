@@ -1,0 +1,222 @@
+/// `Read`: pages of the journal, one request at a time, for whoever's turn it is.
+extension FollowerCore {
+    /// No time at all after which a page is given up: its token would be lost, and with it the right to the next. The answer
+    /// comes, or the owner or the bus goes, which ends the call.
+    private static let untilItLeaves = Duration.seconds(1 << 32)
+    /// How many events the publisher's subscriptions get at once: their buffers take no more than the bus's flow is used to.
+    private static let sharedLimit: UInt32 = 512
+
+    /// A page is wanted, in place of any that was asked for before.
+    func read(after: UInt64, _ member: LaneMember, _ lane: FollowedLane) {
+        member.readGeneration += 1
+        member.readAfter = after
+        askSchemas(lane)
+        state.onLoop.reads.ask(member)
+        readNext()
+    }
+    /// Asks for the next page, if there is somebody who has room for one.
+    func readNext() {
+        guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
+        let turn = state.onLoop.reads.next { member in
+            !member.isPaused && lane(of: member)?.schemas != nil && (member.feed?.wantsPage() ?? true)
+        }
+        let queueGeneration = state.onLoop.reads.generation
+        do throws(RelayError) {
+            switch turn {
+            case nil: return
+            case .prove?:
+                // Any interface will do. Behind the last sequence there is nothing, so that the answer is small.
+                guard let lane = state.onLoop.lanesInOrder.first(where: { $0.schemas != nil }) else {
+                    return state.onLoop.reads.answered(nil)
+                }
+                let request = StreamRead(
+                    names: [Stream1.allNames], after: .max, limit: 1, token: state.onLoop.reads.token)
+                connection.send(try call(request, lane, owner), timeout: Self.untilItLeaves) { [weak self] result in
+                    self?.proved(result, queueGeneration)
+                }
+            case .read(let member)?:
+                guard let lane = lane(of: member) else { return state.onLoop.reads.answered(nil) }
+                let limit = member.search != nil ? 1 : member.feed == nil ? Self.sharedLimit : 0
+                let request = StreamRead(
+                    names: lane.asked(member.names), after: member.search?.after ?? member.readAfter, limit: limit,
+                    token: state.onLoop.reads.token)
+                let readGeneration = member.readGeneration
+                connection.send(try call(request, lane, owner), timeout: Self.untilItLeaves) { [weak self] result in
+                    self?.answered(result, member, queueGeneration, readGeneration)
+                }
+            }
+        } catch {
+            fail(error)
+        }
+    }
+    private func call(_ request: StreamRead, _ lane: FollowedLane, _ owner: String) throws(RelayError) -> MethodCall {
+        var body = WireWriter()
+        try Stream1.write(request, into: &body)
+        return MethodCall(
+            to: owner, path: lane.path, interface: Stream1.name, member: "Read",
+            signature: try Signature(Stream1.readSignature), body: body.bytes)
+    }
+    func lane(of member: LaneMember) -> FollowedLane? {
+        state.onLoop.lanesInOrder.first { $0.members.contains(member) }
+    }
+    private func proved(_ result: Result<BusReply, RelayError>, _ queueGeneration: Int) {
+        guard state.onLoop.reads.generation == queueGeneration else { return }
+        _ = note(result)
+        readNext()
+    }
+    /// Takes the token out of an answer, which counts even when nobody wants the page any more.
+    private func note(_ result: Result<BusReply, RelayError>) -> Result<BusReply, RelayError> {
+        guard case .success(let reply) = result else {
+            state.onLoop.reads.answered(nil)
+            return result
+        }
+        do throws(RelayError) {
+            let page = try reply.read(Stream1.pageSignature) { try PageReader.trailer($0) }
+            state.onLoop.reads.answered((page.token, reply.body.count))
+            return result
+        } catch {
+            state.onLoop.reads.answered(nil)
+            return .failure(error)
+        }
+    }
+    private func answered(
+        _ result: Result<BusReply, RelayError>, _ member: LaneMember, _ queueGeneration: Int, _ readGeneration: Int
+    ) {
+        // Another owner, or none: the queue is that one's.
+        guard state.onLoop.reads.generation == queueGeneration else { return }
+        let result = note(result)
+        defer { readNext() }
+        guard member.readGeneration == readGeneration, let lane = lane(of: member) else { return }
+        do throws(RelayError) {
+            let reply = try result.get()
+            if member.search != nil { try search(reply, member, lane) } else { try take(reply, member, lane) }
+        } catch {
+            failed(error, member, lane, readGeneration)
+        }
+    }
+    private func failed(_ error: RelayError, _ member: LaneMember, _ lane: FollowedLane, _ readGeneration: Int) {
+        switch error.code {
+        case .notFound:
+            if member.search != nil {
+                // It keeps nothing: all there is begins now.
+                member.search = nil
+                run(member.machine.unanswered(), member, lane)
+            } else {
+                run(member.machine.readRefused(), member, lane)
+                member.markCaughtUp()
+                settle()
+            }
+        case .unavailable: resolveAgain()
+        case .limitsExceeded, .internalFailure, .storageFull, .timedOut:
+            // It has no room for another page now, or trouble of its own.
+            member.isPaused = true
+            state.onLoop.reads.ask(member)
+            loop.schedule(after: Self.patience) { [weak self] in
+                guard let self, member.readGeneration == readGeneration else { return }
+                member.isPaused = false
+                readNext()
+            }
+        default: refused(error, lane)
+        }
+    }
+
+    // MARK: Pages
+
+    private func take(_ reply: BusReply, _ member: LaneMember, _ lane: FollowedLane) throws(RelayError) {
+        guard let feed = member.feed else { return try takeShared(reply, member, lane) }
+        var entries: [FeedPage.Entry] = []
+        var epoch: UInt64 = 0
+        var through: UInt64 = 0
+        func flush() {
+            if entries.isEmpty { return }
+            feed.append(FeedPage(page: reply.body, entries, epoch: epoch, through: through, lane.schemas))
+        }
+        do throws(RelayError) {
+            let page = try pages(reply) { page in
+                (epoch, through) = (page.epoch, min(page.through, page.head))
+                if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
+                    self.tell(gap, member, lane)
+                }
+            } event: { found, body in
+                guard let stamp = Self.stamp(found, body, epoch),
+                    let event = lane.event(named: found.nameBytes, self.sink)
+                else { return }
+                guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
+                let token = member.token(of: event)
+                guard token >= 0 else { return }
+                let start = found.signatureStart
+                entries.append(
+                    FeedPage.Entry(
+                        token: token, schema: found.schema, signature: start..<start + found.signatureBytes.count,
+                        body: found.body))
+            }
+            flush()
+            run(member.machine.pageEnded(through: page.through, head: page.head), member, lane)
+            member.markCaughtUp()
+        } catch {
+            // What came before the fault is accounted for.
+            through = 0
+            flush()
+            throw error
+        }
+    }
+    private func takeShared(_ reply: BusReply, _ member: LaneMember, _ lane: FollowedLane) throws(RelayError) {
+        let page = try pages(reply) { page in
+            if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
+                self.tell(gap, member, lane)
+            }
+        } event: { found, body in
+            guard let stamp = Self.stamp(found, body, 0), let event = lane.event(named: found.nameBytes, self.sink)
+            else { return }
+            guard member.machine.pageEvent(event.name, stamp.sequence), event.isWanted else { return }
+            let raw = RawEvent(
+                schemas: lane.schemas, schema: found.schema, signature: found.signatureBytes,
+                body: UnsafeRawBufferPointer(rebasing: body[found.body]))
+            self.sink.event(event.token, raw, stamp: stamp)
+        }
+        run(member.machine.pageEnded(through: page.through, head: page.head), member, lane)
+        settle()
+    }
+    /// Shows what an answer says, and each event in it with the body of the answer.
+    private func pages(
+        _ reply: BusReply, began: (StreamPage) -> Void, event: (StreamPage.Event, UnsafeRawBufferPointer) -> Void
+    ) throws(RelayError) -> StreamPage {
+        // Out of the state, so that what runs meanwhile finds it free.
+        var reader = state.onLoop.pages
+        defer { state.onLoop.pages = reader }
+        do {
+            return try reply.body.withUnsafeBytes { body in
+                var bytes = WireReader(body)
+                return try reader.read(&bytes, began: began) { event($0, body) }
+            }
+        } catch {
+            throw RelayError(
+                .schemaMismatch, "\(reply.sender) sent a page that cannot be read: \(error)", cause: error)
+        }
+    }
+    private static func stamp(
+        _ event: StreamPage.Event, _ body: UnsafeRawBufferPointer, _ epoch: UInt64
+    ) -> Stamp? {
+        RawEvent.stamp(of: UnsafeRawBufferPointer(rebasing: body[event.body]), epoch: epoch)
+    }
+
+    // MARK: Times
+
+    private func search(_ reply: BusReply, _ member: LaneMember, _ lane: FollowedLane) throws(RelayError) {
+        var found: (sequence: UInt64, publishedAt: Timestamp)?
+        let page = try pages(reply) { _ in
+        } event: { event, body in
+            if found == nil, let stamp = Self.stamp(event, body, 0) { found = (stamp.sequence, stamp.publishedAt) }
+        }
+        let place = member.search?.take(event: found, oldest: page.oldest, through: page.through, head: page.head)
+        guard let place else {
+            member.readGeneration += 1
+            return state.onLoop.reads.ask(member)
+        }
+        member.search = nil
+        // What came meanwhile is in the journal, too.
+        member.machine = LaneMachine(from: .at(place), isDurable: true)
+        begin(member)
+        run(member.machine.want(member.names), member, lane)
+    }
+}

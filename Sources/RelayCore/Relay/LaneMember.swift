@@ -1,0 +1,93 @@
+/// Who follows a lane: the publisher's subscriptions together, or one positioned subscription. Each has a machine of its own.
+final class LaneMember: Hashable, @unchecked Sendable {  // On the loop's thread only.
+    struct HeldEvent {
+        /// Its number in the lane.
+        let event: Int
+        let signature: [UInt8]
+        let body: [UInt8]
+        let stamp: Stamp
+    }
+    var machine: LaneMachine<HeldEvent>
+    /// What is wanted; nil stands for every event. Of a positioned subscription it does not change.
+    var names: Set<String>?
+    /// A positioned subscription's; nil: the publisher's.
+    let feed: Feed?
+    private let token: @Sendable (String) -> Int32
+    /// The feed's numbers for the lane's events, as far as they were asked for.
+    private var tokens: [Int32] = []
+    /// Counts the requests of `Attach`: only the latest answer counts.
+    var generation = 0
+    /// Counts the requests of `Read`, alike.
+    var readGeneration = 0
+    /// Where the page begins that is waited for.
+    var readAfter: UInt64 = 0
+    /// The service has no room for another page: its answer is waited for.
+    var isPaused = false
+    var hasTick = false
+    /// The present owner has answered.
+    var isAnswered = false
+    /// While it is not known where to begin.
+    var search: TimeSearch?
+    /// Where the stream stood at the first answer.
+    private var firstHead: UInt64?
+    private var hasToldCaughtUp = false
+    /// Of the present owner, as far as it was told.
+    private var hasToldRefusal = false
+    private var toldMissing: Set<String> = []
+
+    /// The publisher's.
+    init(isDurable: Bool) {
+        (names, feed) = ([], nil)
+        token = { _ in -1 }
+        machine = LaneMachine(isDurable: isDurable)
+    }
+    /// A positioned subscription's.
+    init(
+        names: Set<String>?, from start: LaneStart, isDurable: Bool, searching search: TimeSearch?, _ feed: Feed,
+        token: @escaping @Sendable (String) -> Int32
+    ) {
+        (self.names, self.feed, self.search) = (names, feed, search)
+        self.token = token
+        machine = LaneMachine(from: start, isDurable: isDurable)
+    }
+
+    func wants(_ name: String) -> Bool { names?.contains(name) ?? true }
+    /// The feed's number for an event; -1: it is not wanted.
+    func token(of event: FollowedLane.Event) -> Int32 {
+        while tokens.count <= event.index { tokens.append(.min) }
+        if tokens[event.index] == .min { tokens[event.index] = wants(event.name) ? token(event.name) : -1 }
+        return tokens[event.index]
+    }
+    func forgetOwner() {
+        generation += 1
+        readGeneration += 1
+        (isAnswered, isPaused, hasToldRefusal, toldMissing) = (false, false, false, [])
+        search = search.map { TimeSearch($0.time) }
+    }
+    func answered(_ attachment: Attachment) {
+        isAnswered = true
+        if firstHead == nil { firstHead = attachment.head }
+    }
+    /// Marks in the feed where the replay has come to where the stream stood when it began.
+    func markCaughtUp() {
+        guard let feed, !hasToldCaughtUp, let firstHead else { return }
+        guard machine.isSettled || machine.position.map({ $0.sequence >= firstHead }) ?? false else { return }
+        hasToldCaughtUp = true
+        feed.appendCaughtUp()
+    }
+    /// What the present owner lacks; once each.
+    func tell(refusal: Gap?, missing: [String], _ gap: (String) -> Gap) {
+        guard let feed else { return }
+        if let refusal, !hasToldRefusal {
+            hasToldRefusal = true
+            feed.append(refusal)
+            // Nothing more comes of this owner: a history ends here, too.
+            if !hasToldCaughtUp { feed.appendCaughtUp() }
+            hasToldCaughtUp = true
+        }
+        for name in missing where toldMissing.insert(name).inserted { feed.append(gap(name)) }
+    }
+
+    static func == (a: LaneMember, b: LaneMember) -> Bool { a === b }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
