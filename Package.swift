@@ -25,7 +25,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CRelayShims"),
         .target(name: "RelayCore", dependencies: ["CDBus", "CRelayShims"], swiftSettings: strict),
-        .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite"], swiftSettings: strict),
+        .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
         .target(name: "RelayTestKit", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(name: "Relocation", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(name: "RelocationDomain", dependencies: ["RelayCore", "Relocation"], swiftSettings: strict),
@@ -38,6 +38,8 @@ let package = Package(
             name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
         .testTarget(
             name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus"], swiftSettings: strict),
+        .testTarget(
+            name: "RelayJournalTests", dependencies: ["RelayJournal", "RelayTestKit", "CSQLite"], swiftSettings: strict),
         .testTarget(
             name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit", "TestSupport"],
             swiftSettings: strict),

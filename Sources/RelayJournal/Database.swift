@@ -1,0 +1,73 @@
+import CSQLite
+
+/// One connection to an SQLite file; used by one thread at a time.
+final class Database {
+    /// For this module's C calls.
+    let handle: OpaquePointer
+    let path: String
+
+    /// Opens the file. It is not read before the first statement.
+    ///
+    /// - Parameter vfs: the name of the file layer; nil for SQLite's own.
+    init(_ path: String, isReadOnly: Bool, vfs: String?) throws(SQLiteError) {
+        self.path = path
+        var handle: OpaquePointer?
+        // No lock of its own: a thread owns it. Never creates: a file that is missing is to be noticed.
+        let flags = (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path, &handle, flags, vfs)
+        guard code == SQLITE_OK, let handle else {
+            let error = SQLiteError(code, of: handle)
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        self.handle = handle
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_timeout(handle, Self.patience)
+    }
+    /// Milliseconds that a foreign program may hold the file's lock.
+    private static let patience: Int32 = 5_000
+
+    // The last connection that is closed checkpoints, and removes the WAL. Statements that are left end it later.
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Runs statements that have no parameters.
+    func execute(_ sql: String) throws(SQLiteError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        if code != SQLITE_OK { throw SQLiteError(code, of: handle) }
+    }
+    func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement(sql, on: handle) }
+    /// The first row's columns as integers, nil without a row.
+    func integers(_ sql: String) throws(SQLiteError) -> [Int64]? { try prepare(sql).integers() }
+    /// The first column of all rows.
+    func texts(_ sql: String) throws(SQLiteError) -> [String] {
+        var texts: [String] = []
+        try prepare(sql).rows([]) { texts.append($0.text(0)) }
+        return texts
+    }
+
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+    var totalChanges: Int64 { sqlite3_total_changes64(handle) }
+    var changes: Int64 { sqlite3_changes64(handle) }
+    /// Whether a foreign key, checked at the commit, would fail now.
+    var hasOpenForeignKeys: Bool {
+        var (current, high): (Int32, Int32) = (0, 0)
+        sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &high, 0)
+        return current != 0
+    }
+
+    enum Checkpoint {
+        /// What can be had without waiting for readers.
+        case passive
+        /// All, and cuts the WAL to nothing.
+        case truncate
+        var mode: Int32 { self == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE }
+    }
+    /// Copies the WAL into the file. Returns the pages that the WAL holds, and how many of them were copied.
+    @discardableResult
+    func checkpoint(_ kind: Checkpoint) throws(SQLiteError) -> (held: Int, copied: Int) {
+        var (held, copied): (Int32, Int32) = (0, 0)
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", kind.mode, &held, &copied)
+        if code != SQLITE_OK { throw SQLiteError(code, of: handle) }
+        return (Int(held), Int(copied))
+    }
+}

@@ -1,0 +1,29 @@
+/// The writer's own statements, prepared once.
+struct EngineStatements {
+    let begin, commit, rollback, save, release, restore: Statement
+    let insert, counters, last: Statement
+    let oldest, delete, pruned, pages: Statement
+
+    init(_ database: Database) throws(SQLiteError) {
+        begin = try database.prepare("BEGIN IMMEDIATE")
+        commit = try database.prepare("COMMIT")
+        rollback = try database.prepare("ROLLBACK")
+        save = try database.prepare("SAVEPOINT relay_unit")
+        release = try database.prepare("RELEASE relay_unit")
+        restore = try database.prepare("ROLLBACK TO relay_unit")
+        insert = try database.prepare(
+            "INSERT INTO relay_events (interface, sequence, name, schema, time, body) VALUES (?, ?, ?, ?, ?, ?)")
+        counters = try database.prepare(
+            "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ? WHERE id = ?")
+        last = try database.prepare("UPDATE relay_names SET last = ? WHERE interface = ? AND name = ?")
+        oldest = try database.prepare(
+            """
+            SELECT sequence, name, time, length(body) FROM relay_events WHERE interface = ?
+            ORDER BY sequence LIMIT \(Keeping.stepRows + 1)
+            """)
+        delete = try database.prepare("DELETE FROM relay_events WHERE interface = ? AND sequence <= ?")
+        pruned = try database.prepare("UPDATE relay_names SET pruned = ? WHERE interface = ? AND name = ?")
+        pages = try database.prepare(
+            "SELECT (SELECT freelist_count FROM pragma_freelist_count), (SELECT page_count FROM pragma_page_count)")
+    }
+}

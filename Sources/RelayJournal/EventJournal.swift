@@ -1,0 +1,74 @@
+public import RelayCore
+
+/// The durable log of a service's events, in one SQLite file with its state: DIRECTORY/journal.sqlite.
+///
+/// - Order: units of work run one after the other. Events leave after their unit was committed, in the order of their
+///   sequences, and before whoever published them goes on.
+/// - Isolation: a thread of the journal's own writes, another one reads; both are used from any thread.
+/// - Loss: what was committed is lost by nothing but the disk (see `Synchronous`); what fails leaves no trace, and no hole in
+///   the sequences. After an I/O error at a commit nobody can know: the journal takes nothing more, and a restart finds out.
+/// - Cancellation: a unit that was handed over runs, whatever becomes of the task that waits for it.
+public final class EventJournal: EventLog {
+    private let storage: JournalStorage
+
+    /// Opens the journal in a directory, for this journal alone; makes directory and file when they are missing.
+    ///
+    /// Reads the whole file to see whether it is sound: about a second for a gigabyte. Throws `Conflict` when another journal
+    /// has the directory, `InvalidArgument` for a file of something else or of a newer version, `Unavailable` for a damaged one
+    /// (nothing is ever repaired or made anew silently), `NotPermitted` and `StorageFull`. The message names the file.
+    public convenience init(directory: String, synchronous: Synchronous = .full) throws {
+        try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults())
+    }
+    /// - Parameter vfs: the name of SQLite's file layer; nil for its own.
+    package init(
+        directory: String, synchronous: Synchronous = .full, faults: JournalFaults, vfs: String? = nil
+    ) throws {
+        let lock = try DirectoryLock(directory)
+        let file = JournalFile(in: directory, vfs: vfs)
+        var reserve = ReserveFile(in: directory, faults: faults)
+        _ = reserve.make()
+        let database: Database
+        do {
+            database = try file.open(synchronous: synchronous)
+        } catch .storageFull where reserve.isThere {
+            reserve.release()
+            database = try file.open(synchronous: synchronous)
+        }
+        do {
+            let reader = try JournalReader(file)
+            let writer = JournalWriter(
+                try JournalEngine(file: file, database: database, reserve: reserve, faults: faults), path: file.path)
+            try reader.start()
+            do {
+                try writer.start(lock)
+            } catch {
+                reader.stop()
+                throw error
+            }
+            storage = JournalStorage(writer, reader)
+        } catch let error as SQLiteError {
+            throw file.refusal(error)
+        }
+    }
+
+    /// For `EventService(journal:)`.
+    public var access: EventLogAccess { EventLogAccess(storage) }
+
+    /// Runs a unit of work on the journal's writer, and commits its state and events together; returns when they are on disk
+    /// and the events have left.
+    ///
+    /// What `body` throws undoes this unit alone, and is rethrown. Units that came while the disk was busy share a commit, not
+    /// a fate. `body` keeps all others waiting: no waiting in it.
+    ///
+    /// Throws `StorageFull` or `Unavailable` when nothing was done, `OutcomeUnknown` when that cannot be known.
+    @discardableResult
+    public func unitOfWork<Result>(
+        _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
+    ) async throws -> sending Result {
+        try await storage.unitOfWork(body)
+    }
+
+    /// Finishes what was handed over, moves everything into the one file, and gives the directory free. Later units are
+    /// refused with `Unavailable`. Also done when the journal and its service are released.
+    public func close() { storage.close() }
+}

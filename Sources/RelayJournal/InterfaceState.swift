@@ -1,0 +1,90 @@
+import RelayCore
+
+/// What the writer knows of one interface of the service.
+struct InterfaceState {
+    /// What a transaction changes, and its rollback restores.
+    struct Counters {
+        var sequence: UInt64
+        /// The last sequence of each event, by its number.
+        var last: [UInt64]
+        /// How much is kept.
+        var events: UInt64
+        var bytes: UInt64
+    }
+    struct Name {
+        let text: String
+        /// For SQLite, which borrows it; lives as long as the journal.
+        let bytes: UnsafeBufferPointer<CChar>
+        let schema: Int64
+    }
+    let id: Int64
+    let logged: LoggedInterface
+    let names: [Name]
+    /// As the transaction that runs has it.
+    var counters: Counters
+    /// As it is on disk.
+    private(set) var committed: Counters
+    /// Which names' `last` the transaction has to write; and whether there is anything at all.
+    private(set) var touched: [Int] = []
+    private var isTouched: [Bool]
+    /// What the transaction is to emit.
+    var emissions: [CommittedEvent] = []
+    /// When the oldest event that is kept was published; nil when none is.
+    var oldestTime: UInt64?
+
+    init(id: Int64, logged: LoggedInterface, names: [Name], counters: Counters, oldestTime: UInt64?) {
+        (self.id, self.logged, self.names, self.counters) = (id, logged, names, counters)
+        (committed, self.oldestTime) = (counters, oldestTime)
+        isTouched = [Bool](repeating: false, count: names.count)
+    }
+
+    /// The place of the next event, and the whole body that it gets.
+    mutating func place(_ event: Int, _ fields: [UInt8], at time: UInt64) -> CommittedEvent {
+        let sequence = counters.sequence + 1
+        let body = Self.body(fields, sequence, previous: counters.last[event], time)
+        counters.sequence = sequence
+        counters.last[event] = sequence
+        counters.events += 1
+        counters.bytes += UInt64(body.count)
+        if !isTouched[event] {
+            isTouched[event] = true
+            touched.append(event)
+        }
+        return CommittedEvent(event: event, sequence: sequence, body: body)
+    }
+    mutating func wasCommitted(at time: UInt64) {
+        committed = counters
+        if oldestTime == nil { oldestTime = time }
+        untouch()
+    }
+    mutating func wasRolledBack() {
+        counters = committed
+        emissions = []
+        untouch()
+    }
+    mutating func wasPruned(events: UInt64, bytes: UInt64, oldestTime: UInt64?) {
+        committed.events -= min(events, committed.events)
+        committed.bytes -= min(bytes, committed.bytes)
+        counters = committed
+        self.oldestTime = oldestTime
+    }
+    private mutating func untouch() {
+        for name in touched { isTouched[name] = false }
+        touched.removeAll(keepingCapacity: true)
+    }
+
+    /// A signal's whole body: the fields, then the stamp, from the next multiple of 8 on.
+    static func body(_ fields: [UInt8], _ sequence: UInt64, previous: UInt64, _ time: UInt64) -> [UInt8] {
+        let stamp = (fields.count + 7) & ~7
+        return [UInt8](unsafeUninitializedCapacity: stamp + 24) { buffer, count in
+            // Every byte up to `count` is written: the fields, the padding, the stamp.
+            let raw = UnsafeMutableRawBufferPointer(buffer)
+            fields.withUnsafeBytes { raw.copyMemory(from: $0) }
+            for index in fields.count..<stamp { raw[index] = 0 }
+            raw.storeBytes(of: sequence.littleEndian, toByteOffset: stamp, as: UInt64.self)
+            raw.storeBytes(of: previous.littleEndian, toByteOffset: stamp + 8, as: UInt64.self)
+            raw.storeBytes(of: time.littleEndian, toByteOffset: stamp + 16, as: UInt64.self)
+            count = stamp + 24
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import CSQLite
+import RelayCore
+
+/// Units of concurrent callers share a commit, not a fate.
+extension JournalEngine {
+    struct Group {
+        /// Which interfaces have events in it.
+        var dirty: [Int] = []
+        /// What is to be called when it is on disk.
+        var volatile: [@Sendable () -> Void] = []
+        var outcomes: [(work: JournalWork, failure: (any Error)?)] = []
+        /// Why nothing of it can be committed: to whoever caused it, and to all others.
+        var doom: (own: RelayError, others: RelayError)?
+        /// The closure that runs.
+        var events: [EncodedEvent] = []
+        var isSaved = false
+        var time: UInt64 = 0
+    }
+
+    /// Does everything that is asked for, in groups; returns when all callers have been told.
+    func run(_ works: [JournalWork]) {
+        var rest = works[...]
+        while let first = rest.popFirst() {
+            if case .call(let body) = first {
+                body(self)
+            } else {
+                runGroup(first, &rest)
+                if isStarved && reserve.isThere { relieve() }
+            }
+        }
+    }
+    private func runGroup(_ first: JournalWork, _ rest: inout ArraySlice<JournalWork>) {
+        if let refusal = refusal() { return first.finish(refusal) }
+        do {
+            try sql.begin.run()
+        } catch {
+            let refusal = consequence(of: error)
+            first.finish(refusal)
+            while let next = rest.first, !next.isCall { rest.removeFirst().finish(refusal) }
+            return
+        }
+        group.outcomes.append((first, perform(first)))
+        while group.doom == nil, let next = rest.first, !next.isCall {
+            rest.removeFirst()
+            group.outcomes.append((next, perform(next)))
+        }
+        do {
+            if group.doom == nil { try commitGroup() } else { rollBack() }
+        } catch {
+            group.doom = (error, error)
+        }
+        let ended = group
+        // Keeps the memory: the next group will be as large.
+        group.dirty.removeAll(keepingCapacity: true)
+        group.outcomes.removeAll(keepingCapacity: true)
+        (group.volatile, group.doom) = ([], nil)
+        if ended.doom == nil { emit(ended) }
+        for (work, failure) in ended.outcomes { work.finish(failure ?? ended.doom?.others) }
+    }
+    /// Why nothing may be tried now.
+    private func refusal() -> RelayError? {
+        if failure != nil { return unavailable() }
+        if isStarved {
+            if !reserve.make() {
+                return RelayError(
+                    .storageFull,
+                    "the disk of \(file.path) is full: nothing was done; free \(ReserveFile.size >> 20) MiB and more, "
+                        + "and try again")
+            }
+            isStarved = false
+        }
+        return nil
+    }
+
+    // MARK: Units
+
+    private func perform(_ work: JournalWork) -> (any Error)? {
+        group.time = Timestamp.now.microseconds
+        switch work {
+        case .events(let events, _): return insert(events)
+        case .unit(let body): return perform(body)
+        case .call: return nil
+        }
+    }
+    private func perform(_ body: any UnitBody) -> (any Error)? {
+        defer { (group.events, group.isSaved) = ([], false) }
+        var failure: (any Error)?
+        do {
+            var unit = UnitOfWork(self)
+            try body.run(in: &unit)
+        } catch { failure = error }
+        if let doom = group.doom { return failure ?? doom.own }
+        if failure == nil && group.isSaved && database.hasOpenForeignKeys {
+            failure = RelayError(.conflict, "\(file.path): FOREIGN KEY constraint failed; the unit was undone")
+        }
+        if failure == nil { failure = insert(group.events) }
+        if group.doom == nil && group.isSaved {
+            do {
+                if failure != nil { try sql.restore.run() }
+                try sql.release.run()
+            } catch {
+                doom(error)
+                return failure ?? group.doom?.own
+            }
+        }
+        return failure
+    }
+    func publish<E: DomainEvent>(_ event: E) throws {
+        guard let encoder else {
+            throw RelayError(
+                .notFound,
+                "\(E.name) is of \(E.Interface.name), which nobody exports: make the EventService with this journal first"
+            )
+        }
+        group.events.append(try encoder.encode(event))
+    }
+    func asDomain<Result>(_ text: String, _ body: (DomainSQL) throws -> Result) throws -> Result {
+        if let doom = group.doom { throw doom.own }
+        do {
+            if !group.isSaved {
+                try sql.save.run()
+                group.isSaved = true
+            }
+            let result = try body(domain)
+            try checkTransaction(text)
+            return result
+        } catch let error as SQLiteError {
+            if error.endsTransaction {
+                doom(error)
+            } else {
+                try checkTransaction(text)
+            }
+            throw group.doom?.own ?? error.asRelayError("'\(text.prefix(200))' on \(file.path)")
+        }
+    }
+    /// A statement can end the transaction: by ON CONFLICT ROLLBACK.
+    private func checkTransaction(_ text: String) throws(RelayError) {
+        if database.isInTransaction { return }
+        let own = RelayError(
+            .invalidArgument,
+            "'\(text.prefix(200))' on \(file.path) ended the transaction; nothing was done: use ON CONFLICT ABORT")
+        group.doom = (
+            own,
+            RelayError(
+                .unavailable, "\(file.path): another unit ended the transaction; nothing was done: try again",
+                cause: own)
+        )
+        throw own
+    }
+    private func doom(_ error: SQLiteError) {
+        let error = consequence(of: error)
+        group.doom = (error, error)
+    }
+
+    // MARK: Events
+
+    /// Gives events their places. Returns why not: then the group is doomed, or nothing was done.
+    private func insert(_ events: [EncodedEvent]) -> RelayError? {
+        for event in events {
+            guard case .durable(let interface, let number, _) = event else { continue }
+            if !interfaces.indices.contains(interface) || !interfaces[interface].names.indices.contains(number) {
+                return RelayError(.internalFailure, "no event \(number) of interface \(interface) in \(file.path)")
+            }
+        }
+        for event in events {
+            switch event {
+            case .volatile(let body): group.volatile.append(body)
+            case .durable(let interface, let number, let fields):
+                do { try insert(number, fields, at: interface) } catch {
+                    doom(error)
+                    return group.doom?.own
+                }
+            }
+        }
+        return nil
+    }
+    private func insert(_ number: Int, _ fields: [UInt8], at index: Int) throws(SQLiteError) {
+        if interfaces[index].touched.isEmpty { group.dirty.append(index) }
+        let event = interfaces[index].place(number, fields, at: group.time)
+        let (id, name) = (interfaces[index].id, interfaces[index].names[number])
+        let insert = sql.insert
+        insert.bind(id, at: 1)
+        insert.bind(Int64(bitPattern: event.sequence), at: 2)
+        insert.bind(borrowed: name.bytes, at: 3)
+        insert.bind(name.schema, at: 4)
+        insert.bind(Int64(bitPattern: group.time), at: 5)
+        // The step is within the call: the borrowed bytes are not looked at later.
+        let failure = event.body.withUnsafeBytes { bytes -> SQLiteError? in
+            insert.bind(borrowed: bytes, at: 6)
+            defer { insert.reset() }
+            do throws(SQLiteError) {
+                _ = try insert.step()
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+        interfaces[index].emissions.append(event)
+    }
+    private func commitGroup() throws(RelayError) {
+        do throws(SQLiteError) {
+            for index in group.dirty { try writeCounters(of: interfaces[index]) }
+        } catch {
+            rollBack()
+            throw consequence(of: error)
+        }
+        faults.at?(.beforeCommit)
+        try commitTransaction()
+        for index in group.dirty { interfaces[index].wasCommitted(at: group.time) }
+        faults.at?(.afterCommit)
+    }
+    private func writeCounters(of interface: InterfaceState) throws(SQLiteError) {
+        let counters = interface.counters
+        let statement = sql.counters
+        statement.bind(Int64(bitPattern: counters.sequence), at: 1)
+        statement.bind(Int64(bitPattern: counters.events), at: 2)
+        statement.bind(Int64(bitPattern: counters.bytes), at: 3)
+        statement.bind(interface.id, at: 4)
+        try runOnce(statement)
+        for name in interface.touched {
+            let statement = sql.last
+            statement.bind(Int64(bitPattern: counters.last[name]), at: 1)
+            statement.bind(interface.id, at: 2)
+            statement.bind(borrowed: interface.names[name].bytes, at: 3)
+            try runOnce(statement)
+        }
+    }
+    private func runOnce(_ statement: Statement) throws(SQLiteError) {
+        defer { statement.reset() }
+        _ = try statement.step()
+    }
+
+    // MARK: What leaves
+
+    private func emit(_ ended: Group) {
+        var isFirst = true
+        for index in ended.dirty {
+            let (lane, events) = (interfaces[index].logged.lane, interfaces[index].emissions)
+            interfaces[index].emissions = []
+            guard let at = faults.at else {
+                lane.emit(events)
+                continue
+            }
+            for event in events {
+                if !isFirst { at(.betweenEmissions) }
+                isFirst = false
+                lane.emit([event])
+            }
+        }
+        for send in ended.volatile {
+            if !isFirst { faults.at?(.betweenEmissions) }
+            isFirst = false
+            send()
+        }
+        faults.at?(.beforeResume)
+    }
+}
+
+extension JournalWork {
+    var isCall: Bool { if case .call = self { true } else { false } }
+    /// Lets the caller go on.
+    func finish(_ failure: (any Error)?) {
+        switch self {
+        case .events(_, let continuation):
+            if let failure { continuation.resume(throwing: failure) } else { continuation.resume() }
+        case .unit(let body): body.finish(failure)
+        case .call: break
+        }
+    }
+}

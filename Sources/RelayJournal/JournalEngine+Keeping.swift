@@ -1,0 +1,153 @@
+import RelayCore
+
+/// What the writer does when nobody waits: retention, and that the files stay small.
+struct Keeping {
+    /// So many events are removed at a time: about a millisecond.
+    static let stepRows = 1_000
+    /// Pages of a WAL that is worth a checkpoint: 4 MiB.
+    static let checkpointPages = 1_000
+    /// Pages that are given back at a time.
+    static let vacuumPages: Int64 = 256
+
+    /// What the WAL holds, as the last commit said.
+    var walPages = 0
+    var nextCheckpoint = checkpointPages
+    /// Small excesses are gathered for a while: each step costs an fsync.
+    var nextStep: UInt64 = 0
+    static let pause: UInt64 = 200_000_000
+    /// Whether pages may have become free since they were looked at.
+    var hasFreed = true
+    /// Of the monotonic clock.
+    var nextReserve: UInt64 = 0
+}
+
+extension JournalEngine {
+    /// Does a little of what is to be done; returns when to come again: 0 for at once, `.max` for not before there was work.
+    ///
+    /// - Parameter isIdle: nobody waits.
+    func keep(isIdle: Bool) -> UInt64 {
+        if failure != nil { return .max }
+        checkpointIfLarge()
+        let now = MonotonicClock.now
+        var next = UInt64.max
+        if isStarved {
+            if now >= keeping.nextReserve {
+                isStarved = !reserve.make()
+                keeping.nextReserve = now + 1_000_000_000
+            }
+            if isStarved { next = keeping.nextReserve }
+        }
+        let wall = Timestamp.now.microseconds
+        for index in interfaces.indices {
+            let (interface, counters) = (interfaces[index], interfaces[index].committed)
+            let rule = RetentionRule(interface.logged.retention)
+            let urgency = rule.urgency(
+                events: counters.events, bytes: counters.bytes, oldest: interface.oldestTime, now: wall)
+            switch urgency {
+            case .none(let until):
+                // The system's clock can be set: never trust it for longer than a minute.
+                if let until { next = min(next, now + min(until - min(until, wall) + 1_000, 60_000_000) * 1_000) }
+            case .some where !isIdle || now < keeping.nextStep, .step where !isIdle:
+                next = min(next, max(keeping.nextStep, now + 1_000_000))
+            case .some, .step, .overdue:
+                // One that fails is tried again, but not at once.
+                next = prune(index, rule) ? 0 : min(next, now + 1_000_000_000)
+                keeping.nextStep = now + Keeping.pause
+                if next == 0 { return 0 }
+            }
+        }
+        if isIdle && keeping.hasFreed && !isStarved {
+            keeping.hasFreed = vacuum(above: 10)
+            if keeping.hasFreed { return 0 }
+        }
+        return next
+    }
+
+    /// Removes the oldest events that are too many, up to a step's worth. Returns whether it could.
+    private func prune(_ index: Int, _ rule: RetentionRule) -> Bool {
+        let interface = interfaces[index]
+        var pruned: [String: UInt64] = [:]
+        var (count, bytes): (Int, UInt64) = (0, 0)
+        var oldestTime: UInt64?
+        do {
+            try sql.begin.run()
+            var rows: [(sequence: UInt64, name: String, oldest: RetentionRule.Oldest)] = []
+            try sql.oldest.rows([.integer(interface.id)]) { row in
+                rows.append(
+                    (
+                        UInt64(bitPattern: row.integer(0)), row.text(1),
+                        .init(time: UInt64(bitPattern: row.integer(2)), bytes: UInt64(bitPattern: row.integer(3)))
+                    ))
+            }
+            let counters = interface.committed
+            count = rule.excess(
+                of: rows.prefix(Keeping.stepRows).lazy.map(\.oldest), events: counters.events, bytes: counters.bytes,
+                now: Timestamp.now.microseconds)
+            for row in rows.prefix(count) {
+                pruned[row.name] = row.sequence
+                bytes += row.oldest.bytes
+            }
+            oldestTime = rows.dropFirst(count).first?.oldest.time
+            if let last = rows.prefix(count).last {
+                try sql.delete.run(.integer(interface.id), .integer(Int64(bitPattern: last.sequence)))
+                for (name, sequence) in pruned {
+                    try sql.pruned.run(.integer(Int64(bitPattern: sequence)), .integer(interface.id), .text(name))
+                }
+                try sql.counters.run(
+                    .integer(Int64(bitPattern: counters.sequence)),
+                    .integer(Int64(bitPattern: counters.events - min(UInt64(count), counters.events))),
+                    .integer(Int64(bitPattern: counters.bytes - min(bytes, counters.bytes))), .integer(interface.id))
+            }
+        } catch {
+            rollBack()
+            if error.isDamage { _ = consequence(of: error) }
+            return false
+        }
+        do { try commitTransaction() } catch { return false }
+        interfaces[index].wasPruned(events: UInt64(count), bytes: bytes, oldestTime: oldestTime)
+        if !pruned.isEmpty {
+            keeping.hasFreed = true
+            interface.logged.lane.pruned(pruned)
+        }
+        return true
+    }
+
+    /// Gives free pages back, a step's worth, where more than so many percent of the file are free: fewer are soon used again.
+    /// Returns whether more is to be done.
+    private func vacuum(above percent: Int64) -> Bool {
+        guard let pages = try? sql.pages.integers(), pages.count == 2 else { return false }
+        let free = pages[0] - pages[1] * percent / 100
+        if free < (percent > 0 ? Keeping.vacuumPages : 1) { return false }
+        return (try? database.execute("PRAGMA incremental_vacuum(\(min(free, Keeping.vacuumPages)))")) != nil
+    }
+    private func checkpointIfLarge() {
+        if keeping.walPages < keeping.nextCheckpoint { return }
+        guard let (held, copied) = try? database.checkpoint(.passive) else {
+            keeping.nextCheckpoint = keeping.walPages + Keeping.checkpointPages
+            return
+        }
+        // The next commit begins at the front again, unless somebody still reads what is there.
+        keeping.nextCheckpoint = (held == copied ? 0 : held) + Keeping.checkpointPages
+        if held == copied { keeping.walPages = 0 }
+    }
+
+    /// The disk is full: gives the reserve back, and makes room with it.
+    func relieve() {
+        reserve.release()
+        keeping.nextReserve = MonotonicClock.now + 1_000_000_000
+        // Each may fail: what is not done now is done when there is room.
+        _ = try? database.checkpoint(.truncate)
+        let wall = Timestamp.now.microseconds
+        for index in interfaces.indices {
+            let rule = RetentionRule(interfaces[index].logged.retention)
+            for _ in 0..<64 {
+                let (counters, oldest) = (interfaces[index].committed, interfaces[index].oldestTime)
+                let urgency = rule.urgency(events: counters.events, bytes: counters.bytes, oldest: oldest, now: wall)
+                if case .none = urgency { break }
+                if !prune(index, rule) { break }
+            }
+        }
+        for _ in 0..<64 where !vacuum(above: 0) { break }
+        _ = try? database.checkpoint(.truncate)
+    }
+}

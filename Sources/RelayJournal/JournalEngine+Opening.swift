@@ -1,0 +1,132 @@
+import RelayCore
+
+extension JournalEngine {
+    /// Takes a service's interfaces in, and begins a run of each.
+    func open(_ logged: [LoggedInterface], _ encoder: any EventEncoder) throws -> [(LoggedRun, InterfaceState)] {
+        if self.encoder != nil {
+            throw RelayError(.conflict, "\(file.path) has a service already: make another journal for this one")
+        }
+        if failure != nil { throw unavailable() }
+        do {
+            return try take(logged, encoder)
+        } catch .storageFull where reserve.isThere {
+            // A service that only reads is better than none.
+            reserve.release()
+            return try take(logged, encoder)
+        }
+    }
+    private func take(
+        _ logged: [LoggedInterface], _ encoder: any EventEncoder
+    ) throws -> [(LoggedRun, InterfaceState)] {
+        var opened: [(LoggedRun, InterfaceState)] = []
+        do {
+            try sql.begin.run()
+            for interface in logged { opened.append(try enter(interface)) }
+        } catch {
+            rollBack()
+            for (_, interface) in opened { for name in interface.names { name.bytes.deallocate() } }
+            if let error = error as? SQLiteError { throw consequence(of: error) }
+            throw error
+        }
+        try commitTransaction()
+        (self.encoder, interfaces) = (encoder, opened.map { $0.1 })
+        return opened
+    }
+    private func enter(_ logged: LoggedInterface) throws -> (LoggedRun, InterfaceState) {
+        try database.prepare(
+            "INSERT INTO relay_interfaces (name, sequence, events, bytes) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING"
+        ).run(.text(logged.name))
+        let row = try database.prepare("SELECT id, sequence, events, bytes FROM relay_interfaces WHERE name = ?")
+            .integers(.text(logged.name))
+        guard let row else { throw RelayError(.internalFailure, "\(file.path) did not take \(logged.name)") }
+        let (id, sequence) = (row[0], UInt64(bitPattern: row[1]))
+
+        let schemas = try enterSchemas(of: logged, id)
+        for event in logged.events {
+            try database.prepare("INSERT INTO relay_names VALUES (?, ?, 0, 0) ON CONFLICT DO NOTHING")
+                .run(.integer(id), .text(event.event))
+        }
+        var (last, pruned): ([String: UInt64], [String: UInt64]) = ([:], [:])
+        try database.prepare("SELECT name, last, pruned FROM relay_names WHERE interface = ?")
+            .rows([.integer(id)]) { row in
+                last[row.text(0)] = UInt64(bitPattern: row.integer(1))
+                pruned[row.text(0)] = UInt64(bitPattern: row.integer(2))
+            }
+        let runs = try enterRun(of: logged, id, first: sequence + 1, kept: UInt64(bitPattern: row[2]))
+        let oldest = try database.prepare(
+            "SELECT time FROM relay_events WHERE interface = ? ORDER BY sequence LIMIT 1"
+        ).integers(.integer(id))
+
+        let numbers = Dictionary(schemas.map { ($1.event, $0) }) { max($0, $1) }
+        let names = logged.events.map { event in
+            InterfaceState.Name(
+                text: event.event, bytes: Self.copy(event.event), schema: Int64(numbers[event.event] ?? 0))
+        }
+        let counters = InterfaceState.Counters(
+            sequence: sequence, last: logged.events.map { last[$0.event] ?? 0 }, events: UInt64(bitPattern: row[2]),
+            bytes: UInt64(bitPattern: row[3]))
+        return (
+            LoggedRun(
+                head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 }, runs: runs,
+                schemas: schemas),
+            InterfaceState(
+                id: id, logged: logged, names: names, counters: counters,
+                oldestTime: oldest?.first.map { UInt64(bitPattern: $0) })
+        )
+    }
+    /// Adds the schemas that are not the present ones of their names; returns all.
+    private func enterSchemas(of logged: LoggedInterface, _ id: Int64) throws -> [UInt32: EventSchema] {
+        var present: [String: String] = [:]
+        var schemas: [UInt32: EventSchema] = [:]
+        func read() throws {
+            var rows: [(Int64, String, String)] = []
+            try database.prepare("SELECT number, name, fields FROM relay_schemas WHERE interface = ? ORDER BY number")
+                .rows([.integer(id)]) { rows.append(($0.integer(0), $0.text(1), $0.text(2))) }
+            for (number, name, fields) in rows {
+                present[name] = fields
+                schemas[UInt32(clamping: number)] = EventSchema(
+                    event: name, fields: try fields.split(separator: "\n").map { try WireField(parsing: String($0)) })
+            }
+        }
+        try read()
+        for event in logged.events {
+            let fields = event.fields.map(\.description).joined(separator: "\n")
+            if present[event.event] == fields { continue }
+            try database.prepare("INSERT INTO relay_schemas (interface, name, fields) VALUES (?, ?, ?)")
+                .run(.integer(id), .text(event.event), .text(fields))
+        }
+        try read()
+        return schemas
+    }
+    private func enterRun(
+        of logged: LoggedInterface, _ id: Int64, first: UInt64, kept: UInt64
+    ) throws -> [LoggedRun.Run] {
+        try database.prepare("INSERT INTO relay_runs (interface, epoch, first) VALUES (?, ?, ?)")
+            .run(.integer(id), .integer(Int64(bitPattern: logged.epoch)), .integer(Int64(bitPattern: first)))
+        // A run is remembered as long as it has events; without, so that a position in it is still understood, for the
+        // next thousand runs.
+        try database.prepare(
+            """
+            DELETE FROM relay_runs AS r WHERE interface = ?1
+            AND rowid < (SELECT rowid FROM relay_runs WHERE interface = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET \(Self.idleRuns))
+            AND (SELECT first FROM relay_runs n WHERE n.interface = ?1 AND n.rowid > r.rowid ORDER BY n.rowid LIMIT 1) <= ?2
+            """
+        ).run(.integer(id), .integer(Int64(bitPattern: first - kept)))
+        var runs: [LoggedRun.Run] = []
+        try database.prepare("SELECT epoch, first FROM relay_runs WHERE interface = ? ORDER BY rowid")
+            .rows([.integer(id)]) { row in
+                runs.append(
+                    LoggedRun.Run(
+                        epoch: UInt64(bitPattern: row.integer(0)), first: UInt64(bitPattern: row.integer(1))))
+            }
+        return runs
+    }
+    private static let idleRuns = 1_000
+
+    private static func copy(_ text: String) -> UnsafeBufferPointer<CChar> {
+        let utf8 = text.utf8
+        let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: utf8.count)
+        _ = copy.initialize(from: utf8.lazy.map { CChar(bitPattern: $0) })
+        return UnsafeBufferPointer(copy)
+    }
+}

@@ -1,0 +1,100 @@
+import CSQLite
+import RelayCore
+
+/// The one read-write connection and what is done with it: on the writer's thread alone.
+///
+/// Invariant: between two groups the counters here are those on disk.
+final class JournalEngine {
+    let file: JournalFile
+    let database: Database
+    let faults: JournalFaults
+    let sql: EngineStatements
+    let domain: DomainSQL
+    var reserve: ReserveFile
+    var encoder: (any EventEncoder)?
+    var interfaces: [InterfaceState] = []
+
+    /// Why nothing can be done any more; nil as long as something can.
+    private(set) var failure: RelayError?
+    /// The disk was full, and the reserve file is not back.
+    var isStarved: Bool
+    var keeping = Keeping()
+    /// What the group that runs has done so far.
+    var group = Group()
+
+    /// How many bytes a WAL may keep after a checkpoint.
+    static let walLimit = 16 << 20
+
+    init(
+        file: JournalFile, database: Database, reserve: ReserveFile, faults: JournalFaults
+    ) throws(SQLiteError) {
+        (self.file, self.database, self.reserve, self.faults) = (file, database, reserve, faults)
+        sql = try EngineStatements(database)
+        domain = DomainSQL(database)
+        isStarved = !reserve.isThere
+        // Unretained: `finish` takes it back.
+        sqlite3_wal_hook(
+            database.handle,
+            { context, _, _, pages in
+                if let context {
+                    Unmanaged<JournalEngine>.fromOpaque(context).takeUnretainedValue().keeping.walPages = Int(pages)
+                }
+                return SQLITE_OK
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+    deinit {
+        for interface in interfaces { for name in interface.names { name.bytes.deallocate() } }
+    }
+
+    /// The last thing that is done: leaves one whole file, if that can be done.
+    func finish() {
+        domain.detach()
+        sqlite3_wal_hook(database.handle, nil, nil)
+        if failure == nil { _ = try? database.checkpoint(.truncate) }
+    }
+
+    // MARK: Errors
+
+    func unavailable() -> RelayError {
+        RelayError(
+            .unavailable, "the journal \(file.path) has failed: nothing was done; restart the service", cause: failure)
+    }
+    func fail(_ error: RelayError) { if failure == nil { failure = error } }
+
+    /// What an error of SQLite's means to those whose work it undid; draws the consequences.
+    func consequence(of error: SQLiteError) -> RelayError {
+        if error.primaryCode == SQLITE_FULL { isStarved = true }
+        let consequence = error.asRelayError(file.path)
+        if error.isDamage { fail(consequence) }
+        return consequence
+    }
+    /// Undoes the transaction, on disk and here.
+    func rollBack() {
+        if database.isInTransaction { try? sql.rollback.run() }
+        for index in interfaces.indices { interfaces[index].wasRolledBack() }
+        if database.isInTransaction {
+            fail(RelayError(.unavailable, "\(file.path): a transaction cannot be rolled back; restart the service"))
+        }
+    }
+    /// Commits the transaction. A failure has been dealt with when it is thrown.
+    func commitTransaction() throws(RelayError) {
+        do {
+            try sql.commit.run()
+            return
+        } catch {
+            let wasUndone = database.isInTransaction
+            rollBack()
+            // With these, no page that ends the transaction can have been written.
+            let isClean: Set<Int32> = [SQLITE_FULL, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_READONLY]
+            if isClean.contains(error.primaryCode) || wasUndone && error.primaryCode != SQLITE_IOERR {
+                throw consequence(of: error)
+            }
+            let unknown = RelayError(
+                .outcomeUnknown,
+                "\(file.path): \(error) at the commit: it may be on disk or not; restart the service, which finds out",
+                cause: error, mayHaveRun: true)
+            fail(unknown)
+            throw unknown
+        }
+    }
+}

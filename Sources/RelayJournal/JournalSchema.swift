@@ -1,0 +1,64 @@
+import RelayCore
+
+/// The journal's own tables, and how a file of an older version becomes one of this.
+enum JournalSchema {
+    /// In the file's header, where file(1) and others look: "RlyJ".
+    static let applicationID: Int64 = 0x526C_794A
+    /// What makes version n of n - 1 stands at n - 1. What was released is never changed: a new version goes to the end.
+    static let migrations: [String] = [
+        """
+        CREATE TABLE relay_interfaces (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            sequence INTEGER NOT NULL,   -- of the last event
+            events INTEGER NOT NULL,     -- how many are kept: those up to the last, without a hole
+            bytes INTEGER NOT NULL       -- of their bodies together
+        );
+        CREATE TABLE relay_runs (        -- of the service, by rising rowid
+            interface INTEGER NOT NULL REFERENCES relay_interfaces,
+            epoch INTEGER NOT NULL,      -- 64 bits, without a sign
+            first INTEGER NOT NULL       -- sequence of its first event, whether there was one or not
+        );
+        CREATE TABLE relay_names (
+            interface INTEGER NOT NULL REFERENCES relay_interfaces,
+            name TEXT NOT NULL,
+            last INTEGER NOT NULL,       -- sequence of its last event
+            pruned INTEGER NOT NULL,     -- highest sequence of it that was removed
+            PRIMARY KEY (interface, name)
+        ) WITHOUT ROWID;
+        CREATE TABLE relay_schemas (
+            number INTEGER PRIMARY KEY,
+            interface INTEGER NOT NULL REFERENCES relay_interfaces,
+            name TEXT NOT NULL,
+            fields TEXT NOT NULL         -- name:shape lines, in order
+        );
+        CREATE TABLE relay_events (
+            interface INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            schema INTEGER NOT NULL,
+            time INTEGER NOT NULL,       -- when it was published: microseconds since 1970, UTC
+            body BLOB NOT NULL,          -- a D-Bus signal's whole body, little-endian: the fields, then the stamp
+            PRIMARY KEY (interface, sequence)
+        ) WITHOUT ROWID;
+        """
+    ]
+    static var version: Int { migrations.count }
+
+    /// Runs what is missing, in one transaction.
+    static func migrate(
+        _ database: Database, from version: Int, migrations: [String] = migrations
+    ) throws(SQLiteError) {
+        if version >= migrations.count { return }
+        try database.execute("BEGIN IMMEDIATE")
+        do {
+            for step in migrations[version...] { try database.execute(step) }
+            // In the same transaction: a file is of one version or of the other.
+            try database.execute(
+                "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(migrations.count); COMMIT")
+        } catch {
+            if database.isInTransaction { try? database.execute("ROLLBACK") }
+            throw error
+        }
+    }
+}

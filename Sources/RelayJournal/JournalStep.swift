@@ -1,0 +1,11 @@
+/// Where a fault can be put: a moment in the life of a transaction.
+package enum JournalStep: String, Sendable, CaseIterable {
+    /// All statements ran; COMMIT is next.
+    case beforeCommit
+    /// On disk, and nobody knows yet.
+    case afterCommit
+    /// One event was emitted, another one is next.
+    case betweenEmissions
+    /// Everything was emitted; whoever published still waits.
+    case beforeResume
+}

@@ -1,0 +1,57 @@
+import RelayCore
+
+/// The journal, as its service and its owner hold it: it is closed when neither does any more.
+final class JournalStorage: EventLogStorage {
+    private let writer: JournalWriter
+    private let reader: JournalReader
+
+    init(_ writer: JournalWriter, _ reader: JournalReader) { (self.writer, self.reader) = (writer, reader) }
+    deinit { close() }
+
+    func close() {
+        // The writer last: who closes the file last moves the WAL into it.
+        reader.stop()
+        writer.stop()
+    }
+
+    func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LoggedRun] {
+        let answer = Monitor<Result<[LoggedRun], any Error>?>(nil)
+        let isTaken = writer.submit(
+            .call { [reader] engine in
+                let result = Result {
+                    let opened = try engine.open(interfaces, encoder)
+                    reader.serve(
+                        opened.reduce(into: [:]) { $0[$1.1.logged.name] = ReadInterface(id: $1.1.id, $1.0) })
+                    return opened.map { $0.0 }
+                }
+                answer.withLock { $0 = result }
+                answer.announce()
+            })
+        if !isTaken { throw writer.closed() }
+        // A moment, at the start of a service.
+        return try answer.wait { $0 }?.get() ?? []
+    }
+    func commit(_ events: [EncodedEvent]) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            writer.submit(.events(events, continuation))
+        }
+    }
+    func unitOfWork<Result>(
+        _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
+    ) async throws -> sending Result {
+        let work = UnitWork(body)
+        return try await withCheckedThrowingContinuation { continuation in
+            work.continuation = continuation
+            writer.submit(.unit(work))
+        }
+    }
+    func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void) {
+        reader.submit(.page(request, completion))
+    }
+    func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
+        try await withCheckedThrowingContinuation { continuation in
+            reader.submit(.figures(interface, continuation))
+        }
+    }
+    func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { writer.onFailure(body) }
+}

@@ -1,0 +1,48 @@
+import RelayCore
+
+/// What the writer is asked for.
+enum JournalWork: Sendable {
+    /// Events that were encoded before.
+    case events([EncodedEvent], CheckedContinuation<Void, any Error>)
+    /// A closure over state and events.
+    case unit(any UnitBody)
+    /// Something for the writer itself, between two transactions.
+    case call(@Sendable (JournalEngine) -> Void)
+}
+
+/// A unit of work, without its result's type.
+protocol UnitBody: AnyObject, Sendable {
+    /// Runs the closure, once, on the writer's thread. Throws what it throws.
+    func run(in unit: inout UnitOfWork) throws
+    /// Lets the caller go on, with the closure's result, or with why it counts for nothing.
+    func finish(_ failure: (any Error)?)
+}
+
+final class UnitWork<Result>: UnitBody, @unchecked Sendable {  // Handed over and back, never shared.
+    private var body: ((inout UnitOfWork) throws -> sending Result)?
+    private var result: Result?
+    /// Set before it is handed over.
+    var continuation: CheckedContinuation<Result, any Error>?
+
+    init(_ body: sending @escaping (inout UnitOfWork) throws -> sending Result) { self.body = body }
+
+    func run(in unit: inout UnitOfWork) throws {
+        guard let body else { return }
+        // What it captured is released here, before the caller goes on.
+        self.body = nil
+        result = try body(&unit)
+    }
+    func finish(_ failure: (any Error)?) {
+        // Its one way out: nothing of it stays here. (The compiler cannot see that of a stored value.)
+        nonisolated(unsafe) let result = result
+        self.result = nil
+        if let failure {
+            continuation?.resume(throwing: failure)
+        } else if let result {
+            continuation?.resume(returning: result)
+        } else {
+            continuation?.resume(
+                throwing: RelayError(.internalFailure, "a unit of work ended without a result", mayHaveRun: true))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import RelayCore
+
+/// Makes a page of the rows that come by.
+struct PageScan {
+    private let request: LogRequest
+    private let interface: ReadInterface
+    private let head: UInt64
+    private var events: [LogPage.Event] = []
+    private var bytes = 0
+    /// The run of the page's events, once it has some: where it ends.
+    private var run: (epoch: UInt64, end: UInt64)?
+    private var through: UInt64
+    private var hasEnded = false
+    /// The schema of the row before: most often that of the next one too.
+    private var number: UInt32 = 0
+    private var schema: ReadInterface.Schema?
+    private var isAskedFor = false
+
+    init(_ request: LogRequest, _ interface: ReadInterface, head: UInt64) {
+        (self.request, self.interface, self.head, through) = (request, interface, head, request.after)
+    }
+
+    /// Takes a row; false when the page is full, and the row was not taken.
+    mutating func take(_ row: borrowing Row) -> Bool {
+        let sequence = UInt64(bitPattern: row.integer(0))
+        if let run, sequence > run.end { return endRun() }
+        let number = UInt32(truncatingIfNeeded: row.integer(1))
+        if number != self.number || schema == nil {
+            self.number = number
+            // A number that is not in the table was added by hand: it goes by its own name, and readers find no schema.
+            let schema = interface.schemas[number] ?? ReadInterface.Schema(name: row.text(3), overhead: 64)
+            isAskedFor = request.names?.contains(schema.name) ?? true
+            self.schema = schema
+        }
+        if isAskedFor, let schema {
+            if events.count >= request.limit { return endEarly() }
+            // Two alignments of 8 come with each.
+            let cost = row.withBlob(2) { $0.count } + schema.overhead
+            if bytes + cost > request.byteLimit && !events.isEmpty { return endEarly() }
+            if run == nil { run = interface.runs.run(of: sequence) }
+            bytes += cost
+            events.append(
+                LogPage.Event(name: schema.name, schema: number, sequence: sequence, body: row.blob(2)))
+        }
+        through = sequence
+        return true
+    }
+    private mutating func endRun() -> Bool {
+        through = run?.end ?? through
+        return endEarly()
+    }
+    private mutating func endEarly() -> Bool {
+        hasEnded = true
+        return false
+    }
+    /// The rows are over: all that there are, or as many as are looked at.
+    mutating func end(isExhausted: Bool) {
+        if !hasEnded && isExhausted { through = min(head, run?.end ?? .max) }
+    }
+    func page(oldest: UInt64) -> LogPage {
+        LogPage(
+            epoch: run?.epoch ?? interface.runs.run(of: through).epoch, events: events, oldest: oldest,
+            through: through,
+            head: head)
+    }
+}

@@ -1,0 +1,23 @@
+import RelayCore
+
+/// What a reader knows of an interface before it looks.
+struct ReadInterface: Sendable {
+    struct Schema: Sendable {
+        let name: String
+        /// What an event costs of a page beside its body: name, signature, numbers, padding.
+        let overhead: Int
+    }
+    let id: Int64
+    let runs: RunTable
+    /// By number.
+    let schemas: [UInt32: Schema]
+
+    init(id: Int64, _ run: LoggedRun) {
+        self.id = id
+        runs = RunTable(run.runs)
+        schemas = run.schemas.mapValues { schema in
+            let signature = schema.fields.reduce(5) { $0 + $1.type.signature.utf8.count }
+            return Schema(name: schema.event, overhead: schema.event.utf8.count + signature + 32)
+        }
+    }
+}

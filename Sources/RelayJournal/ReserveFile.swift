@@ -1,0 +1,31 @@
+import Glibc
+
+/// Room that is kept for the time when the disk is full: deleting and checkpointing need some.
+struct ReserveFile {
+    static let size = 1 << 20
+    let path: String
+    private let faults: JournalFaults
+    /// Whether it is there, in its full size.
+    private(set) var isThere = false
+
+    init(in directory: String, faults: JournalFaults) {
+        (path, self.faults) = (directory + "/reserve", faults)
+    }
+    /// Takes the room, if there is any. Returns whether it has it.
+    mutating func make() -> Bool {
+        if isThere { return true }
+        if let hasRoom = faults.hasRoomForReserve, !hasRoom() { return false }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        isThere = posix_fallocate(descriptor, 0, off_t(Self.size)) == 0
+        close(descriptor)
+        // A part of it is of no use, and others may need the room.
+        if !isThere { unlink(path) }
+        return isThere
+    }
+    /// Gives the room back.
+    mutating func release() {
+        unlink(path)
+        isThere = false
+    }
+}

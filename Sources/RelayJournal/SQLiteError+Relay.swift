@@ -1,0 +1,41 @@
+import CSQLite
+import RelayCore
+
+extension SQLiteError {
+    /// After it the transaction as a whole is to be given up: the statement did not fail for what it asked.
+    var endsTransaction: Bool {
+        switch primaryCode {
+        case SQLITE_FULL, SQLITE_IOERR, SQLITE_NOMEM, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY, SQLITE_CANTOPEN,
+            SQLITE_INTERRUPT, SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_PERM:
+            true
+        default: false
+        }
+    }
+    /// The file is not what was written: going on would only add to the damage.
+    var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+
+    /// What it means to the caller of the library.
+    ///
+    /// - Parameter what: what was attempted, as a clause: "a unit of work on FILE".
+    func asRelayError(_ what: String) -> RelayError {
+        let (code, advice) = meaning
+        return RelayError(code, "\(what): \(self); nothing was done\(advice)", cause: self)
+    }
+    private var meaning: (RelayError.Code, String) {
+        switch primaryCode {
+        case SQLITE_FULL: (.storageFull, ": make room on its file system, and try again")
+        case SQLITE_CONSTRAINT: (.conflict, "")
+        case SQLITE_TOOBIG: (.tooLarge, "")
+        case SQLITE_AUTH:
+            (.invalidArgument, ": tables named relay_…, transactions, ATTACH and PRAGMA belong to the journal")
+        case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_MISUSE: (.invalidArgument, "")
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
+            (.unavailable, ": the file is damaged; stop the service and restore it from a backup")
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
+            (.unavailable, ": make the file, its -wal and its directory writable to this user")
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            (.unavailable, ": another program writes to the file; stop it, and try again")
+        default: (.unavailable, ": look at the disk, and try again")
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// What SQLite said: its extended result code, as the cause of a `RelayError`.
+public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// As in sqlite3.h: `SQLITE_IOERR_WRITE` is 778.
+    public let code: Int32
+    /// SQLite's words for it. They name tables and columns, never values.
+    public let message: String
+    public init(code: Int32, message: String) { (self.code, self.message) = (code, message) }
+    public var description: String { "\(message) (SQLite \(code))" }
+    /// The code without its details: `SQLITE_IOERR` is 10.
+    public var primaryCode: Int32 { code & 0xFF }
+}

@@ -1,0 +1,77 @@
+import RelayCore
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayJournal
+
+@Suite("Committing") struct CommittingTests {
+    @Test("what is published is emitted before the publisher goes on, and can be read") func published() async throws {
+        let ledger = try Ledger(TestDirectory(), epoch: 77)
+        #expect(ledger.run.head == 0 && ledger.run.runs == [.init(epoch: 77, first: 1)])
+        try await ledger.book(10, 20)
+        #expect(ledger.lane.sequences == [1, 2])
+        let page = try await ledger.page()
+        #expect(page.events.map(\.body) == ledger.lane.emitted.map(\.body))
+        #expect(page.events.map(\.name) == ["Booked", "Booked"])
+        #expect((page.epoch, page.oldest, page.through, page.head) == (77, 1, 2, 2))
+        let stamps = page.events.map { Stamped($0.body) }
+        #expect(stamps.map(\.amount) == [10, 20] && stamps.map(\.previous) == [0, 1])
+    }
+    @Test("state and events are committed together, and a unit sees its own writes") func unit() async throws {
+        let ledger = try Ledger(TestDirectory())
+        try await ledger.journal.unitOfWork { try $0.execute("CREATE TABLE box (id INTEGER PRIMARY KEY, label TEXT)") }
+        let labels = try await ledger.journal.unitOfWork { unit -> [String] in
+            #expect(try unit.execute("INSERT INTO box (label) VALUES (?)", ["Kitchen"]) == 1)
+            try unit.publish(Booked(amount: 5, text: "Kitchen"))
+            try unit.publish(Closed(year: 2000))
+            return try unit.query("SELECT label FROM box WHERE id = ?", [1]) { $0.text(0) }
+        }
+        #expect(labels == ["Kitchen"] && ledger.lane.emitted.map(\.event) == [0, 1])
+    }
+    @Test("what a unit throws undoes it alone, and leaves no hole") func rolledBack() async throws {
+        struct Refused: Error {}
+        let ledger = try Ledger(TestDirectory())
+        try await ledger.journal.unitOfWork { try $0.execute("CREATE TABLE box (id INTEGER PRIMARY KEY)") }
+        // Together, so that they share commits.
+        let refusals = await withTaskGroup(of: Int.self) { group in
+            for number in 1...200 {
+                group.addTask {
+                    do {
+                        try await ledger.journal.unitOfWork { unit in
+                            try unit.execute("INSERT INTO box VALUES (?)", [.integer(Int64(number))])
+                            try unit.publish(Booked(amount: Int64(number), text: "box"))
+                            if number.isMultiple(of: 3) { throw Refused() }
+                        }
+                        return 0
+                    } catch is Refused { return 1 } catch { return 1_000 }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(refusals == 66)
+        #expect(ledger.lane.sequences == Array(1...134))
+        let boxes = try await ledger.journal.unitOfWork { unit in
+            try unit.query("SELECT id FROM box ORDER BY id") { $0.integer(0) }
+        }
+        #expect(boxes == (1...200).filter { !$0.isMultiple(of: 3) })
+        #expect(try await ledger.all().map { Stamped($0.body).amount }.sorted() == boxes)
+    }
+    @Test("the sequence goes on in the next run, and both runs are known") func runs() async throws {
+        let directory = try TestDirectory()
+        do {
+            let ledger = try Ledger(directory, epoch: .max)
+            try await ledger.book(1, 2, 3)
+            ledger.journal.close()
+        }
+        let ledger = try Ledger(directory, epoch: 5)
+        #expect(ledger.run.head == 3 && ledger.run.last == ["Booked": 3])
+        #expect(ledger.run.runs == [.init(epoch: .max, first: 1), .init(epoch: 5, first: 4)])
+        try await ledger.book(4)
+        #expect(ledger.lane.emitted.map { Stamped($0.body).previous } == [3])
+        let first = try await ledger.page()
+        #expect((first.epoch, first.through, first.head) == (.max, 3, 4))
+        let second = try await ledger.page(after: 3)
+        #expect((second.epoch, second.through, second.head, second.events.count) == (5, 4, 4, 1))
+    }
+}
