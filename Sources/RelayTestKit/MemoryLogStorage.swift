@@ -5,6 +5,7 @@ import Synchronization
 package final class MemoryLogStorage: EventLogStorage {
     private struct State {
         var lanes: [LoggedInterface] = []
+        var encoder: (any EventEncoder)?
         var isOpen = false
         var failure: RelayError?
         var listeners: [@Sendable (RelayError) -> Void] = []
@@ -28,7 +29,7 @@ package final class MemoryLogStorage: EventLogStorage {
         if !isFirst { throw RelayError(.conflict, "this log has served already: take reopened()") }
         let new = (writer: try BusLoop(name: "log"), reader: try BusLoop(name: "log-reader"))
         loops.withLock { $0 = new }
-        state.withLock { $0.lanes = interfaces }
+        state.withLock { ($0.lanes, $0.encoder) = (interfaces, encoder) }
         return store.change { streams in interfaces.map { streams[$0.name, default: MemoryStream()].begin($0) } }
     }
     package func commit(_ events: [EncodedEvent]) async throws {
@@ -115,6 +116,9 @@ package final class MemoryLogStorage: EventLogStorage {
         old?.writer.stop()
         old?.reader.stop()
     }
+
+    /// How the service's events are encoded: for what a unit of work would commit.
+    package var encoder: (any EventEncoder)? { state.withLock { $0.encoder } }
 
     // MARK: Switches
 

@@ -6,7 +6,7 @@ public protocol EventInterface: SendableMetatype {
     static var name: String { get }
     /// Everything this interface carries: event and command types, one a line.
     @ContractBuilder<Self> static var contract: Contract<Self> { get }
-    /// Defaults to `Durable()`, which `EventService` refuses as long as there is no journal: give `Volatile()`.
+    /// Defaults to `Durable()`, for which `EventService` needs a journal.
     static var durability: Durability { get }
     /// Who may call and subscribe. Defaults to `.sameUser`.
     static var requirement: PeerRequirement { get }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// `Read`: pages of what the log keeps.
 extension ServiceCore {
     /// Bytes of names, signatures and bodies in a page.
@@ -25,10 +27,27 @@ extension ServiceCore {
             interface: interface.name, names: request.names.contains(Stream1.allNames) ? nil : Set(request.names),
             after: request.after, limit: request.limit == 0 ? Int(Int32.max) : Int(request.limit),
             byteLimit: Self.pageLength)
-        log.storage.read(wanted) { [weak self] result in
-            // On a thread of the log's: the loop's has others to serve.
-            self?.answer(call, interface, log, result, connection)
+        // Here, before the bus is asked whose the peer is: its departure comes behind this.
+        let first = limits.withLock { $0.begin(call.sender, token: request.token) }
+        guard isAdmitted(first, call, connection) else { return }
+        credentials(of: call.sender, connection) { [weak self] credentials in
+            guard let self else { return }
+            let second = limits.withLock {
+                $0.reserve(call.sender, user: credentials.userID, bytes: Self.pageLength)
+            }
+            guard isAdmitted(second, call, connection) else { return }
+            log.storage.read(wanted) { [weak self] result in
+                // On a thread of the log's: the loop's has others to serve.
+                self?.answer(call, interface, log, result, connection)
+            }
         }
+    }
+    /// Answers if not; or does not even that.
+    private func isAdmitted(_ verdict: ReadLimits.Verdict, _ call: IncomingCall, _ connection: BusConnection) -> Bool {
+        if case .refused(let reason) = verdict {
+            fail(call, ErrorNames.name(for: .limitsExceeded), reason, connection)
+        }
+        return verdict == .admitted
     }
     private func answer(
         _ call: IncomingCall, _ interface: ServedInterface, _ log: ServedLog, _ result: Result<LogPage, RelayError>,
@@ -36,15 +55,22 @@ extension ServiceCore {
     ) {
         do throws(RelayError) {
             let page = try result.get()
+            let token = UInt64.random(in: 1...UInt64.max)
             var body = WireWriter(capacity: Self.pageLength * 2)
-            try Stream1.write(
-                page, token: UInt64.random(in: 1...UInt64.max), signatures: log.signatures, into: &body)
-            // Before it leaves: the peer may attach with it as soon as it has it.
-            interface.lane.handOut(through: page.through)
-            connection.reply(to: call, try Signature(Stream1.pageSignature), body: body.bytes)
+            try Stream1.write(page, token: token, signatures: log.signatures, into: &body)
+            let signature = try Signature(Stream1.pageSignature)
+            // All before it leaves: the peer may give the number back, and attach with what it read, as soon as it has it.
+            let count = body.count
+            let verdict = limits.withLock { $0.answer(call.sender, bytes: count, token: token) }
+            guard isAdmitted(verdict, call, connection) else { return }
+            // Not what lies beyond all events, as it can when `after` does.
+            interface.lane.handOut(through: min(page.through, page.head))
+            connection.reply(to: call, signature, body: body.bytes)
         } catch {
-            let text = "the journal could not be read for \(interface.name)"
-            fail(call, ErrorNames.name(for: error.code), text, connection)
+            limits.withLock { $0.withdraw(call.sender) }
+            fail(
+                call, ErrorNames.name(for: error.code), "the journal could not be read for \(interface.name)",
+                connection)
         }
     }
 }

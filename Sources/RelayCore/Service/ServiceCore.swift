@@ -20,6 +20,8 @@ final class ServiceCore: BusHandler {
     private var lanes: [EventLane] { interfaces.map(\.lane) }
     let loop: BusLoop
     let queues = CommandQueues()
+    /// The log's threads answer, too.
+    let limits = Mutex(ReadLimits())
     let accounts = AccountCache(of: SystemAccounts())
     let state: LoopBound<State>
     private let end = Mutex(End.running)
@@ -163,6 +165,7 @@ final class ServiceCore: BusHandler {
         // What is kept by a unique name goes with it: after the bus restarts, it may be another's.
         state.onLoop.credentials[change.name] = nil
         queues.depart(change.name)
+        limits.withLock { $0.depart(change.name) }
         for lane in lanes { lane.depart(change.name) }
     }
 }

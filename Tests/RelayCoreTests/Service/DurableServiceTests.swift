@@ -122,6 +122,34 @@ import Testing
         }
         try await desk.stop()
     }
+    @Test("volatile events of a unit of work wait for its commit, and keep their places in it") func mixed()
+        async throws
+    {
+        let desk = try await DurableDesk()
+        try await desk.peer.listen(Plain1.name)
+        let encoder = try #require(desk.log.storage.encoder)
+        let unit = [
+            try encoder.encode(Said(thread: 1, number: 1)), try encoder.encode(Booked(number: 2, text: "")),
+            try encoder.encode(Said(thread: 1, number: 3)), try encoder.encode(Struck(number: 4)),
+        ]
+        #expect(throws: RelayError.self, "not exported") { _ = try encoder.encode(Stored(number: 1)) }
+        desk.log.storage.holdEmission()
+        let committing = Task { try await desk.log.storage.commit(unit) }
+        #expect(await eventually { desk.log.storage.head(of: Ledger1.name) == 2 })
+        let published = ["Said", "Booked", "Struck"]
+        func seen() -> [String] { desk.peer.signals.map(\.member).filter(published.contains) }
+        _ = try await desk.attach()
+        #expect(seen() == [])
+        desk.log.storage.releaseEmission()
+        try await committing.value
+        _ = try await desk.attach()
+        #expect(seen() == ["Said", "Booked", "Said", "Struck"])
+        desk.log.storage.failNext(RelayError(.storageFull, "no room"))
+        await #expect(throws: RelayError.self) { try await desk.log.storage.commit(unit) }
+        _ = try await desk.attach()
+        #expect(seen().count == 4, "nothing of a unit that failed")
+        try await desk.stop()
+    }
     @Test("Status tells people where an interface stands") func status() async throws {
         let desk = try await DurableDesk()
         try await desk.service.publish(contentsOf: (1...5).map { Struck(number: $0) })
@@ -183,14 +211,10 @@ import Testing
         await #expect(throws: RelayError.self, "not exported") { try await desk.service.publish(Stored(number: 1)) }
         #expect(desk.log.storage.head(of: Ledger1.name) == 0)
         // The largest that goes in comes out, on every way.
-        let events = ServedEvents("a service", [try ServedInterface(Ledger1.self, logIndex: 0)])
-        var (fits, over) = (0, 1 << 20)
-        while over - fits > 1 {
-            let half = (fits + over) / 2
-            let isTaken = (try? events.encode(Booked(number: 1, text: String(repeating: "z", count: half)))) != nil
-            (fits, over) = isTaken ? (half, over) : (fits, half)
-        }
-        #expect(fits > 1_000_000)
+        let header = try MessageTemplate(
+            path: DurableDesk.path, interface: Ledger1.name, member: "Booked", signature: Signature("xsttt"))
+        let fits = (1 << 20) - header.bodyStart - 2_048 - (8 + 4 + 1)
+        #expect(await code(Booked(number: 3, text: String(repeating: "y", count: fits + 1))) == .tooLarge)
         #expect(await code(Booked(number: 3, text: String(repeating: "y", count: fits))) == nil)
         #expect(await eventually { desk.heard == [1] })
         #expect(try await desk.read(after: 0).sequences == [1])

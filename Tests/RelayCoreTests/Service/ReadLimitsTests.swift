@@ -1,0 +1,160 @@
+import Testing
+
+@testable import RelayCore
+
+@Suite struct ReadLimitsTests {
+    private static let page = 256 << 10
+
+    /// Everything that a peer goes through for one page.
+    @discardableResult private func take(
+        _ limits: inout ReadLimits, _ peer: String, _ user: UInt32? = 1, token: UInt64 = 0, gets next: UInt64,
+        bytes: Int = page
+    ) -> [ReadLimits.Verdict] {
+        var verdicts = [limits.begin(peer, token: token)]
+        if verdicts.last == .admitted { verdicts.append(limits.reserve(peer, user: user, bytes: Self.page)) }
+        if verdicts.last == .admitted { verdicts.append(limits.answer(peer, bytes: bytes, token: next)) }
+        return verdicts
+    }
+    private func isRefused(_ verdict: ReadLimits.Verdict?) -> Bool {
+        if case .refused? = verdict { true } else { false }
+    }
+
+    @Test("a peer has one unproved page; the token of the last one buys the next") func chain() {
+        var limits = ReadLimits()
+        #expect(take(&limits, "a", gets: 7, bytes: 10) == [.admitted, .admitted, .admitted])
+        #expect(limits.bytes == 10 && limits.bytes(of: 1) == 10)
+        for wrong in [0, 6, 8, UInt64.max] { #expect(isRefused(limits.begin("a", token: wrong))) }
+        #expect(take(&limits, "a", token: 7, gets: 9, bytes: 30) == [.admitted, .admitted, .admitted])
+        #expect(limits.bytes == 30, "what was proved no longer counts")
+        #expect(isRefused(limits.begin("a", token: 7)), "a token is good once")
+        limits.depart("a")
+        #expect(limits.bytes == 0 && limits.bytes(of: 1) == 0 && limits.peerCount == 0)
+    }
+    @Test("while a Read is under way every other one is refused, whatever it guesses") func pipelined() {
+        var limits = ReadLimits()
+        #expect(limits.begin("a", token: 0) == .admitted)
+        #expect(isRefused(limits.begin("a", token: 0)))
+        #expect(limits.reserve("a", user: 1, bytes: Self.page) == .admitted)
+        for token in [0, 7] as [UInt64] { #expect(isRefused(limits.begin("a", token: token))) }
+        #expect(limits.answer("a", bytes: 1, token: 7) == .admitted)
+        #expect(limits.begin("a", token: 7) == .admitted)
+    }
+    @Test("sixteen pages for a user's peers, 16 MiB for all") func bounds() {
+        var limits = ReadLimits()
+        for user in 0..<4 as Range<UInt32> {
+            for peer in 0..<16 { #expect(take(&limits, "\(user).\(peer)", user, gets: 5).last == .admitted) }
+            #expect(limits.bytes(of: user) == ReadLimits.perUser)
+            #expect(isRefused(take(&limits, "\(user).16", user, gets: 5).last))
+        }
+        #expect(limits.bytes == ReadLimits.together)
+        #expect(isRefused(take(&limits, "other", 9, gets: 5).last), "a user of its own, but no room in all")
+        // One that proves gives its own room back, and takes it again.
+        #expect(take(&limits, "0.3", 0, token: 5, gets: 6) == [.admitted, .admitted, .admitted])
+        #expect(isRefused(take(&limits, "other", 9, gets: 5).last))
+        limits.depart("2.15")
+        #expect(take(&limits, "other", 9, gets: 5).last == .admitted)
+    }
+    @Test("peers whose user is unknown share a room of their own") func unknownUser() {
+        var limits = ReadLimits()
+        for peer in 0..<16 { #expect(take(&limits, "\(peer)", nil, gets: 5).last == .admitted) }
+        #expect(isRefused(take(&limits, "16", nil, gets: 5).last))
+        #expect(take(&limits, "17", 0, gets: 5).last == .admitted)
+    }
+    @Test("a page that turns out too large for the room that is left does not go out") func large() {
+        var limits = ReadLimits()
+        for peer in 0..<15 { take(&limits, "\(peer)", gets: 5) }
+        #expect(isRefused(take(&limits, "15", gets: 5, bytes: Self.page + 1).last))
+        #expect(limits.bytes == 15 * Self.page)
+        #expect(take(&limits, "15", gets: 5, bytes: Self.page).last == .admitted, "and it may ask again")
+    }
+    @Test("a Read that failed leaves nothing behind") func failed() {
+        var limits = ReadLimits()
+        _ = limits.begin("a", token: 0)
+        limits.withdraw("a")
+        _ = limits.begin("a", token: 0)
+        _ = limits.reserve("a", user: 1, bytes: Self.page)
+        limits.withdraw("a")
+        #expect(limits.bytes == 0 && limits.peerCount == 0)
+        #expect(limits.begin("a", token: 0) == .admitted)
+    }
+    @Test("after 64 refusals in a row there is silence, until a proof") func silence() {
+        var limits = ReadLimits()
+        take(&limits, "a", gets: 7)
+        for _ in 0..<ReadLimits.refusals { #expect(isRefused(limits.begin("a", token: 0))) }
+        for _ in 0..<3 { #expect(limits.begin("a", token: 0) == .ignored) }
+        #expect(take(&limits, "a", token: 7, gets: 8).last == .admitted)
+        #expect(isRefused(limits.begin("a", token: 0)), "it is told again")
+    }
+    @Test("a peer that is refused for others' sake is served as soon as there is room") func innocent() {
+        var limits = ReadLimits()
+        for peer in 0..<16 { take(&limits, "\(peer)", gets: 5) }
+        for _ in 0..<ReadLimits.refusals { #expect(isRefused(take(&limits, "late", gets: 5).last)) }
+        #expect(take(&limits, "late", gets: 5).last == .ignored)
+        limits.depart("3")
+        #expect(take(&limits, "late", gets: 5) == [.admitted, .admitted, .admitted])
+        #expect(limits.begin("late", token: 0) == .ignored, "a page is no proof")
+        #expect(limits.begin("late", token: 5) == .admitted)
+        #expect(isRefused(limits.begin("late", token: 0)))
+    }
+    @Test("a peer that leaves in the middle is forgotten, and gets no page", arguments: 0...2) func departure(step: Int)
+    {
+        var limits = ReadLimits()
+        _ = limits.begin("a", token: 0)
+        if step == 0 { limits.depart("a") }
+        #expect(limits.reserve("a", user: 1, bytes: Self.page) == (step == 0 ? .ignored : .admitted))
+        if step == 1 { limits.depart("a") }
+        #expect(limits.answer("a", bytes: 9, token: 3) == (step == 2 ? .admitted : .ignored))
+        limits.withdraw("nobody")
+        limits.depart("a")
+        #expect(limits.bytes == 0 && limits.peerCount == 0)
+    }
+
+    /// Two peers of one user, every sequence of seven steps: what is admitted is never more than what the rules say, and
+    /// nothing is left when all have gone.
+    @Test("whatever comes in whatever order, the bounds hold and nothing is left over") func exhaustive() {
+        enum Step: CaseIterable { case begin, guess, prove, reserve, answer, withdraw, depart }
+        var count = 0
+        func go(_ limits: ReadLimits, _ owed: [UInt64?], _ depth: Int) {
+            if depth == 0 {
+                var limits = limits
+                for peer in ["a", "b"] { limits.depart(peer) }
+                #expect(limits.bytes == 0 && limits.bytes(of: 1) == 0 && limits.peerCount == 0)
+                count += 1
+                return
+            }
+            for (index, peer) in ["a", "b"].enumerated() {
+                for step in Step.allCases {
+                    var (limits, owed) = (limits, owed)
+                    let before = limits.bytes
+                    switch step {
+                    case .begin, .guess:
+                        let isAdmitted = limits.begin(peer, token: step == .begin ? 0 : 99) == .admitted
+                        if isAdmitted { #expect(owed[index] == nil, "no page without a proof of the one before") }
+                    case .prove:
+                        guard let token = owed[index] else { continue }
+                        #expect(limits.begin(peer, token: token) == .admitted)
+                        #expect(limits.bytes == before - 5)
+                        owed[index] = nil
+                    case .reserve: _ = limits.reserve(peer, user: 1, bytes: 10)
+                    case .answer:
+                        if limits.answer(peer, bytes: 5, token: UInt64(depth)) == .admitted {
+                            #expect(owed[index] == nil)
+                            owed[index] = UInt64(depth)
+                        }
+                    case .withdraw:
+                        // A page that is out cannot be withdrawn by the service.
+                        if owed[index] != nil { continue }
+                        limits.withdraw(peer)
+                    case .depart:
+                        limits.depart(peer)
+                        owed[index] = nil
+                    }
+                    #expect(limits.bytes == limits.bytes(of: 1) && 0...20 ~= limits.bytes)
+                    go(limits, owed, depth - 1)
+                }
+            }
+        }
+        go(ReadLimits(), [nil, nil], 4)
+        #expect(count > 10_000)
+    }
+}
