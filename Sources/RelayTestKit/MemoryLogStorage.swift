@@ -98,7 +98,7 @@ package final class MemoryLogStorage: EventLogStorage {
         reader.execute { [store] in completion(.success(store.stream(request.interface).page(request))) }
     }
     package func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
-        [("Events", UInt64(store.stream(interface).count))]
+        [("events", UInt64(store.stream(interface).count))]
     }
     package func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) {
         let failure = state.withLock { state in

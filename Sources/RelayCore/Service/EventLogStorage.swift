@@ -16,7 +16,7 @@ package protocol EventLogStorage: AnyObject, Sendable {
     /// Reads a page; calls back once, on a thread of the log's. Does not hold up commits.
     func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void)
 
-    /// How much is kept of an interface, for people: from any thread.
+    /// How much is kept of an interface, for people: `events`, `bytes` and so on. From any thread.
     func figures(of interface: String) async throws -> [(name: String, value: UInt64)]
 
     /// Calls back when the log has failed for good: at once, if that was before.

@@ -6,13 +6,14 @@ struct ReadLimits: Sendable {
     enum Verdict: Hashable, Sendable {
         case admitted
         case refused(String)
-        /// Refused so often without a proof that the refusals themselves are what fills the bus. Or the peer has gone.
+        /// It owes a proof, and was refused so often that the refusals themselves are what fills the bus. Or the peer has gone.
         case ignored
     }
     /// Bytes of one user's peers.
     static let perUser = 4 << 20
     static let together = 16 << 20
-    /// How many refusals in a row a peer is told.
+    /// How many refusals in a row a peer is told that owes a proof, or an answer's reading. One that is refused for others' sake
+    /// is told each time: it must not wait for ever for what it could have had later.
     static let refusals = 64
 
     private enum Page {
@@ -42,8 +43,8 @@ struct ReadLimits: Sendable {
             release(peer)
             peers[peer]?.refusals = 0
         case .owed(_, _, _?):
-            return refuse(peer, "the page before was not proved to be read: give its token, not \(token)")
-        case .asked, .owed: return refuse(peer, "a Read is under way: wait for its answer, and give its token")
+            return blame(peer, "the page before was not proved to be read: give its token, not \(token)")
+        case .asked, .owed: return blame(peer, "a Read is under way: wait for its answer, and give its token")
         }
         peers[peer, default: Peer()].page = .asked
         return .admitted
@@ -51,8 +52,10 @@ struct ReadLimits: Sendable {
     /// Makes room for the page that it has asked for, now that its user is known.
     mutating func reserve(_ peer: String, user: UInt32?, bytes count: Int) -> Verdict {
         guard case .asked? = peers[peer]?.page else { return .ignored }
-        peers[peer]?.page = nil
-        if let full = full(user, count) { return refuse(peer, full) }
+        if let full = full(user, count) {
+            withdraw(peer)
+            return .refused(full)
+        }
         owe(peer, user, count, token: nil)
         return .admitted
     }
@@ -60,7 +63,10 @@ struct ReadLimits: Sendable {
     mutating func answer(_ peer: String, bytes count: Int, token: UInt64) -> Verdict {
         guard case .owed(let user, _, nil)? = peers[peer]?.page else { return .ignored }
         release(peer)
-        if let full = full(user, count) { return refuse(peer, full) }
+        if let full = full(user, count) {
+            withdraw(peer)
+            return .refused(full)
+        }
         owe(peer, user, count, token: token)
         return .admitted
     }
@@ -95,7 +101,7 @@ struct ReadLimits: Sendable {
         }
         peers[peer]?.page = nil
     }
-    private mutating func refuse(_ peer: String, _ reason: String) -> Verdict {
+    private mutating func blame(_ peer: String, _ reason: String) -> Verdict {
         let count = peers[peer]?.refusals ?? 0
         if count >= Self.refusals { return .ignored }
         peers[peer, default: Peer()].refusals = count + 1

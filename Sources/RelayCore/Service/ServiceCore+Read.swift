@@ -4,6 +4,8 @@ import Synchronization
 extension ServiceCore {
     /// Bytes of names, signatures and bodies in a page.
     private static let pageLength = 256 << 10
+    /// A message's limit, less room for its header.
+    private static let longestAnswer = WireLimits.defaultMessageLength - 1_024
 
     func read(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
         guard call.wantsReply else { return }
@@ -59,6 +61,10 @@ extension ServiceCore {
             var body = WireWriter(capacity: Self.pageLength * 2)
             try Stream1.write(page, token: token, signatures: log.signatures, into: &body)
             let signature = try Signature(Stream1.pageSignature)
+            // A row that is larger than any event: put there by hand. Refused here, as a number that is not sent cannot be proved.
+            if body.count > Self.longestAnswer {
+                throw RelayError(.tooLarge, "a page of \(body.count) bytes, up to \(page.through)")
+            }
             // All before it leaves: the peer may give the number back, and attach with what it read, as soon as it has it.
             let count = body.count
             let verdict = limits.withLock { $0.answer(call.sender, bytes: count, token: token) }

@@ -68,7 +68,11 @@ extension ServiceCore {
         ]
         do {
             if let log = interface.log {
-                status += try await log.storage.figures(of: interface.name).map { ($0.name, .uint64($0.value)) }
+                for (name, value) in try await log.storage.figures(of: interface.name) {
+                    // As D-Bus writes names. The log's head may be ahead of what has left, which is what counts here.
+                    let name = name.prefix(1).uppercased() + name.dropFirst()
+                    if !status.contains(where: { $0.0 == name }) { status.append((name, .uint64(value))) }
+                }
             }
             let entries = status.map { DBusValue.Entry(key: .string($0.0), value: .variant($0.1)) }
             answer(call, [.dictionary(.dictionary(.string, .variant), entries)], connection)

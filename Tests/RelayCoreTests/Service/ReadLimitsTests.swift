@@ -85,15 +85,25 @@ import Testing
         #expect(take(&limits, "a", token: 7, gets: 8).last == .admitted)
         #expect(isRefused(limits.begin("a", token: 0)), "it is told again")
     }
-    @Test("a peer that is refused for others' sake is served as soon as there is room") func innocent() {
+    @Test("a page that goes out in between is no proof") func silenceWithin() {
+        var limits = ReadLimits()
+        #expect(limits.begin("a", token: 0) == .admitted)
+        for _ in 0..<ReadLimits.refusals - 1 { #expect(isRefused(limits.begin("a", token: 0))) }
+        #expect(limits.reserve("a", user: 1, bytes: 1) == .admitted)
+        #expect(isRefused(limits.begin("a", token: 0)))
+        #expect(limits.answer("a", bytes: 1, token: 7) == .admitted)
+        #expect(limits.begin("a", token: 0) == .ignored)
+        #expect(limits.begin("a", token: 7) == .admitted)
+        #expect(isRefused(limits.begin("a", token: 0)))
+    }
+    @Test("a peer that is refused for others' sake is told each time, and served as soon as there is room")
+    func innocent() {
         var limits = ReadLimits()
         for peer in 0..<16 { take(&limits, "\(peer)", gets: 5) }
-        for _ in 0..<ReadLimits.refusals { #expect(isRefused(take(&limits, "late", gets: 5).last)) }
-        #expect(take(&limits, "late", gets: 5).last == .ignored)
+        for _ in 0..<ReadLimits.refusals * 2 { #expect(isRefused(take(&limits, "late", gets: 5).last)) }
+        #expect(limits.peerCount == 16, "nothing is kept of it")
         limits.depart("3")
         #expect(take(&limits, "late", gets: 5) == [.admitted, .admitted, .admitted])
-        #expect(limits.begin("late", token: 0) == .ignored, "a page is no proof")
-        #expect(limits.begin("late", token: 5) == .admitted)
         #expect(isRefused(limits.begin("late", token: 0)))
     }
     @Test("a peer that leaves in the middle is forgotten, and gets no page", arguments: 0...2) func departure(step: Int)
