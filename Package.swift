@@ -26,7 +26,11 @@ let package = Package(
         .target(name: "CRelayShims"),
         .target(name: "RelayCore", dependencies: ["CDBus", "CRelayShims"], swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
-        .target(name: "RelayTestKit", dependencies: ["RelayCore"], swiftSettings: strict),
+        // SQLite's file layer with faults: for tests alone.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"]),
+        .target(
+            name: "RelayTestKit", dependencies: ["RelayCore", "RelayJournal", "CFaultVFS", "CSQLite"],
+            swiftSettings: strict),
         .target(name: "Relocation", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(name: "RelocationDomain", dependencies: ["RelayCore", "Relocation"], swiftSettings: strict),
         // What the two programs share: options, exit codes, where the private bus is.
@@ -39,7 +43,8 @@ let package = Package(
         .testTarget(
             name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus"], swiftSettings: strict),
         .testTarget(
-            name: "RelayJournalTests", dependencies: ["RelayJournal", "RelayTestKit", "CSQLite"], swiftSettings: strict),
+            name: "RelayJournalTests", dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "CSQLite"],
+            swiftSettings: strict),
         .testTarget(
             name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit", "TestSupport"],
             swiftSettings: strict),

@@ -45,7 +45,7 @@ public final class EventJournal: EventLog {
                 reader.stop()
                 throw error
             }
-            storage = JournalStorage(writer, reader)
+            storage = JournalStorage(writer, reader, path: file.path)
         } catch let error as SQLiteError {
             throw file.refusal(error)
         }

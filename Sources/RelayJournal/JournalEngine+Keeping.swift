@@ -6,6 +6,8 @@ struct Keeping {
     static let stepRows = 1_000
     /// Pages of a WAL that is worth a checkpoint: 4 MiB.
     static let checkpointPages = 1_000
+    /// The same on a disk that is nearly full: what a checkpoint may need is in the reserve then.
+    static let nearPages = 128
     /// Pages that are given back at a time.
     static let vacuumPages: Int64 = 256
 
@@ -121,7 +123,9 @@ extension JournalEngine {
         return (try? database.execute("PRAGMA incremental_vacuum(\(min(free, Keeping.vacuumPages)))")) != nil
     }
     private func checkpointIfLarge() {
-        if keeping.walPages < keeping.nextCheckpoint { return }
+        if keeping.walPages < keeping.nextCheckpoint {
+            if keeping.walPages < Keeping.nearPages || !reserve.isNear { return }
+        }
         guard let (held, copied) = try? database.checkpoint(.passive) else {
             keeping.nextCheckpoint = keeping.walPages + Keeping.checkpointPages
             return

@@ -55,15 +55,16 @@ final class JournalEngine {
 
     // MARK: Errors
 
-    func unavailable() -> RelayError {
+    func unavailable() -> RelayError { Self.unavailable(file.path, failure) }
+    static func unavailable(_ path: String, _ failure: RelayError?) -> RelayError {
         RelayError(
-            .unavailable, "the journal \(file.path) has failed: nothing was done; restart the service", cause: failure)
+            .unavailable, "the journal \(path) has failed: nothing was done; restart the service", cause: failure)
     }
     func fail(_ error: RelayError) { if failure == nil { failure = error } }
 
     /// What an error of SQLite's means to those whose work it undid; draws the consequences.
     func consequence(of error: SQLiteError) -> RelayError {
-        if error.primaryCode == SQLITE_FULL { isStarved = true }
+        if error.isFull { isStarved = true }
         let consequence = error.asRelayError(file.path)
         if error.isDamage { fail(consequence) }
         return consequence

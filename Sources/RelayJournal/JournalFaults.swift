@@ -2,12 +2,16 @@
 package struct JournalFaults: Sendable {
     /// Called at each step. Given, events are emitted one by one, so that there is a moment between any two.
     package var at: (@Sendable (JournalStep) -> Void)?
-    /// Whether there is room for the reserve file, which is made without the file layer's knowledge.
-    package var hasRoomForReserve: (@Sendable () -> Bool)?
+    /// The reserve file, which is made without the file layer's knowledge, takes its room (true), if there is any, or gives it
+    /// back (false).
+    package var reserve: (@Sendable (_ isTaken: Bool) -> Bool)?
+    /// How many bytes the file system has left.
+    package var room: (@Sendable () -> Int)?
 
     package init(
-        at: (@Sendable (JournalStep) -> Void)? = nil, hasRoomForReserve: (@Sendable () -> Bool)? = nil
+        at: (@Sendable (JournalStep) -> Void)? = nil, reserve: (@Sendable (Bool) -> Bool)? = nil,
+        room: (@Sendable () -> Int)? = nil
     ) {
-        (self.at, self.hasRoomForReserve) = (at, hasRoomForReserve)
+        (self.at, self.reserve, self.room) = (at, reserve, room)
     }
 }

@@ -35,6 +35,10 @@ struct JournalFile {
                 "\(path) is \(size == nil ? "missing" : "empty") beside a \(wal) of \(walSize) bytes: the two were parted; "
                     + "put the file back, or restore both from a backup; to begin anew, move the -wal away")
         }
+        if let size, 1..<100 ~= size {
+            // Too short for a header: SQLite would begin anew.
+            throw damaged("it has \(size) bytes")
+        }
         if size == nil {
             // Ours alone, in whatever directory: SQLite gives its other files the same mode.
             let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

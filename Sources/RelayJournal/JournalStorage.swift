@@ -5,7 +5,11 @@ final class JournalStorage: EventLogStorage {
     private let writer: JournalWriter
     private let reader: JournalReader
 
-    init(_ writer: JournalWriter, _ reader: JournalReader) { (self.writer, self.reader) = (writer, reader) }
+    private let path: String
+
+    init(_ writer: JournalWriter, _ reader: JournalReader, path: String) {
+        (self.writer, self.reader, self.path) = (writer, reader, path)
+    }
     deinit { close() }
 
     func close() {
@@ -31,6 +35,19 @@ final class JournalStorage: EventLogStorage {
         // A moment, at the start of a service.
         return try answer.wait { $0 }?.get() ?? []
     }
+    /// How many wait in the queue.
+    var waiting: Int { writer.waiting }
+    /// Does something on the writer's thread, between two groups.
+    func call(_ body: @escaping @Sendable (JournalEngine) -> Void) async {
+        await withCheckedContinuation { continuation in
+            let isTaken = writer.submit(
+                .call {
+                    body($0)
+                    continuation.resume()
+                })
+            if !isTaken { continuation.resume() }
+        }
+    }
     func commit(_ events: [EncodedEvent]) async throws {
         try await withCheckedThrowingContinuation { continuation in
             writer.submit(.events(events, continuation))
@@ -46,6 +63,9 @@ final class JournalStorage: EventLogStorage {
         }
     }
     func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void) {
+        if let failure = writer.failure {
+            return completion(.failure(JournalEngine.unavailable(path, failure)))
+        }
         reader.submit(.page(request, completion))
     }
     func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {

@@ -74,6 +74,7 @@ final class JournalWriter: @unchecked Sendable {  // `engine` and `lock` are the
         }
         if let failure { body(failure) }
     }
+    var waiting: Int { queue.withLock { $0.works.count } }
     var failure: RelayError? { queue.withLock { $0.failure } }
 
     // MARK: The thread

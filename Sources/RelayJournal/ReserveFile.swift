@@ -14,18 +14,28 @@ struct ReserveFile {
     /// Takes the room, if there is any. Returns whether it has it.
     mutating func make() -> Bool {
         if isThere { return true }
-        if let hasRoom = faults.hasRoomForReserve, !hasRoom() { return false }
+        if let take = faults.reserve, !take(true) { return false }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         isThere = posix_fallocate(descriptor, 0, off_t(Self.size)) == 0
         close(descriptor)
         // A part of it is of no use, and others may need the room.
-        if !isThere { unlink(path) }
+        if !isThere { release() }
         return isThere
     }
     /// Gives the room back.
     mutating func release() {
         unlink(path)
+        _ = faults.reserve?(false)
         isThere = false
     }
+    /// Whether the disk is so full that the reserve may soon be needed.
+    var isNear: Bool {
+        if let room = faults.room { return room() < Self.nearness }
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return true }
+        return UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue
+            < UInt64(Self.nearness)
+    }
+    private static let nearness = 16 << 20
 }

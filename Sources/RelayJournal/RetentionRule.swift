@@ -23,8 +23,8 @@ struct RetentionRule {
     let age: UInt64?
 
     init(_ retention: Retention) {
-        count = UInt64(clamping: retention.count ?? .max)
-        bytes = UInt64(clamping: retention.bytes ?? .max)
+        count = retention.count.map { UInt64(clamping: $0) } ?? .max
+        bytes = retention.bytes.map { UInt64(clamping: $0) } ?? .max
         age = retention.age.map { age in
             let (seconds, attoseconds) = age.components
             return UInt64(clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000))

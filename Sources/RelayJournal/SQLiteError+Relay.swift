@@ -11,6 +11,8 @@ extension SQLiteError {
         default: false
         }
     }
+    /// There is no room on the disk: for the WAL's index, too, which SQLite takes for a failure of the medium.
+    var isFull: Bool { primaryCode == SQLITE_FULL || code == SQLITE_IOERR | 19 << 8 }
     /// The file is not what was written: going on would only add to the damage.
     var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 
@@ -22,8 +24,8 @@ extension SQLiteError {
         return RelayError(code, "\(what): \(self); nothing was done\(advice)", cause: self)
     }
     private var meaning: (RelayError.Code, String) {
-        switch primaryCode {
-        case SQLITE_FULL: (.storageFull, ": make room on its file system, and try again")
+        if isFull { return (.storageFull, ": make room on its file system, and try again") }
+        return switch primaryCode {
         case SQLITE_CONSTRAINT: (.conflict, "")
         case SQLITE_TOOBIG: (.tooLarge, "")
         case SQLITE_AUTH:

@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 import RelayTestKit
 import Synchronization
@@ -73,5 +74,104 @@ import Testing
         #expect((first.epoch, first.through, first.head) == (.max, 3, 4))
         let second = try await ledger.page(after: 3)
         #expect((second.epoch, second.through, second.head, second.events.count) == (5, 4, 4, 1))
+    }
+    @Test("what queues up during an fsync shares the next one") func group() async throws {
+        let disk = try FaultDisk()
+        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name)
+        try await ledger.book(0)
+        let before = disk.calls(.sync)
+        let held = Held()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                // Waits on the writer's thread, which nobody else needs.
+                try? await ledger.journal.unitOfWork { unit in
+                    held.wait()
+                    try unit.publish(Booked(amount: 1, text: ""))
+                }
+            }
+            _ = await eventually { held.isHeld }
+            for amount in 2...51 { group.addTask { try? await ledger.book(Int64(amount)) } }
+            guard let storage = ledger.storage as? JournalStorage else { return }
+            _ = await eventually { storage.waiting == 50 }
+            held.release()
+        }
+        #expect(disk.calls(.sync) - before == 2)
+        #expect(ledger.lane.sequences == Array(1...52))
+    }
+    @Test("events of several threads are emitted in the order of their sequences") func order() async throws {
+        let ledger = try Ledger(TestDirectory())
+        await withTaskGroup(of: Void.self) { group in
+            for publisher in 0..<16 {
+                group.addTask {
+                    for number in 0..<40 {
+                        let amount = Int64(publisher * 1_000 + number)
+                        if number.isMultiple(of: 2) {
+                            try? await ledger.book(amount)
+                        } else {
+                            try? await ledger.journal.unitOfWork { try $0.publish(Booked(amount: amount, text: "u")) }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(ledger.lane.sequences == Array(1...640))
+        let stamps = ledger.lane.emitted.map { Stamped($0.body) }
+        #expect(stamps.map(\.sequence) == Array(1...640) && stamps.map(\.previous) == Array(0..<640))
+        // Each publisher's in its own order.
+        for publisher in Int64(0)..<16 {
+            let own = stamps.map(\.amount).filter { $0 / 1_000 == publisher }
+            #expect(own == own.sorted() && own.count == 40)
+        }
+        #expect(try await ledger.all().map(\.body) == ledger.lane.emitted.map(\.body))
+    }
+    @Test("volatile events of a unit wait for its commit, and go with it") func volatile() async throws {
+        struct Refused: Error {}
+        let moved = Mutex<[Int64]>([])
+        let ledger = try Ledger(
+            TestDirectory(), encoder: LedgerEncoder(moved: { place in moved.withLock { $0.append(place) } }))
+        try await ledger.journal.unitOfWork { unit in
+            try unit.publish(Moved(place: 1))
+            try unit.publish(Booked(amount: 1, text: ""))
+            try unit.publish(Moved(place: 2))
+            #expect(moved.withLock { $0.isEmpty })
+        }
+        await #expect(throws: Refused.self) {
+            try await ledger.journal.unitOfWork { unit in
+                try unit.publish(Moved(place: 3))
+                throw Refused()
+            }
+        }
+        #expect(moved.withLock { $0 } == [1, 2] && ledger.lane.sequences == [1])
+    }
+    @Test("steps come in their order, with one between any two emissions") func steps() async throws {
+        let steps = Mutex<[JournalStep]>([])
+        let ledger = try Ledger(
+            TestDirectory(), faults: JournalFaults(at: { step in steps.withLock { $0.append(step) } }))
+        try await ledger.book(1, 2, 3)
+        #expect(
+            steps.withLock { $0 } == [.beforeCommit, .afterCommit, .betweenEmissions, .betweenEmissions, .beforeResume])
+    }
+    @Test("bodies are fields, padding and stamp") func bodies() {
+        for count in 0...17 {
+            let fields = [UInt8](repeating: 7, count: count)
+            let body = InterfaceState.body(fields, 0x0102_0304_0506_0708, previous: 9, .max)
+            let stamp = (count + 7) / 8 * 8
+            #expect(body.count == stamp + 24 && Array(body[..<count]) == fields)
+            #expect(body[count..<stamp].allSatisfy { $0 == 0 })
+            #expect(Array(body[stamp..<stamp + 8]) == [8, 7, 6, 5, 4, 3, 2, 1])
+            #expect(Array(body[(stamp + 8)...]) == [9, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 255, count: 8))
+        }
+    }
+}
+
+/// Holds a thread that is not the cooperative pool's.
+private final class Held: Sendable {
+    private let isReleased = Atomic<Bool>(false)
+    private let hasCome = Atomic<Bool>(false)
+    var isHeld: Bool { hasCome.load(ordering: .acquiring) }
+    func release() { isReleased.store(true, ordering: .releasing) }
+    func wait() {
+        hasCome.store(true, ordering: .releasing)
+        while !isReleased.load(ordering: .acquiring) { usleep(1_000) }
     }
 }

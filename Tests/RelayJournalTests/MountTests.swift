@@ -1,0 +1,107 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Testing
+
+@testable import RelayJournal
+
+/// A small file system of its own, for as long as it lives.
+final class SmallDisk: Sendable {
+    let directory: TestDirectory
+    init(megabytes: Int) async throws {
+        directory = try TestDirectory()
+        try await Self.run("/bin/mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "relay-test", directory.path])
+    }
+    /// By hand: what is mounted cannot be removed.
+    func end() async throws { try await Self.run("/bin/umount", [directory.path]) }
+    func remount(_ options: String) async throws {
+        try await Self.run("/bin/mount", ["-o", "remount,\(options)", directory.path])
+    }
+    private static func run(_ program: String, _ arguments: [String]) async throws {
+        let outcome = try await RunningProgram.run(program, arguments)
+        if outcome.code != 0 { throw RelayError(.unavailable, "\(program): \(outcome)") }
+    }
+    /// Asked once: whether this user may mount, in this container.
+    static let isPossible: Bool =
+        system("d=$(mktemp -d) && { mount -t tmpfs none $d 2>/dev/null && umount $d; s=$?; rmdir $d; exit $s; }") == 0
+}
+
+@Suite(
+    "A real file system", .serialized,
+    .enabled(
+        if: SmallDisk.isPossible, "mounting is not allowed here: the same is tested with FaultDisk in FailureTests"))
+struct MountTests {
+    @Test("full: refused with the file's name, and goes on when there is room") func full() async throws {
+        let disk = try await SmallDisk(megabytes: 4)
+        let ledger = try Ledger(disk.directory)
+        // Everything else that is on it.
+        let filler = disk.directory.path + "/filler"
+        let descriptor = open(filler, O_WRONLY | O_CREAT, 0o600)
+        #expect(posix_fallocate(descriptor, 0, 1 << 20) == 0)
+        close(descriptor)
+        var error: RelayError?
+        var booked: UInt64 = 0
+        let text = String(repeating: "y", count: 20_000)
+        while error == nil {
+            do {
+                try await ledger.storage.commit([LedgerEncoder.booked(7, text)])
+                booked += 1
+            } catch let caught as RelayError { error = caught }
+        }
+        #expect(error?.code == .storageFull && error?.message.contains(ledger.directory.database) == true)
+        #expect(ledger.lane.emitted.count == Int(booked) && booked > 10)
+        #expect(try await ledger.all().count == Int(booked))
+        // What the reserve gave may do for a few more.
+        var refused = 0
+        while refused < 5 {
+            do {
+                try await ledger.storage.commit([LedgerEncoder.booked(7, text)])
+                (booked, refused) = (booked + 1, 0)
+            } catch .storageFull { refused += 1 }
+        }
+        #expect(ledger.lane.emitted.count == Int(booked))
+        unlink(filler)
+        #expect(
+            await eventually {
+                do {
+                    try await ledger.book(9)
+                    return true
+                } catch { return false }
+            })
+        #expect(ledger.lane.sequences == Array(1...booked + 1))
+        ledger.journal.close()
+        let again = try Ledger(disk.directory, epoch: 2)
+        #expect(again.run.head == booked + 1)
+        again.journal.close()
+        try await disk.end()
+    }
+    @Test("full at the start: serves what there is") func fullAtStart() async throws {
+        let disk = try await SmallDisk(megabytes: 4)
+        do {
+            let ledger = try Ledger(disk.directory)
+            try await ledger.book(1, 2, 3)
+            ledger.journal.close()
+        }
+        let descriptor = open(disk.directory.path + "/filler", O_WRONLY | O_CREAT, 0o600)
+        let block = [UInt8](repeating: 1, count: 4_096)
+        while block.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) > 0 {}
+        close(descriptor)
+        let ledger = try Ledger(disk.directory, epoch: 2)
+        #expect(ledger.run.head == 3)
+        #expect(try await ledger.all().map(\.sequence) == [1, 2, 3])
+        ledger.journal.close()
+        try await disk.end()
+    }
+    @Test("read-only: refused at the start, with the reason") func readOnly() async throws {
+        let disk = try await SmallDisk(megabytes: 4)
+        try Ledger(disk.directory).journal.close()
+        try await disk.remount("ro")
+        let error = #expect(throws: RelayError.self) { _ = try EventJournal(directory: disk.directory.path) }
+        #expect(error?.code == .notPermitted)
+        #expect(
+            error?.message
+                == "cannot open \(disk.directory.path)/lock: Read-only file system; let this user write there, or give "
+                + "another directory")
+        try await disk.end()
+    }
+}

@@ -1,0 +1,193 @@
+import CSQLite
+import Glibc
+import RelayCore
+import RelayTestKit
+import Testing
+
+@testable import RelayJournal
+
+@Suite("Opening a journal") struct OpeningTests {
+    private func refusal(_ directory: TestDirectory) -> RelayError? {
+        #expect(throws: RelayError.self) { _ = try EventJournal(directory: directory.path) }
+    }
+    /// A journal with some events, closed.
+    private func made(_ directory: TestDirectory, events: Int = 100) async throws {
+        let ledger = try Ledger(directory)
+        try await ledger.storage.commit((0..<events).map { LedgerEncoder.booked(Int64($0)) })
+        ledger.journal.close()
+    }
+    private func edit(_ path: String, _ body: (Int32) -> Void) {
+        let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
+        #expect(descriptor >= 0)
+        body(descriptor)
+        close(descriptor)
+    }
+    private func bytes(_ path: String) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Int(lseek(descriptor, 0, SEEK_END)))
+        _ = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return bytes
+    }
+
+    @Test("makes the directory and the file for its user alone") func made() throws {
+        let directory = try TestDirectory()
+        let path = directory.path + "/a/b"
+        let journal = try EventJournal(directory: path)
+        func mode(_ path: String) -> mode_t {
+            var status = stat()
+            return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+        }
+        #expect(mode(path) == 0o700 && mode(directory.path + "/a") == 0o700)
+        for name in ["journal.sqlite", "journal.sqlite-wal", "lock", "reserve"] {
+            #expect(mode(path + "/" + name) == 0o600, "\(name)")
+        }
+        journal.close()
+        // One whole file is left.
+        #expect(access(path + "/journal.sqlite-wal", F_OK) != 0 && bytes(path + "/journal.sqlite").count > 4_096)
+    }
+    @Test("a second journal is refused, in this process") func second() async throws {
+        let directory = try TestDirectory()
+        let ledger = try Ledger(directory)
+        #expect(refusal(directory)?.code == .conflict)
+        #expect(
+            refusal(directory)?.message
+                == "\(directory.path) belongs to another journal of this process: end that service, or give this one "
+                + "another directory")
+        try await ledger.book(1)
+        ledger.journal.close()
+        #expect(try Ledger(directory, epoch: 2).run.head == 1)
+    }
+    @Test("a second process is refused, by its number") func secondProcess() async throws {
+        let directory = try TestDirectory()
+        // flock(1) is another program that holds the lock.
+        let holder = try RunningProgram(
+            "/usr/bin/flock",
+            [
+                "-F", "\(directory.path)/lock", "sh", "-c",
+                "echo $$ > \(directory.path)/lock; echo held; exec tail -f /dev/null",
+            ])
+        try await holder.line(containing: "held")
+        let error = refusal(directory)
+        #expect(
+            error?.code == .conflict && error?.message.contains("of process \(holder.processID):") == true,
+            "\(String(describing: error))")
+        _ = await holder.terminate()
+    }
+    @Test("a second service of one journal is refused") func secondService() throws {
+        let ledger = try Ledger(TestDirectory())
+        let error = #expect(throws: RelayError.self) { _ = try ledger.storage.open([], encoder: LedgerEncoder()) }
+        #expect(error?.code == .conflict && error?.message.contains("has a service already") == true)
+    }
+    @Test("a newer file is refused, and stays as it is") func newer() async throws {
+        let directory = try TestDirectory()
+        try await made(directory)
+        try Database(directory.database, isReadOnly: false, vfs: nil).execute("PRAGMA user_version = 7")
+        let before = bytes(directory.database)
+        let error = refusal(directory)
+        #expect(error?.code == .invalidArgument)
+        #expect(
+            error?.message
+                == "\(directory.database) is of version 7, made by a newer release; this one knows up to 1: update this "
+                + "program, or restore a backup of its own time")
+        #expect(bytes(directory.database) == before)
+    }
+    @Test("a file of something else is refused", arguments: [0, 1_234]) func foreign(application: Int) async throws {
+        let directory = try TestDirectory()
+        edit(directory.database) { _ in }
+        try Database(directory.database, isReadOnly: false, vfs: nil)
+            .execute("CREATE TABLE mail (text); PRAGMA application_id = \(application)")
+        let before = bytes(directory.database)
+        let error = refusal(directory)
+        #expect(error?.code == .invalidArgument)
+        #expect(
+            error?.message
+                == "\(directory.database) is an SQLite file of something else (application_id \(application), 1 tables): "
+                + "move it away, or give the journal another directory")
+        #expect(bytes(directory.database) == before)
+    }
+    @Test("what is no database is refused") func noDatabase() throws {
+        let directory = try TestDirectory()
+        edit(directory.database) { _ = pwrite($0, String(repeating: "no database ", count: 1_000), 12_000, 0) }
+        let error = refusal(directory)
+        #expect(error?.code == .unavailable)
+        #expect(
+            error?.message
+                == "\(directory.database) is damaged (file is not a database (SQLite 26)): restore it from a backup, without "
+                + "its -wal; to begin anew, move both away")
+    }
+    @Test("a file that was cut is refused", arguments: [1, 100, 4_096, 8_192, 12_000]) func cut(size: Int) async throws
+    {
+        let directory = try TestDirectory()
+        try await made(directory, events: 2_000)
+        edit(directory.database) { _ = ftruncate($0, off_t(size)) }
+        let error = refusal(directory)
+        #expect(error?.code == .unavailable, "\(String(describing: error))")
+        #expect(error?.message.hasPrefix("\(directory.database) is damaged (") == true)
+        #expect(error?.message.contains("restore it from a backup") == true)
+        #expect(bytes(directory.database).count == size)
+    }
+    @Test("a page that was overwritten is refused") func overwritten() async throws {
+        let directory = try TestDirectory()
+        try await made(directory, events: 2_000)
+        edit(directory.database) { _ = pwrite($0, String(repeating: "\u{55}", count: 4_096), 4_096, off_t(4_096 * 9)) }
+        #expect(refusal(directory)?.message.hasPrefix("\(directory.database) is damaged (") == true)
+    }
+    @Test("counters that tell something else than the events are refused") func counters() async throws {
+        let directory = try TestDirectory()
+        try await made(directory)
+        try Database(directory.database, isReadOnly: false, vfs: nil).execute(
+            "DELETE FROM relay_events WHERE sequence = 50")
+        #expect(
+            refusal(directory)?.message.hasPrefix(
+                "\(directory.database) is damaged (org.example.Ledger1 has 99 events where its counters say 100)")
+                == true)
+    }
+    @Test("a WAL without its file, or beside an empty one, is refused", arguments: [true, false])
+    func parted(isMissing: Bool) throws {
+        let directory = try TestDirectory()
+        edit(directory.database + "-wal") { _ = pwrite($0, String(repeating: "w", count: 5_000), 5_000, 0) }
+        if !isMissing { edit(directory.database) { _ in } }
+        let error = refusal(directory)
+        #expect(error?.code == .unavailable)
+        #expect(
+            error?.message
+                == "\(directory.database) is \(isMissing ? "missing" : "empty") beside a \(directory.database)-wal of 5000 "
+                + "bytes: the two were parted; put the file back, or restore both from a backup; to begin anew, move the "
+                + "-wal away")
+        #expect(bytes(directory.database + "-wal").count == 5_000)
+    }
+    @Test("an empty file is a new one, and a WAL index alone is nothing") func empty() async throws {
+        let directory = try TestDirectory()
+        edit(directory.database) { _ in }
+        edit(directory.database + "-shm") { _ = ftruncate($0, 32_768) }
+        try await Ledger(directory).book(1)
+    }
+    @Test("an older file becomes one of this version, or stays as it was") func migration() throws {
+        let directory = try TestDirectory()
+        edit(directory.database) { _ in }
+        let database = try Database(directory.database, isReadOnly: false, vfs: nil)
+        try JournalSchema.migrate(database, from: 0, migrations: ["CREATE TABLE relay_a (x)"])
+        #expect(try database.integers("PRAGMA user_version") == [1])
+        let steps = ["", "ALTER TABLE relay_a ADD COLUMN y", "CREATE TABLE relay_b (z)"]
+        let error = #expect(throws: SQLiteError.self) {
+            try JournalSchema.migrate(database, from: 1, migrations: steps + ["CREATE nonsense"])
+        }
+        #expect(error?.code == SQLITE_ERROR)
+        #expect(try database.texts("SELECT name FROM sqlite_master") == ["relay_a"])
+        #expect(try database.integers("PRAGMA user_version") == [1])
+        try JournalSchema.migrate(database, from: 1, migrations: steps)
+        #expect(try database.texts("SELECT name FROM sqlite_master ORDER BY name") == ["relay_a", "relay_b"])
+        #expect(try database.integers("PRAGMA user_version") == [3])
+        #expect(try database.integers("PRAGMA application_id") == [JournalSchema.applicationID])
+    }
+    @Test("a closed journal takes nothing more, and says so") func closed() async throws {
+        let ledger = try Ledger(TestDirectory())
+        ledger.journal.close()
+        ledger.journal.close()
+        let error = await #expect(throws: RelayError.self) { try await ledger.book(1) }
+        #expect(error?.code == .unavailable && error?.message.contains("is closed") == true)
+        await #expect(throws: RelayError.self) { _ = try await ledger.page() }
+        #expect(throws: RelayError.self) { _ = try ledger.storage.open([], encoder: LedgerEncoder()) }
+    }
+}
