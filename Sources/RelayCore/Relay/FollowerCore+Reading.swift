@@ -17,9 +17,12 @@ extension FollowerCore {
     /// Asks for the next page, if there is somebody who has room for one.
     func readNext() {
         guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
-        let turn = state.onLoop.reads.next { member in
+        // A copy: who can read is seen in the rest of the state.
+        var reads = state.onLoop.reads
+        let turn = reads.next { member in
             !member.isPaused && lane(of: member)?.schemas != nil && (member.feed?.wantsPage() ?? true)
         }
+        state.onLoop.reads = reads
         let queueGeneration = state.onLoop.reads.generation
         do throws(RelayError) {
             switch turn {
