@@ -32,11 +32,13 @@ let package = Package(
             name: "RelayTestKit", dependencies: ["RelayCore", "RelayJournal", "CFaultVFS", "CSQLite"],
             swiftSettings: strict),
         .target(name: "Relocation", dependencies: ["RelayCore"], swiftSettings: strict),
-        .target(name: "RelocationDomain", dependencies: ["RelayCore", "Relocation"], swiftSettings: strict),
+        .target(
+            name: "RelocationDomain", dependencies: ["RelayCore", "RelayJournal", "Relocation"], swiftSettings: strict),
         // What the two programs share: options, exit codes, where the private bus is.
         .target(name: "RelayTool", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
         .executableTarget(
-            name: "relay-service", dependencies: ["RelayCore", "RelayTool", "Relocation", "RelocationDomain"],
+            name: "relay-service",
+            dependencies: ["RelayCore", "RelayJournal", "RelayTool", "Relocation", "RelocationDomain"],
             swiftSettings: strict),
         .executableTarget(
             name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
@@ -46,8 +48,8 @@ let package = Package(
             name: "RelayJournalTests", dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "CSQLite"],
             swiftSettings: strict),
         .testTarget(
-            name: "RelocationDomainTests", dependencies: ["RelocationDomain", "RelayTestKit", "TestSupport"],
-            swiftSettings: strict),
+            name: "RelocationDomainTests",
+            dependencies: ["RelocationDomain", "RelayJournal", "RelayTestKit", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "RelayToolTests", dependencies: ["RelayTool", "RelayTestKit"], swiftSettings: strict),
         .testTarget(
             name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit"], swiftSettings: strict),
@@ -57,7 +59,7 @@ let package = Package(
         ),
         // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
         .testTarget(
-            name: "IntegrationTests", dependencies: ["RelayCore", "RelayTestKit", "Relocation"],
+            name: "IntegrationTests", dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "Relocation"],
             path: "Tests/Integration", exclude: ["dbus_python_client.py"], swiftSettings: strict),
     ]
 )

@@ -1,11 +1,8 @@
 public import RelayCore
 
 /// The reference contract, version 1: boxes, the items in them, and what happens to both.
-///
-/// Volatile for as long as there is no journal: a subscriber that misses events is told their range, and asks `Contents` anew.
 public enum Relocation1: EventInterface {
     public static let name = "org.eventrelay.Relocation1"
-    public static let durability = Volatile()
     public static var contract: Contract<Self> {
         BoxProvisioned.self
         BoxRemoved.self

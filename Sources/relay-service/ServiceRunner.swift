@@ -1,8 +1,10 @@
 import Glibc
 import RelayCore
+import RelayJournal
 import RelayTool
 import Relocation
 import RelocationDomain
+import Synchronization
 
 /// The composition root: puts bus, service and domain together, and runs them.
 struct ServiceRunner {
@@ -14,21 +16,25 @@ struct ServiceRunner {
     /// Returns when the task is cancelled. Throws what ends the service otherwise.
     func run() async throws {
         let directory = try prepareStateDirectory()
-        log.info("state directory: \(directory)")
+        let (journal, store) = try await openJournal(in: directory)
         let (bus, daemon) = try chooseBus()
-        let service = try EventService(name: Self.name, on: bus, exporting: Relocation1.self)
+        let service = try EventService(name: Self.name, on: bus, exporting: Relocation1.self, journal: journal)
         switch options.domain {
-        case .relocation: serveRelocation(service)
+        case .relocation: serve(RelocationCommands(store: store), on: service)
         }
+        await tellState(of: journal, in: directory)
         do {
             try await service.run { log.info("ready: \(Self.name) on \(bus), domain \(options.domain.rawValue)") }
         } catch {
             await daemon?.stop()
-            throw error
+            throw failure(journal) ?? error
         }
         log.info("released \(Self.name)")
+        journal.close()
         await daemon?.stop()
     }
+
+    // MARK: Journal
 
     private func prepareStateDirectory() throws(ServiceFailure) -> String {
         let directory: StateDirectory
@@ -44,6 +50,31 @@ struct ServiceRunner {
         }
         return directory.path
     }
+    private func openJournal(in directory: String) async throws -> (EventJournal, JournalStore) {
+        do {
+            let journal = try EventJournal(
+                directory: directory, synchronous: options.synchronous == .full ? .full : .normal)
+            return (journal, try await JournalStore(journal))
+        } catch {
+            throw ServiceFailure(opening: error)
+        }
+    }
+    /// How much there is; nothing of what.
+    private func tellState(of journal: EventJournal, in directory: String) async {
+        let figures = (try? await journal.access.storage.figures(of: Relocation1.name)) ?? []
+        let told = figures.map { ", \($0.name) \($0.value)" }.joined()
+        log.info("journal: \(directory), synchronous \(options.synchronous.rawValue)\(told)")
+    }
+    /// Why the service ended, if that was the journal's doing.
+    private func failure(_ journal: EventJournal) -> ServiceFailure? {
+        let reason = Mutex<RelayError?>(nil)
+        // Calls back at once, or never again that anybody is there to hear it.
+        journal.access.storage.onFailure { error in reason.withLock { $0 = error } }
+        return reason.withLock { $0 }.map { ServiceFailure(code: .outputFailed, message: $0.message) }
+    }
+
+    // MARK: Bus
+
     private func chooseBus() throws(RelayError) -> (Bus, BusDaemon?) {
         switch options.bus {
         case .session: return (.session, nil)
@@ -77,11 +108,7 @@ struct ServiceRunner {
         throw refusal ?? RelayError(.unavailable, "no folder for a bus: set XDG_RUNTIME_DIR")
     }
 
-    private func serveRelocation(_ service: EventService) {
-        let store = MemoryStore { [log] event in
-            do { try service.publish(event) } catch { log.error("an event was not published: \(error)") }
-        }
-        let commands = RelocationCommands(store: store)
+    private func serve(_ commands: RelocationCommands<JournalStore>, on service: EventService) {
         service.handle(OrderBox.self) { command, _ in try await commands.handle(command) }
         service.handle(DistributeItem.self) { command, _ in try await commands.handle(command) }
         service.handle(RemoveBox.self) { command, _ in try await commands.handle(command) }

@@ -31,7 +31,7 @@ import Testing
         for (name, type) in [("Epoch", "t"), ("Durability", "s"), ("Sequence", "t")] {
             #expect(rows.contains { $0.prefix(3) == [".\(name)", "property", type] }, "\(name)")
         }
-        #expect(rows.contains { $0.prefix(4) == [".Durability", "property", "s", "\"volatile\""] }, "\(outcome)")
+        #expect(rows.contains { $0.prefix(4) == [".Durability", "property", "s", "\"durable\""] }, "\(outcome)")
     }
 
     @Test("introspection names every argument of every event and command")
@@ -49,7 +49,7 @@ import Testing
             "ItemMoved(x itemID, x fromBoxID, x toBoxID, t sequence, t previous, t publishedAt);",
             "OrderBox(in s label, in i capacity, out x boxID);",
             "DistributeItem(in s title, out x itemID, out x boxID);",
-            "readonly s Durability = 'volatile';",
+            "readonly s Durability = 'durable';",
         ] {
             #expect(words.contains(part), "\(part) is not in:\n\(text)")
         }

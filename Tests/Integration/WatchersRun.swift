@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayJournal
 import RelayTestKit
 import Relocation
 import Testing
@@ -13,10 +14,13 @@ struct WatchersRun {
     /// The first watcher is stopped before the first of these is published, and continued after the last.
     var stopped: ClosedRange<Int>
     var limits = BusDaemon.Limits.session
+    /// Is stopped as the first watcher is, and knows nothing of Relay: tells what the bus dropped. Returns when it listens.
+    var plainClient: (@Sendable (PrivateBus) async throws -> RunningProgram)?
 
     /// A service that only publishes.
-    private static func service(on bus: Bus) throws -> EventService {
-        let service = try EventService(name: LiveService.name, on: bus, exporting: Relocation1.self)
+    private static func service(on bus: Bus, _ journal: EventJournal) throws -> EventService {
+        let service = try EventService(
+            name: LiveService.name, on: bus, exporting: Relocation1.self, journal: journal)
         service.handle(OrderBox.self) { _, _ in OrderBox.Reply(boxID: 0) }
         service.handle(DistributeItem.self) { _, _ in DistributeItem.Reply(itemID: 0, boxID: 0) }
         service.handle(RemoveBox.self) { _, _ in }
@@ -28,7 +32,8 @@ struct WatchersRun {
     /// Publishes everything, waits until everybody accounts for it, and returns what they showed.
     func perform() async throws -> [WatcherRecord] {
         let bus = try PrivateBus(limits: limits)
-        let service = try Self.service(on: bus.bus)
+        let state = try TestFolder()
+        let service = try Self.service(on: bus.bus, try EventJournal(directory: state.path))
         let running = Task { try await service.run() }
         let records = (1...watchers).map { _ in WatcherRecord() }
         let programs = try records.map { record in
@@ -38,11 +43,13 @@ struct WatchersRun {
         }
         for program in programs { try await program.line(containing: "watching") }
 
-        let first = programs[0]
+        let plain = try await plainClient?(bus)
+        let stoppable = [programs[0]] + [plain].compactMap(\.self)
         try await PacedPublishing.run(count: events, rate: rate) { [stopped] number in
-            if number == stopped.lowerBound { first.signal(SIGSTOP) }
-            if number == stopped.upperBound { first.signal(SIGCONT) }
-            try service.publish(BoxProvisioned(boxID: Int64(number), capacity: 10, title: "Kitchen, second shelf"))
+            if number == stopped.lowerBound { for program in stoppable { program.signal(SIGSTOP) } }
+            if number == stopped.upperBound { for program in stoppable { program.signal(SIGCONT) } }
+            try await service.publish(
+                BoxProvisioned(boxID: Int64(number), capacity: 10, title: "Kitchen, second shelf"))
         }
         let last = UInt64(events)
         let isDone = await eventually { records.allSatisfy { $0.position >= last } }
@@ -52,6 +59,7 @@ struct WatchersRun {
             let outcome = await program.outcome()
             #expect(outcome.code == 0, "\(outcome)")
         }
+        try await plain?.line(containing: "int64 \(events),")
         running.cancel()
         try await running.value
         return records

@@ -49,10 +49,10 @@ struct ContractTests {
         for type in Relocation1.contract.commands { try check(type) }
     }
 
-    @Test("names the interface with its version, and is volatile")
+    @Test("names the interface with its version, and is durable")
     func interface() {
         #expect(Relocation1.name == "org.eventrelay.Relocation1")
-        #expect(type(of: Relocation1.durability) == Volatile.self)
+        #expect(type(of: Relocation1.durability) == Durable.self)
     }
 
     @Test("gives every refusal a name that D-Bus allows and a message for people, and finds it again by its name")

@@ -88,7 +88,7 @@ extension NaiveModel.Request {
         }
     }
 
-    func run(on commands: RelocationCommands<MemoryStore>) async -> NaiveModel.Outcome {
+    func run(on commands: RelocationCommands<some RelocationStore>) async -> NaiveModel.Outcome {
         do {
             switch self {
             case .order(let label, let capacity):

@@ -7,11 +7,10 @@ import Testing
 struct RandomCommandsTests {
     @Test(
         "agree with a naive model in replies, refusals and state, keep every rule, and can be replayed from their events",
-        arguments: 1...8 as ClosedRange<UInt64>)
-    func agree(seed: UInt64) async throws {
+        arguments: TestedStore.Kind.allCases, 1...6 as ClosedRange<UInt64>)
+    func agree(kind: TestedStore.Kind, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        let log = EventLog()
-        let store = MemoryStore { log.append($0) }
+        let store = try await TestedStore(kind)
         let commands = RelocationCommands(store: store)
         var model = NaiveModel()
         for step in 0..<1_500 {
@@ -25,10 +24,10 @@ struct RandomCommandsTests {
             }
         }
         var replay = Replay()
-        for event in log.events { replay.apply(event) }
+        for event in store.events { replay.apply(event) }
         #expect(replay.contents == model.contents, "seed \(seed)")
         #expect(replay.contradictions.isEmpty, "seed \(seed)")
-        #expect(log.events.count > 750, "seed \(seed): the commands did hardly anything")
+        #expect(store.events.count > 750, "seed \(seed): the commands did hardly anything")
     }
 
     /// No box over its capacity, every item in exactly one box, everything by rising id.

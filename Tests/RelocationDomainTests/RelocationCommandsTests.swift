@@ -5,14 +5,12 @@ import Testing
 
 @Suite("Commands, as the service handles them")
 struct RelocationCommandsTests {
-    let log: EventLog
-    let store: MemoryStore
-    let commands: RelocationCommands<MemoryStore>
+    let store: TestedStore
+    let commands: RelocationCommands<TestedStore>
 
-    init() {
-        let log = EventLog()
-        let store = MemoryStore { log.append($0) }
-        (self.log, self.store, commands) = (log, store, RelocationCommands(store: store))
+    init() async throws {
+        store = try await TestedStore(.journal)
+        commands = RelocationCommands(store: store)
     }
 
     @Test("reply with the new ids, and Contents shows boxes and items by rising id")
@@ -37,19 +35,19 @@ struct RelocationCommandsTests {
             ItemProvisioned(itemID: 3, boxID: 1, title: "Pan"), ItemRemoved(itemID: 3),
             ItemMoved(itemID: 1, fromBoxID: 1, toBoxID: 2), BoxRemoved(boxID: 1),
         ]
-        #expect(same(log.events, events))
+        #expect(same(store.events, events))
     }
 
     /// Runs a command that must be refused on a full box, and gives what was emitted after the state was found unchanged.
     private func refusal<F: Error & Equatable>(
-        _ failure: F, of command: @Sendable (RelocationCommands<MemoryStore>) async throws -> Void
+        _ failure: F, of command: @Sendable (RelocationCommands<TestedStore>) async throws -> Void
     ) async throws -> [any RelocationEvent] {
         _ = try await commands.handle(OrderBox(label: "full", capacity: 5))
         for index in 1...5 { _ = try await commands.handle(DistributeItem(title: "item \(index)")) }
-        let (before, count) = (store.state, log.events.count)
+        let (before, count) = (try await store.contents, store.events.count)
         await #expect(throws: failure) { try await command(commands) }
-        #expect(store.state == before)
-        return Array(log.events.dropFirst(count))
+        #expect(try await store.contents == before)
+        return Array(store.events.dropFirst(count))
     }
 
     @Test("DistributeItem without room emits ItemDistributionFailed")

@@ -1,7 +1,8 @@
 import RelayCore
+import RelocationDomain
 
 /// The state of a `MemoryStore`: boxes by rising id, each with its items by rising id. A value: a copy is a snapshot.
-public struct MemoryState: Hashable, Sendable {
+struct MemoryState: Hashable, Sendable {
     private struct StoredBox: Hashable, Sendable {
         let box: Box
         var items: [Item]
@@ -13,7 +14,7 @@ public struct MemoryState: Hashable, Sendable {
     private var lastItemID: Int64
 
     /// Nothing. The next ids follow those given.
-    public init(lastBoxID: Int64 = 0, lastItemID: Int64 = 0) {
+    init(lastBoxID: Int64 = 0, lastItemID: Int64 = 0) {
         (self.lastBoxID, self.lastItemID) = (lastBoxID, lastItemID)
     }
 

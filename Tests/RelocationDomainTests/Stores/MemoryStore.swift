@@ -1,10 +1,11 @@
-public import Relocation
+import Relocation
+import RelocationDomain
 import Synchronization
 
-/// Keeps boxes and items in memory: for a service without a journal, and as a double in tests.
+/// Keeps boxes and items in memory: what the journal's store is compared with.
 ///
 /// Units of work run one at a time, on any thread.
-public final class MemoryStore: RelocationStore {
+final class MemoryStore: RelocationStore {
     private let committed: Mutex<MemoryState>
     private let emit: @Sendable (any RelocationEvent) -> Void
 
@@ -12,22 +13,22 @@ public final class MemoryStore: RelocationStore {
     ///
     /// `emit` is called for each event, after the commit and before the unit returns, on the thread that runs the unit and under
     /// the store's lock: the order of events is that of the commits. It must not wait, and must not come back to this store.
-    public init(_ state: MemoryState = MemoryState(), emit: @escaping @Sendable (any RelocationEvent) -> Void) {
+    init(_ state: MemoryState = MemoryState(), emit: @escaping @Sendable (any RelocationEvent) -> Void) {
         committed = Mutex(state)
         self.emit = emit
     }
 
     /// A copy of what was committed last.
-    public var state: MemoryState { committed.withLock { $0 } }
+    var state: MemoryState { committed.withLock { $0 } }
 
-    public func perform<Work: RelocationWork>(_ work: Work) throws -> Work.Outcome {
+    func perform<Work: RelocationWork>(_ work: Work) throws -> Work.Outcome {
         try unitOfWork { unit in try work.perform(in: &unit) }
     }
 
     /// Runs `body` on a copy of the state; commits the copy, then emits the events in the order of their publishing.
     ///
     /// What `body` throws leaves the state as it was, emits nothing, and is rethrown.
-    public func unitOfWork<Result: Sendable>(_ body: (inout MemoryUnit) throws -> Result) throws -> Result {
+    func unitOfWork<Result: Sendable>(_ body: (inout MemoryUnit) throws -> Result) throws -> Result {
         try committed.withLock { state in
             var unit = MemoryUnit(state)
             let result = try body(&unit)

@@ -1,0 +1,58 @@
+import RelayCore
+import RelayJournal
+
+/// The domain's tables in the journal's file, version by version. A version that was released does not change any more: what
+/// changes is a migration of its own, behind it.
+enum RelocationSchema {
+    /// The statements that lead to version 1, 2, …
+    static let migrations: [[String]] = [
+        [
+            // The ids given last, in a table of their own: an id is not used again after its box or item is gone.
+            """
+            CREATE TABLE relocation_ids (
+              kind TEXT PRIMARY KEY,
+              last INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID
+            """,
+            "INSERT INTO relocation_ids (kind, last) VALUES ('box', 0), ('item', 0)",
+            """
+            CREATE TABLE relocation_boxes (
+              id INTEGER PRIMARY KEY,
+              title TEXT NOT NULL,
+              capacity INTEGER NOT NULL
+            ) STRICT
+            """,
+            """
+            CREATE TABLE relocation_items (
+              id INTEGER PRIMARY KEY,
+              title TEXT NOT NULL,
+              box_id INTEGER NOT NULL REFERENCES relocation_boxes (id)
+            ) STRICT
+            """,
+            // A box's items by rising id, and their number: the rowid is part of every index.
+            "CREATE INDEX relocation_items_by_box ON relocation_items (box_id)",
+        ]
+    ]
+    static var version: Int { migrations.count }
+
+    /// Brings the tables from whatever version they have to the present one, in this transaction.
+    ///
+    /// Throws `SchemaMismatch` for a newer version.
+    static func migrate(
+        in unit: inout UnitOfWork, by migrations: [[String]] = migrations
+    ) throws {
+        try unit.execute("CREATE TABLE IF NOT EXISTS relocation_schema (version INTEGER NOT NULL) STRICT")
+        let found = Int(try unit.query("SELECT version FROM relocation_schema") { $0.integer(0) }.first ?? 0)
+        guard (0...migrations.count).contains(found) else {
+            throw RelayError(
+                .schemaMismatch,
+                "the boxes and items in the journal have version \(found), and this program knows versions up to "
+                    + "\(migrations.count): use the program that wrote them, or a newer one")
+        }
+        if found == migrations.count { return }
+        for statement in migrations[found...].joined() { try unit.execute(statement) }
+        try unit.execute("DELETE FROM relocation_schema")
+        try unit.execute(
+            "INSERT INTO relocation_schema (version) VALUES (?)", [.integer(Int64(migrations.count))])
+    }
+}

@@ -1,0 +1,72 @@
+import RelayCore
+public import RelayJournal
+
+extension UnitOfWork: BoxRepository {
+    public mutating func addBox(title: Title, capacity: BoxCapacity) throws -> Box {
+        let box = Box(id: try nextRelocationID("box"), title: title, capacity: capacity)
+        try execute(
+            "INSERT INTO relocation_boxes (id, title, capacity) VALUES (?, ?, ?)",
+            [.integer(box.id), .text(title.text), .integer(Int64(capacity.rawValue))])
+        return box
+    }
+    public mutating func box(_ id: Int64) throws -> Box? {
+        try query("SELECT id, title, capacity FROM relocation_boxes WHERE id = ?", [.integer(id)], row: Box.init(row:))
+            .first
+    }
+    public mutating func boxes() throws -> [Box] {
+        try query("SELECT id, title, capacity FROM relocation_boxes ORDER BY id", [], row: Box.init(row:))
+    }
+    public mutating func boxLoads() throws -> [BoxLoad] {
+        let statement = """
+            SELECT id, capacity, (SELECT count(*) FROM relocation_items WHERE box_id = relocation_boxes.id)
+            FROM relocation_boxes ORDER BY id
+            """
+        return try query(statement) { row in
+            BoxLoad(
+                boxID: row.integer(0), capacity: try BoxCapacity(row.integer(1), ofBox: row.integer(0)),
+                itemCount: Int(row.integer(2)))
+        }
+    }
+    public mutating func removeBox(_ id: Int64) throws {
+        try requireBox(id)
+        let held = try query("SELECT count(*) FROM relocation_items WHERE box_id = ?", [.integer(id)]) { $0.integer(0) }
+        if let held = held.first, held > 0 {
+            throw RelayError(.conflict, "box \(id) still holds \(held) items; move them first")
+        }
+        try execute("DELETE FROM relocation_boxes WHERE id = ?", [.integer(id)])
+    }
+
+    mutating func requireBox(_ id: Int64) throws {
+        let found = try query("SELECT 1 FROM relocation_boxes WHERE id = ?", [.integer(id)]) { $0.integer(0) }
+        if found.isEmpty { throw RelayError(.notFound, "there is no box \(id)") }
+    }
+    /// The next id of a kind. Given back by a rollback only.
+    mutating func nextRelocationID(_ kind: String) throws -> Int64 {
+        let next = try query(
+            "UPDATE relocation_ids SET last = last + 1 WHERE kind = ? AND last < \(Int64.max) RETURNING last",
+            [.text(kind)]
+        ) { $0.integer(0) }
+        guard let id = next.first else { throw RelayError(.storageFull, "no \(kind) id is left after \(Int64.max)") }
+        return id
+    }
+}
+
+extension Box {
+    fileprivate init(row: borrowing Row) throws {
+        let id = row.integer(0)
+        self.init(
+            id: id, title: try Title(row.text(1), of: "relocation_boxes", id),
+            capacity: try BoxCapacity(row.integer(2), ofBox: id))
+    }
+}
+
+extension BoxCapacity {
+    /// Somebody may have edited the file.
+    fileprivate init(_ stored: Int64, ofBox id: Int64) throws {
+        guard let capacity = Int32(exactly: stored).flatMap(BoxCapacity.init(rawValue:)) else {
+            throw RelayError(
+                .internalFailure, "table relocation_boxes, row \(id): \(stored) is no capacity; there are 5, 10 and 20")
+        }
+        self = capacity
+    }
+}

@@ -1,0 +1,129 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Testing
+
+/// The commands of docs/OPERATING.md, as they stand there.
+@Suite(.timeLimit(.minutes(3))) struct OperatingTests {
+    private static let journal = ".local/state/relay/journal.sqlite"
+    private static let lastSequence = "SELECT sequence FROM relay_interfaces"
+
+    /// What is to be true after each block. Before it there are the boxes Kitchen, Hall and Attic, with an item in the first.
+    private static let checks: [String: @Sendable (Operator, [String]) async throws -> Void] = [
+        "kept": { (_: Operator, shown: [String]) async throws in
+            #expect(shown.contains { $0.contains("│ org.eventrelay.Relocation1 │ 4 ") }, "\(shown)")
+        },
+        "last": { (_: Operator, shown: [String]) async throws in
+            #expect(shown.contains { $0.contains("│ 4        │") && $0.contains("ItemProvisioned") }, "\(shown)")
+            #expect(shown.count { $0.contains("BoxProvisioned") } == 3, "\(shown)")
+        },
+        "names": { (_: Operator, shown: [String]) async throws in
+            let rows = shown.map { $0.split(separator: " ").filter { $0 != "│" } }
+            #expect(rows.contains { $0 == ["BoxProvisioned", "3", "0", "3"] }, "\(shown)")
+            #expect(rows.contains { $0 == ["ItemProvisioned", "4", "0", "1"] }, "\(shown)")
+        },
+        "state": { (_: Operator, shown: [String]) async throws in
+            #expect(shown.first?.hasSuffix(" from #1") ?? false, "\(shown)")
+            #expect(shown.dropFirst() == ["box 1: Kitchen, 1 of 10", "box 2: Hall, 0 of 10", "box 3: Attic, 0 of 10"])
+        },
+        "backup": { (someone: Operator, _: [String]) async throws in
+            let name = try await someone.succeed("ls ~/backup").joined()
+            #expect(try await someone.query("backup/\(name)", "PRAGMA integrity_check") == ["ok"])
+            #expect(try await someone.query("backup/\(name)", lastSequence) == ["4"])
+        },
+        "vacuum-into": { (someone: Operator, _: [String]) async throws in
+            #expect(try await someone.query("backup/relay.sqlite", "PRAGMA integrity_check") == ["ok"])
+            #expect(try await someone.query("backup/relay.sqlite", lastSequence) == ["4"])
+        },
+        "restore": { (someone: Operator, _: [String]) async throws in
+            // The backup was made before the box "Later".
+            #expect(try await someone.boxes() == ["Kitchen", "Hall", "Attic"])
+            #expect(try await someone.order("Garage") == ["boxID=4"])
+            #expect(try await someone.query(journal, lastSequence) == ["5"])
+            #expect(try await someone.succeed("stat -c %a ~/\(journal)") == ["600"])
+        },
+        "move": { (someone: Operator, _: [String]) async throws in
+            #expect(try await someone.boxes() == ["Kitchen", "Hall", "Attic"])
+            #expect(try await someone.order("Garage") == ["boxID=4"])
+            #expect(try await someone.query("relay-state/journal.sqlite", lastSequence) == ["5"])
+            #expect(try await someone.succeed("ls ~/.local/state/relay | grep sqlite || true").isEmpty)
+        },
+        "empty-events": { (someone: Operator, _: [String]) async throws in
+            #expect(try await someone.boxes() == ["Kitchen", "Hall", "Attic"])
+            #expect(try await someone.order("Garage") == ["boxID=4"])
+            #expect(try await someone.query(journal, "SELECT sequence FROM relay_events") == ["5"])
+            #expect(
+                try await someone.query(
+                    journal, "SELECT name, last, pruned FROM relay_names WHERE last > 0 ORDER BY last") == [
+                        "ItemProvisioned|4|4", "BoxProvisioned|5|3",
+                    ])
+        },
+        "empty-all": { (someone: Operator, _: [String]) async throws in
+            #expect(try await someone.boxes().isEmpty)
+            #expect(try await someone.order("Garage") == ["boxID=1"])
+            #expect(try await someone.query(journal, lastSequence) == ["1"])
+        },
+        "size": { (_: Operator, shown: [String]) async throws in
+            #expect(shown.first?.hasSuffix("total") ?? false, "\(shown)")
+            #expect(shown.count == 3, "\(shown)")
+        },
+        "check": { (_: Operator, shown: [String]) async throws in #expect(shown == ["ok"]) },
+        "cursor": { (someone: Operator, _: [String]) async throws in
+            #expect(try await someone.succeed("ls ~/.local/state/relay/cursors").isEmpty)
+        },
+    ]
+
+    @Test("each block does what the page says of it", arguments: checks.keys.sorted())
+    func block(_ name: String) async throws {
+        let someone = try await Operator()
+        for label in ["Kitchen", "Hall", "Attic"] { _ = try await someone.order(label) }
+        try await someone.succeed("relay-cli call DistributeItem title=Kettle")
+        switch name {
+        case "restore":
+            try await someone.follow("vacuum-into")
+            _ = try await someone.order("Later")
+        case "cursor":
+            try await someone.succeed(
+                "mkdir -p ~/.local/state/relay/cursors; touch ~/.local/state/relay/cursors/ledger.cursor")
+        default: break
+        }
+        let shown = try await someone.follow(name)
+        let check = try #require(Self.checks[name])
+        try await check(someone, shown)
+        try await someone.end()
+    }
+
+    @Test("every block of the page is tested")
+    func complete() throws {
+        let page = try OperatingPage()
+        #expect(page.commands.map(\.name).sorted() == Self.checks.keys.sorted())
+        #expect(page.files.map(\.name) == [".config/systemd/user/relay.service"])
+    }
+
+    @Test("systemd takes the unit")
+    func unit() async throws {
+        let folder = try TestFolder()
+        let text = try #require(try OperatingPage().files.first).text
+        let parts = text.split(separator: "/usr/bin/relay-service")
+        try folder.write(parts.joined(separator: Programs.service), to: "relay.service")
+        let outcome = try await RunningProgram.run(
+            "systemd-analyze", ["verify", "--user", "--man=no", folder.path + "/relay.service"],
+            environment: Programs.environment(["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]))
+        #expect(outcome.code == 0, "\(outcome)")
+        #expect(!outcome.errors.contains { $0.contains("relay.service") }, "\(outcome)")
+    }
+
+    @Test("the page's exit codes are those of --help, and the supervisor does not repeat what only a person can mend")
+    func exitCodes() async throws {
+        let page = try Programs.text("docs/OPERATING.md")
+        let help = try await RunningProgram.run(Programs.service, ["--help"], environment: Programs.environment())
+        let rows = page.split(separator: "\n").compactMap { line -> Int? in
+            let cells = line.split(separator: "|")
+            return cells.count == 3 ? Int(cells[0].filter { $0 != " " }) : nil
+        }
+        let told = help.output.joined(separator: " ").split(separator: "Exit codes:").last?
+            .split { !$0.isNumber }.compactMap { Int($0) }
+        #expect(rows == told)
+        #expect(rows.contains(74) && page.contains("RestartPreventExitStatus=64 65 73 77"))
+    }
+}

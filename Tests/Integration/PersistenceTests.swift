@@ -1,0 +1,118 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Testing
+
+/// What `relay-service` keeps, and for whom.
+@Suite(.timeLimit(.minutes(2))) struct PersistenceTests {
+    private func contents(_ service: LiveService) async throws -> String {
+        let outcome = try await service.runCLI("--json", "call", "Contents")
+        try #require(outcome.code == 0, "\(outcome)")
+        return outcome.output.joined()
+    }
+
+    @Test("boxes, items and numbers go on after the service ended or was killed", arguments: [SIGTERM, SIGKILL])
+    func survives(signal: Int32) async throws {
+        let service = try await LiveService.start()
+        for number in 1...4 {
+            #expect(try await service.orderBox("Box \(number)", 5).output == ["x \(number)"])
+            let item = try await service.runCLI("call", "DistributeItem", "title=Item \(number)")
+            #expect(item.output == ["itemID=\(number) boxID=\(number)"], "\(item)")
+            let before = try await contents(service)
+            service.program.signal(signal)
+            let end = await service.program.outcome()
+            #expect(end.exit == (signal == SIGKILL ? .signal(SIGKILL) : .code(0)), "\(end)")
+            try await service.restart()
+            #expect(try await contents(service) == before)
+        }
+        let removed = try await service.runCLI("call", "RemoveBox", "boxID=4")
+        #expect(removed.code == 0, "\(removed)")
+        // Eight before; an item moved, a box removed.
+        let sequence = try await service.run(
+            "busctl",
+            ["--address=\(service.address)", "get-property", LiveService.name, LiveService.object]
+                + ["org.eventrelay.Stream1", "Sequence"])
+        #expect(sequence.output == ["t 10"], "\(sequence)")
+    }
+
+    @Test("a second service on one directory is refused, told whose it is, and changes nothing")
+    func secondIsRefused() async throws {
+        let service = try await LiveService.start()
+        #expect(try await service.orderBox("Kitchen").code == 0)
+        let other = try PrivateBus()
+        let second = try await RunningProgram.run(
+            Programs.service, ["--bus", other.address, "--state-directory", service.state.path],
+            environment: Programs.environment())
+        #expect(second.code == 75, "\(second)")
+        let message =
+            "\(service.state.path) belongs to another journal of process \(service.program.processID): "
+            + "end that service, or give this one another directory"
+        #expect(second.errors.last?.hasSuffix("error: " + message) ?? false, "\(second)")
+        #expect(try await service.orderBox("Hall").output == ["x 2"])
+        // It is free again when the first one has ended, however that was.
+        service.program.signal(SIGKILL)
+        _ = await service.program.outcome()
+        let third = try RunningProgram(
+            Programs.service, ["--bus", other.address, "--state-directory", service.state.path],
+            environment: Programs.environment())
+        try await third.line(containing: "ready")
+        #expect(await third.terminate().code == 0)
+    }
+
+    @Test("a file that is no journal is refused with exit code 65, and left as it is")
+    func foreignFile() async throws {
+        let state = try TestFolder()
+        let text = String(repeating: "no database at all\n", count: 400)
+        try state.write(text, to: "journal.sqlite")
+        let outcome = try await RunningProgram.run(
+            Programs.service, ["--bus", "unix:path=/nonexistent/bus", "--state-directory", state.path],
+            environment: Programs.environment())
+        #expect(outcome.code == 65, "\(outcome)")
+        #expect(outcome.errors.joined().contains("\(state.path)/journal.sqlite is damaged"), "\(outcome)")
+        let kept = try await RunningProgram.run("cat", [state.path + "/journal.sqlite"])
+        #expect(kept.output.joined(separator: "\n") + "\n" == text)
+    }
+
+    @Test("journals of something else and of a newer version are refused with exit code 65")
+    func otherJournals() async throws {
+        for (statement, part) in [
+            ("CREATE TABLE notes (text)", "is an SQLite file of something else"),
+            (
+                "PRAGMA application_id = \(0x526C_794A); PRAGMA user_version = 99; CREATE TABLE relay_events (x)",
+                "newer"
+            ),
+        ] {
+            let state = try TestFolder()
+            let made = try await RunningProgram.run("sqlite3", [state.path + "/journal.sqlite", statement])
+            try #require(made.code == 0, "\(made)")
+            let outcome = try await RunningProgram.run(
+                Programs.service, ["--bus", "unix:path=/nonexistent/bus", "--state-directory", state.path],
+                environment: Programs.environment())
+            #expect(outcome.code == 65, "\(outcome)")
+            #expect(outcome.errors.joined().contains(part), "\(outcome)")
+        }
+    }
+
+    @Test("a directory that its user may not write is refused with exit code 73")
+    func unwritable() async throws {
+        let folder = try TestFolder()
+        try #require(mkdir(folder.path + "/state", 0o555) == 0)
+        var (program, arguments) = (
+            Programs.service, ["--bus", "unix:path=/nonexistent/bus", "--state-directory", folder.path + "/state"]
+        )
+        if geteuid() == 0 {
+            // Nothing is forbidden to root. The build folder may be closed to others, so another user gets a copy.
+            try #require(chmod(folder.path, 0o755) == 0)
+            #expect(try await RunningProgram.run("cp", [program, folder.path + "/relay-service"]).code == 0)
+            arguments =
+                ["--reuid=65534", "--regid=65534", "--clear-groups", folder.path + "/relay-service"] + arguments
+            program = "setpriv"
+        }
+        let outcome = try await RunningProgram.run(program, arguments, environment: Programs.environment())
+        #expect(outcome.code == 73, "\(outcome)")
+        let message =
+            "the state directory \(folder.path)/state cannot be used: Permission denied; "
+            + "name another with --state-directory DIR"
+        #expect(outcome.errors.last?.hasSuffix("error: " + message) ?? false, "\(outcome)")
+    }
+}
