@@ -8,7 +8,11 @@ let package = Package(
     targets: [
         .target(name: "Printing", dependencies: [.product(name: "RelayCore", package: "relay")], path: "Printing"),
         .executableTarget(
-            name: "print-service", dependencies: ["Printing", .product(name: "RelayCore", package: "relay")],
+            name: "print-service",
+            dependencies: [
+                "Printing", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ],
             path: "print-service"),
         .executableTarget(
             name: "print-frontend", dependencies: ["Printing", .product(name: "RelayCore", package: "relay")],

@@ -2,7 +2,6 @@ import RelayCore
 
 public enum Printing1: EventInterface {
     public static let name = "org.example.Printing1"
-    public static let durability = Volatile()
     public static var contract: Contract<Self> {
         JobPrinted.self
         PrintJob.self

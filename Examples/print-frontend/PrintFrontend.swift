@@ -4,12 +4,14 @@ import RelayCore
 @main @MainActor struct PrintFrontend {
     static func main() async throws {
         let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
-        // An ordinary publisher: this part need not know that there is a bus. The closure runs on the main actor, as it does here.
-        let subscription = relay.publisher.subscribe(to: JobPrinted.self) { event in
+        // Goes on where the ledger stopped, whoever was killed meanwhile. The closure runs on the main actor, as it does here.
+        let ledger = try relay.subscribe(to: JobPrinted.self, from: .resuming("ledger")) { event in
             print("printed #\(event.jobID): \(event.title), \(event.pages) pages")
         } onGap: { gap in
             print("missing: \(gap.sequences), \(gap.reason.rawValue)")
         }
+        // An ordinary in-process publisher, for code that need not know that there is a bus: events from now on.
+        let light = relay.publisher.subscribe(to: JobPrinted.self) { _ in print("blink") }
         relay.activate()
         do {
             let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
@@ -20,6 +22,7 @@ import RelayCore
         } catch .relay(let error) {
             print(error.message)  // No service, no answer in time, …
         }
-        subscription.cancel()
+        for await state in relay.states { print("\(state)") }
+        withExtendedLifetime((ledger, light)) {}
     }
 }
