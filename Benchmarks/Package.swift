@@ -32,5 +32,17 @@ let package = Package(
         .executableTarget(
             name: "signal-bench", dependencies: [.product(name: "RelayTestKit", package: "relay")],
             path: "signal-bench", swiftSettings: strict),
+        .systemLibrary(
+            name: "CPlainSQLite", path: "CPlainSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "SyncCount", path: "sync-count", cSettings: optimised),
+        .executableTarget(
+            name: "sqlite-peer", dependencies: ["CPlainSQLite"], path: "sqlite-peer", cSettings: optimised),
+        .executableTarget(
+            name: "journal-bench",
+            dependencies: [
+                "SyncCount", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ],
+            path: "journal-bench", swiftSettings: strict),
     ]
 )

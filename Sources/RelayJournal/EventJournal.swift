@@ -13,7 +13,7 @@ public final class EventJournal: EventLog {
 
     /// Opens the journal in a directory, for this journal alone; makes directory and file when they are missing.
     ///
-    /// Reads the whole file to see whether it is sound: about a second for a gigabyte. Throws `Conflict` when another journal
+    /// Reads the whole file to see whether it is sound: two seconds for a gigabyte, and what the disk takes. Throws `Conflict` when another journal
     /// has the directory, `InvalidArgument` for a file of something else or of a newer version, `Unavailable` for a damaged one
     /// (nothing is ever repaired or made anew silently), `NotPermitted` and `StorageFull`. The message names the file.
     public convenience init(directory: String, synchronous: Synchronous = .full) throws {

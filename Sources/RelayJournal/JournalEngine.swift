@@ -83,11 +83,11 @@ final class JournalEngine {
             try sql.commit.run()
             return
         } catch {
-            let wasUndone = database.isInTransaction
+            let canBeUndone = database.isInTransaction
             rollBack()
             // With these, no page that ends the transaction can have been written.
             let isClean: Set<Int32> = [SQLITE_FULL, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_READONLY]
-            if isClean.contains(error.primaryCode) || wasUndone && error.primaryCode != SQLITE_IOERR {
+            if isClean.contains(error.primaryCode) || canBeUndone && error.primaryCode != SQLITE_IOERR {
                 throw consequence(of: error)
             }
             let unknown = RelayError(
