@@ -1,9 +1,13 @@
 /// The front end: follows a service's name, and feeds a local publisher with its events.
 ///
 /// - Order: the events of one interface come in the order of their publication; a reply comes after the events that the
-///   service published before it; a `State` comes after the events that preceded it, on the same actor or queue.
+///   service published before it, but for those that the bus lost and that have to be read; a `State` comes after the events
+///   that preceded it, on the same actor or queue. Subscriptions made here, with a position, have an order of their own.
 /// - Isolation: as with any `EventPublisher`. `.immediate` handlers run on the relay's bus thread, and must not block there.
-/// - Loss: what did not arrive is a `Gap` in its place. An event counts only from the verified owner of the service's name.
+/// - Loss: what did not arrive of a durable interface is read from the service's journal; what cannot be read, and everything
+///   that a volatile one lost, is a `Gap` in its place. Where a buffer of the publisher's subscriptions overflows is a gap, too;
+///   a subscription with a position reads a durable interface again instead. An event counts only from the verified owner of
+///   the service's name.
 /// - Cancellation: `invalidate()`, or release.
 public final class EventRelay: Sendable {
     /// An ordinary publisher. Subscribe here as to any other: code that does so need not know of the bus. What is published

@@ -29,7 +29,9 @@ final class FeedSource<Payload: Sendable>: Sendable {
             if cursor != nil {
                 // With a page's last event all that was asked for is done, up to where the page goes.
                 let isLast = index == page.entries.count - 1
-                note(Feed.Place(epoch: page.epoch, sequence: isLast ? page.through : stamp.sequence))
+                note(
+                    Feed.Place(epoch: page.epoch, sequence: isLast ? max(page.through, stamp.sequence) : stamp.sequence)
+                )
             }
             do {
                 let payload = try page.withEvent(index) { try decoding.payload(page.entries[index].token, $0, stamp) }

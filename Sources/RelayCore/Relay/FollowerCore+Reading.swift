@@ -17,36 +17,42 @@ extension FollowerCore {
     /// Asks for the next page, if there is somebody who has room for one.
     func readNext() {
         guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
-        // A copy: who can read is seen in the rest of the state.
-        var reads = state.onLoop.reads
-        let turn = reads.next { member in
-            !member.isPaused && lane(of: member)?.schemas != nil && (member.feed?.wantsPage() ?? true)
+        // Not looked up within, while the state is being changed.
+        let lanes = state.onLoop.lanesInOrder
+        let turn = state.onLoop.reads.next { member in
+            let isKnown = lanes.contains { $0.schemas != nil && $0.members.contains(member) }
+            return isKnown && !member.isPaused && (member.feed?.wantsPage() ?? true)
         }
-        state.onLoop.reads = reads
-        let queueGeneration = state.onLoop.reads.generation
+        guard let turn, let lane = lane(of: turn) else { return }
+        let (queueGeneration, readGeneration) = (state.onLoop.reads.generation, turn.readGeneration)
+        let limit = turn.search != nil ? 1 : turn.feed == nil ? Self.sharedLimit : 0
+        let request = StreamRead(
+            names: lane.asked(turn.names), after: turn.search?.after ?? turn.readAfter, limit: limit,
+            token: state.onLoop.reads.token)
         do throws(RelayError) {
-            switch turn {
-            case nil: return
-            case .prove?:
-                // Any interface will do. Behind the last sequence there is nothing, so that the answer is small.
-                guard let lane = state.onLoop.lanesInOrder.first(where: { $0.schemas != nil }) else {
-                    return state.onLoop.reads.answered(nil)
-                }
-                let request = StreamRead(
-                    names: [Stream1.allNames], after: .max, limit: 1, token: state.onLoop.reads.token)
-                connection.send(try call(request, lane, owner), timeout: Self.untilItLeaves) { [weak self] result in
-                    self?.proved(result, queueGeneration)
-                }
-            case .read(let member)?:
-                guard let lane = lane(of: member) else { return state.onLoop.reads.answered(nil) }
-                let limit = member.search != nil ? 1 : member.feed == nil ? Self.sharedLimit : 0
-                let request = StreamRead(
-                    names: lane.asked(member.names), after: member.search?.after ?? member.readAfter, limit: limit,
-                    token: state.onLoop.reads.token)
-                let readGeneration = member.readGeneration
-                connection.send(try call(request, lane, owner), timeout: Self.untilItLeaves) { [weak self] result in
-                    self?.answered(result, member, queueGeneration, readGeneration)
-                }
+            connection.send(try call(request, lane, owner), timeout: Self.untilItLeaves) { [weak self] result in
+                self?.answered(result, turn, queueGeneration, readGeneration)
+            }
+        } catch {
+            fail(error)
+        }
+    }
+    /// Nobody has read on: says that the last page has come, which else counts against what a user's relays may have.
+    private func prove(_ token: UInt64, _ queueGeneration: Int) {
+        guard state.onLoop.reads.generation == queueGeneration, let connection = state.onLoop.connection,
+            let owner = state.onLoop.owner, state.onLoop.reads.proves(token)
+        else { return }
+        // Any interface will do. Behind the last sequence there is nothing, so that the answer is small.
+        guard let lane = state.onLoop.lanesInOrder.first(where: { $0.schemas != nil }) else {
+            state.onLoop.reads.answered(nil)
+            return
+        }
+        let request = StreamRead(names: [Stream1.allNames], after: .max, limit: 1, token: token)
+        do throws(RelayError) {
+            connection.send(try call(request, lane, owner), timeout: Self.untilItLeaves) { [weak self] result in
+                guard let self, state.onLoop.reads.generation == queueGeneration else { return }
+                _ = note(result)
+                readNext()
             }
         } catch {
             fail(error)
@@ -62,11 +68,6 @@ extension FollowerCore {
     func lane(of member: LaneMember) -> FollowedLane? {
         state.onLoop.lanesInOrder.first { $0.members.contains(member) }
     }
-    private func proved(_ result: Result<BusReply, RelayError>, _ queueGeneration: Int) {
-        guard state.onLoop.reads.generation == queueGeneration else { return }
-        _ = note(result)
-        readNext()
-    }
     /// Takes the token out of an answer, which counts even when nobody wants the page any more.
     private func note(_ result: Result<BusReply, RelayError>) -> Result<BusReply, RelayError> {
         guard case .success(let reply) = result else {
@@ -75,7 +76,10 @@ extension FollowerCore {
         }
         do throws(RelayError) {
             let page = try reply.read(Stream1.pageSignature) { try PageReader.trailer($0) }
-            state.onLoop.reads.answered((page.token, reply.body.count))
+            if state.onLoop.reads.answered((page.token, reply.body.count)) {
+                let generation = state.onLoop.reads.generation
+                loop.schedule(after: Self.patience) { [weak self] in self?.prove(page.token, generation) }
+            }
             return result
         } catch {
             state.onLoop.reads.answered(nil)

@@ -18,28 +18,27 @@ struct ReadQueue<Reader: Hashable> {
     }
     mutating func withdraw(_ reader: Reader) { waiting.removeAll { $0 == reader } }
 
-    enum Turn: Equatable {
-        case read(Reader)
-        /// Nobody wants to read; a request whose answer is empty gives the token back.
-        case prove
-    }
     /// The next one, of those who can. The request counts as sent; `answered` follows.
-    mutating func next(where canRead: (Reader) -> Bool = { _ in true }) -> Turn? {
-        if isBusy { return nil }
-        if let index = waiting.firstIndex(where: canRead) {
-            isBusy = true
-            return .read(waiting.remove(at: index))
-        }
-        guard owesProof else { return nil }
+    mutating func next(where canRead: (Reader) -> Bool = { _ in true }) -> Reader? {
+        guard !isBusy, let index = waiting.firstIndex(where: canRead) else { return nil }
         (isBusy, owesProof) = (true, false)
-        return .prove
+        return waiting.remove(at: index)
     }
     /// The answer is here; nil: there is none, or it was an error, which leaves the token as it was.
-    mutating func answered(_ answer: (token: UInt64, size: Int)?) {
+    ///
+    /// True: if nobody reads on for a while, a request of its own is to give the token back; see `proves`.
+    @discardableResult mutating func answered(_ answer: (token: UInt64, size: Int)?) -> Bool {
         isBusy = false
-        guard let answer else { return }
+        guard let answer else { return false }
         token = answer.token
         owesProof = answer.size > Self.unprovedLimit
+        return owesProof
+    }
+    /// Whether a token has not been given back yet. Then a request whose answer is empty counts as sent; `answered` follows.
+    mutating func proves(_ token: UInt64) -> Bool {
+        guard !isBusy, owesProof, token == self.token else { return false }
+        (isBusy, owesProof) = (true, false)
+        return true
     }
     /// Another owner, or none: what was asked of this one gets no answer that counts.
     mutating func forgetOwner() {

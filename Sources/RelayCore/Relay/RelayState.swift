@@ -5,13 +5,16 @@ extension EventRelay {
     public enum State: Event {
         /// Not there yet: the bus, the service, or its first answer.
         case connecting
-        /// In step with the service.
+        /// In step with the service: what the publisher's subscribers missed of a durable interface has come before this. A
+        /// positioned subscription may still be replaying, at its own pace.
         case active
         /// The service or the bus went away, or the present service lacks an interface that is subscribed to: a gap with
         /// `schemaMismatch` tells its subscriptions which, and the others go on. The relay comes back by itself, when
         /// another service takes the name.
         case interrupted
-        /// Retrying will not help, for this reason. The last state.
+        /// Retrying will not help, for this reason: the bus or the service does not permit it, or the service's owner does not
+        /// meet the requirement. (A name without an owner is waited for, also when the bus cannot start one: somebody may yet
+        /// take it.) The last state.
         case invalidated(RelayError)
     }
 

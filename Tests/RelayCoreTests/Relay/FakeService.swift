@@ -4,32 +4,55 @@ import Synchronization
 
 /// A service by hand, which says and leaves out what a test wants.
 final class FakeService: BusHandler {
-    private struct State {
+    fileprivate struct State {
         var connection: BusConnection?
         var sequence: UInt64 = 0
         var last: [String: UInt64] = [:]
         var attaches = 0
+        /// What a journal would have; nil for a volatile one.
+        var rows: [LogPage.Event]?
+        /// The last sequence before each run.
+        var runs: [(epoch: UInt64, before: UInt64)] = []
+        var pruned: UInt64 = 0
+        /// The token that the next `Read` has to give.
+        var token: UInt64 = 0
+        var reads: [StreamRead] = []
+        var unproved = 0
+        var refusals = 0
+        var isSilent = false
     }
     let epoch: UInt64
     private let interface: String
     private let schemas: [UInt32: EventSchema]
+    private let signatures: [UInt32: Signature]
     private let state = Mutex(State())
     private let loop: BusLoop
 
     private init(_ interface: String, _ epoch: UInt64, _ schemas: [EventSchema]) throws {
         (self.interface, self.epoch) = (interface, epoch)
         self.schemas = Dictionary(uniqueKeysWithValues: schemas.enumerated().map { (UInt32($0), $1) })
+        var signatures = try self.schemas.mapValues { try Stream1.bodySignature($0.fields) }
+        // A number that it does not tell.
+        signatures[7] = signatures[UInt32(max(schemas.count, 1) - 1)]
+        self.signatures = signatures
         loop = try BusLoop(name: "fake")
     }
     deinit { loop.stop() }
 
     /// Takes the name, after having published `early`.
     static func start(
-        _ name: String, _ interface: String, on bus: Bus, epoch: UInt64, schemas: [EventSchema] = []
+        _ name: String, _ interface: String, on bus: Bus, epoch: UInt64, schemas: [EventSchema] = [],
+        isDurable: Bool = false, after earlier: FakeService? = nil
     ) async throws -> FakeService {
         let service = try FakeService(interface, epoch, schemas)
         let connection = try await BusConnection.connect(to: bus, on: service.loop, handler: service)
-        service.state.withLock { $0.connection = connection }
+        let old = earlier?.state.withLock { ($0.sequence, $0.last, $0.rows, $0.runs, $0.pruned) }
+        service.state.withLock { state in
+            state.connection = connection
+            if isDurable { state.rows = [] }
+            if let old { (state.sequence, state.last, state.rows, state.runs, state.pruned) = old }
+            state.runs.append((epoch, state.sequence))
+        }
         var body = WireWriter()
         try body.string(name)
         body.uint32(4)
@@ -38,6 +61,22 @@ final class FakeService: BusHandler {
     }
     /// How often the relay asked where this run stands.
     var attaches: Int { state.withLock { $0.attaches } }
+    /// What was asked of `Read`.
+    var reads: [StreamRead] { state.withLock { $0.reads } }
+    /// How many answers of `Read` had a token that was not given back.
+    var unproved: Int { state.withLock { $0.unproved } }
+    /// The next answers of `Read` are that there is no room.
+    func refuseReads(_ count: Int) { state.withLock { $0.refusals = count } }
+    /// Answers `Read` no more.
+    func silenceReads() { state.withLock { $0.isSilent = true } }
+    /// Removes the rows up to a sequence.
+    func prune(through sequence: UInt64) {
+        state.withLock { state in
+            state.rows?.removeAll { $0.sequence <= sequence }
+            state.pruned = sequence
+        }
+    }
+    var uniqueName: String { state.withLock { $0.connection?.uniqueName ?? "" } }
     /// Is gone at once, like a process that was killed.
     func vanish() { state.withLock { $0.connection }?.close() }
 
@@ -49,13 +88,29 @@ final class FakeService: BusHandler {
             state.sequence += 1
             let stamp: [DBusValue] = [.uint64(state.sequence), .uint64(state.last[name] ?? 0), .uint64(1)]
             state.last[name] = state.sequence
-            if isLost { return }
             var body = WireWriter()
             try DBusValue.encode(values + stamp, into: &body)
+            if state.rows != nil, let number = schemas.filter({ $0.value.event == name }).keys.max() {
+                state.rows?.append(
+                    LogPage.Event(name: name, schema: number, sequence: state.sequence, body: body.bytes))
+            }
+            if isLost { return }
             let header = MessageHeader.signal(
                 path: Stream1.path(of: interface), interface: interface, member: name,
                 signature: try DBusValue.signature(of: values + stamp))
             try state.connection?.send(header, body: body.bytes)
+        }
+    }
+    /// Adds a row as an older version wrote it, which was not sent.
+    func append(_ name: String, schema: UInt32, _ values: [DBusValue]) {
+        state.withLock { state in
+            state.sequence += 1
+            let stamp: [DBusValue] = [.uint64(state.sequence), .uint64(state.last[name] ?? 0), .uint64(1)]
+            state.last[name] = state.sequence
+            var body = WireWriter()
+            guard (try? DBusValue.encode(values + stamp, into: &body)) != nil else { return }
+            state.rows?.append(
+                LogPage.Event(name: name, schema: schema, sequence: state.sequence, body: body.bytes))
         }
     }
     func announce() throws {
@@ -81,10 +136,36 @@ final class FakeService: BusHandler {
                     state.connection?.reply(to: call, try Signature(Stream1.schemasSignature), body: body.bytes)
                 case "Attach":
                     state.attaches += 1
+                    let (known, after, _) = try call.body.withUnsafeBytes { body in
+                        var reader = WireReader(body)
+                        return try Stream1.readAttach(&reader)
+                    }
                     let answer = Attachment(
-                        epoch: epoch, from: 0, oldest: .max, head: state.sequence, last: state.last)
+                        epoch: epoch, from: state.from(known, after),
+                        oldest: state.rows == nil ? .max : state.pruned + 1,
+                        head: state.sequence, last: state.last)
                     try Stream1.write(answer, into: &body)
                     state.connection?.reply(to: call, try Signature(Stream1.attachmentSignature), body: body.bytes)
+                case "Read":
+                    let request = try call.body.withUnsafeBytes { body in
+                        var reader = WireReader(body)
+                        return try Stream1.readRead(&reader)
+                    }
+                    state.reads.append(request)
+                    if state.isSilent { return }
+                    guard let page = state.page(request) else {
+                        state.connection?.fail(call, ErrorNames.name(for: .notFound), "volatile")
+                        return
+                    }
+                    if state.refusals > 0 {
+                        state.refusals -= 1
+                        state.connection?.fail(call, ErrorNames.name(for: .limitsExceeded), "no room")
+                        return
+                    }
+                    if request.token != state.token { state.unproved += 1 }
+                    state.token = .random(in: 1...UInt64.max)
+                    try Stream1.write(page, token: state.token, signatures: signatures, into: &body)
+                    state.connection?.reply(to: call, try Signature(Stream1.pageSignature), body: body.bytes)
                 default: break
                 }
             } catch {
@@ -93,4 +174,30 @@ final class FakeService: BusHandler {
         }
     }
     func disconnected(_ reason: RelayError) {}
+}
+
+extension FakeService.State {
+    fileprivate func from(_ known: UInt64, _ after: UInt64) -> UInt64 {
+        guard rows != nil, let run = runs.firstIndex(where: { $0.epoch == known }) else {
+            return rows == nil ? 0 : runs.last?.before ?? 0
+        }
+        return min(after, run + 1 < runs.count ? runs[run + 1].before : sequence)
+    }
+    /// At most so many events, so that there are several pages.
+    fileprivate func page(_ request: StreamRead) -> LogPage? {
+        guard let rows else { return nil }
+        let wanted = rows.filter {
+            $0.sequence > request.after
+                && (request.names == [Stream1.allNames] || request.names.contains($0.name))
+        }
+        let limit = request.limit == 0 ? 1_000 : Int(request.limit)
+        let run = runs.last { $0.before < wanted.first?.sequence ?? sequence + 1 }
+        let end = runs.first { $0.before > run?.before ?? 0 && $0.before >= wanted.first?.sequence ?? 0 }?.before
+        let events = Array(wanted.prefix(limit).prefix { $0.sequence <= end ?? .max })
+        let isAll = events.count == wanted.count
+        return LogPage(
+            epoch: run?.epoch ?? 0, events: events, oldest: pruned + 1,
+            through: isAll ? sequence : max(events.last?.sequence ?? 0, end.map { events.count < limit ? $0 : 0 } ?? 0),
+            head: sequence)
+    }
 }

@@ -1,0 +1,253 @@
+import Dispatch
+import Glibc
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayCore
+
+@Suite struct CursorTests {
+    private static let service = "org.example.Service1"
+
+    private func store(
+        _ folder: String, service: String = Self.service, faults: CursorFaults = .none,
+        onFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }
+    ) -> CursorStore {
+        CursorStore(folder, service: service, faults: faults, onFailure: onFailure)
+    }
+    private func message(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "no error"
+        } catch { return "\(error)" }
+    }
+
+    // MARK: Text
+
+    @Test("a cursor's text is read as it was written") func text() throws {
+        var text = CursorText(service: Self.service)
+        #expect(CursorText(parsing: text.text) == text)
+        text.places["org.example.A1"] = CursorPlace(names: nil, epoch: .max, sequence: 0)
+        text.places["org.example.B1"] = CursorPlace(names: ["Two", "One"], epoch: 7, sequence: .max)
+        let lines = """
+            relay-cursor 1
+            service org.example.Service1
+            org.example.A1 * 18446744073709551615 0
+            org.example.B1 One,Two 7 18446744073709551615
+
+            """
+        #expect(text.text == lines)
+        #expect(CursorText(parsing: lines) == text)
+    }
+    @Test(
+        "what is no cursor is refused, and nothing traps",
+        arguments: [
+            "", "\n", "relay-cursor 1\n", "relay-cursor 1\nservice org.example.S",
+            "relay-cursor 2\nservice org.example.S\n",
+            "relay-cursor 1\nservice nobody\n", "relay-cursor 1\nservice org.example.S\norg.example.A1 * 1\n",
+            "relay-cursor 1\nservice org.example.S\norg.example.A1 * 1 18446744073709551616\n",
+            "relay-cursor 1\nservice org.example.S\norg.example.A1 * -1 1\n",
+            "relay-cursor 1\nservice org.example.S\norg.example.A1 One,,Two 1 1\n",
+            "relay-cursor 1\nservice org.example.S\nA * 1 1\n",
+            "relay-cursor 1\nservice org.example.S\norg.example.A1 * 1 1\norg.example.A1 * 1 2\n",
+            "relay-cursor 1\nservice org.example.S\n\n", "\0\u{FFFD}\u{1F4A9}",
+        ]) func garbage(_ text: String)
+    { #expect(CursorText(parsing: text) == nil) }
+    @Test("a file that was cut anywhere is refused, or ends at a line") func cut() {
+        var text = CursorText(service: Self.service)
+        text.places["org.example.A1"] = CursorPlace(names: nil, epoch: 12, sequence: 345)
+        for count in 0..<text.text.count {
+            let parsed = CursorText(parsing: String(text.text.prefix(count)))
+            #expect(parsed == nil || parsed == CursorText(service: Self.service))
+        }
+    }
+
+    // MARK: Files
+
+    @Test("a place is written within a while, and at the end; the next one starts there") func place() async throws {
+        let folder = try TestFolder()
+        let path = "\(folder.path)/deep/er"
+        let first = try store(path).open("box", "org.example.A1", names: ["One"])
+        #expect(first.start == nil)
+        first.advance(Feed.Place(epoch: 3, sequence: 9))
+        let file = "\(path)/box.cursor"
+        #expect(await eventually { access(file, F_OK) == 0 })
+        first.advance(Feed.Place(epoch: 3, sequence: 10))
+        first.end()
+        first.advance(Feed.Place(epoch: 3, sequence: 11))
+        let second = try store(path).open("box", "org.example.A1", names: ["One"])
+        #expect(second.start == CursorPlace(names: ["One"], epoch: 3, sequence: 10))
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+        #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+    @Test("one name serves several interfaces of a relay, and keeps what it does not use") func interfaces() throws {
+        let folder = try TestFolder()
+        let relay = store(folder.path)
+        let a = try relay.open("box", "org.example.A1", names: nil)
+        let b = try relay.open("box", "org.example.B1", names: nil)
+        a.advance(Feed.Place(epoch: 1, sequence: 1))
+        b.advance(Feed.Place(epoch: 2, sequence: 2))
+        a.end()
+        // The name is still taken.
+        #expect(
+            message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }.hasPrefix(
+                "Conflict: cursor 'box' is in use by another process"))
+        b.end()
+        let again = store(folder.path)
+        #expect(try again.open("box", "org.example.B1", names: nil).start?.sequence == 2)
+        #expect(try again.open("box", "org.example.A1", names: nil).start?.sequence == 1)
+    }
+    @Test("a name can be used once at a time, and again when it was let go") func conflict() throws {
+        let folder = try TestFolder()
+        let relay = store(folder.path)
+        let first = try relay.open("box", "org.example.A1", names: nil)
+        #expect(
+            message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
+                == "Conflict: cursor 'box' is in use by another process or relay, which holds \(folder.path)/box.lock; "
+                + "end that one, or use another name")
+        #expect(
+            message { _ = try relay.open("box", "org.example.A1", names: nil) }
+                == "Conflict: cursor 'box' is in use by another subscription to org.example.A1: use another name")
+        _ = try store(folder.path).open("other", "org.example.A1", names: nil)
+        first.end()
+        _ = try store(folder.path).open("box", "org.example.A1", names: nil)
+        _ = try relay.open("box", "org.example.A1", names: nil)
+    }
+    @Test("what it was made for stays so") func madeFor() throws {
+        let folder = try TestFolder()
+        let relay = store(folder.path)
+        let first = try relay.open("box", "org.example.A1", names: ["Two", "One"])
+        first.advance(Feed.Place(epoch: 1, sequence: 1))
+        first.end()
+        #expect(
+            message { _ = try relay.open("box", "org.example.A1", names: nil) }
+                == "InvalidArgument: cursor 'box' is for One, Two of org.example.A1, not for all events: use another name"
+        )
+        #expect(
+            message {
+                _ = try store(folder.path, service: "org.example.Other1").open("box", "org.example.A1", names: nil)
+            }
+                == "InvalidArgument: cursor 'box' is of the service org.example.Service1, not of org.example.Other1: "
+                + "use another name")
+        // The refusals have let the name go.
+        _ = try relay.open("box", "org.example.A1", names: ["One", "Two"])
+    }
+    @Test("a name is one for a file", arguments: ["", "a b", "../x", "a.b", "ä", String(repeating: "x", count: 65)])
+    func names(_ name: String) throws {
+        let folder = try TestFolder()
+        #expect(
+            message { _ = try store(folder.path).open(name, "org.example.A1", names: nil) }.hasSuffix(
+                "is no name for a cursor: 1 to 64 of A-Z, a-z, 0-9, '_' and '-'"))
+        #expect(folder.names == [])
+    }
+    @Test("garbage is refused with the file's name and what to do, and left alone") func file() throws {
+        let folder = try TestFolder()
+        let path = "\(folder.path)/box.cursor"
+        try folder.write("hello\n", to: "box.cursor")
+        let refusal = "InvalidArgument: \(path) is no cursor file: remove it to start with the oldest event"
+        #expect(message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) } == refusal)
+        try folder.write(String(repeating: "x", count: CursorText.maximumSize + 10), to: "box.cursor")
+        #expect(message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) } == refusal)
+        unlink(path)
+        #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start == nil)
+        // Neither a link to elsewhere nor a pipe is followed, or waited for.
+        symlink("/etc/hostname", path)
+        #expect(
+            message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
+                == "Unavailable: cursor 'box': \(path) cannot be opened: \(SystemError(ELOOP))")
+        unlink(path)
+        mkfifo(path, 0o600)
+        #expect(message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) } == refusal)
+    }
+    @Test("a folder that others own or can write to is refused") func folder() throws {
+        #expect(CursorFolder.refusal(owner: 7, mode: 0o40700, user: 7) == nil)
+        #expect(CursorFolder.refusal(owner: 7, mode: 0o40755, user: 7) == nil)
+        #expect(
+            CursorFolder.refusal(owner: 0, mode: 0o40755, user: 7)
+                == "belongs to user 0, not to user 7: use a folder of your own")
+        let folder = try TestFolder()
+        chmod(folder.path, 0o770)
+        #expect(
+            message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
+                == "NotPermitted: the folder for cursors, \(folder.path), can be written to by others (mode 770): "
+                + "chmod go-w it, or use another one")
+        #expect(folder.names == [])
+        chmod(folder.path, 0o700)
+        try folder.write("", to: "file")
+        #expect(
+            message { _ = try store("\(folder.path)/file").open("box", "org.example.A1", names: nil) }
+                == "Unavailable: the folder for cursors, \(folder.path)/file, cannot be opened: \(SystemError(ENOTDIR))"
+        )
+        #expect(
+            message { _ = try store("\(folder.path)/file/sub").open("box", "org.example.A1", names: nil) }
+                == "Unavailable: the folder for cursors, \(folder.path)/file/sub, cannot be made: \(SystemError(ENOTDIR))"
+        )
+    }
+    @Test("where cursors are kept, if it is not said") func standard() throws {
+        func path(_ environment: [String: String]) throws -> String {
+            try CursorFolder(nil, environment: { environment[$0] }).path
+        }
+        #expect(try path(["XDG_STATE_HOME": "/s", "HOME": "/h"]) == "/s/relay/cursors")
+        #expect(try path(["XDG_STATE_HOME": "s", "HOME": "/h"]) == "/h/.local/state/relay/cursors")
+        #expect(
+            message { _ = try path(["HOME": ""]) }
+                == "Unavailable: no folder for cursors: neither XDG_STATE_HOME nor HOME is set; give the relay one with 'cursors'"
+        )
+    }
+    @Test("a failure is told once, tried again, and told anew after a success") func failure() async throws {
+        let folder = try TestFolder()
+        let failures = Log<String>()
+        let isFull = Atomic<Bool>(true)
+        let faults = CursorFaults { step, _ throws(RelayError) in
+            if step == .beforeWrite, isFull.load(ordering: .relaxed) { throw RelayError(.storageFull, "no room") }
+        }
+        let cursor = try store(folder.path, faults: faults) { name, error in failures.add("\(name) \(error)") }
+            .open("box", "org.example.A1", names: nil)
+        cursor.advance(Feed.Place(epoch: 1, sequence: 1))
+        #expect(await eventually { failures.count == 1 })
+        cursor.advance(Feed.Place(epoch: 1, sequence: 2))
+        cursor.flush()
+        #expect(failures.values == ["box StorageFull: no room"])
+        isFull.store(false, ordering: .relaxed)
+        #expect(await eventually { folder.names.contains("box.cursor") }, "it is tried again without another event")
+        isFull.store(true, ordering: .relaxed)
+        cursor.advance(Feed.Place(epoch: 1, sequence: 3))
+        cursor.flush()
+        #expect(failures.count == 2)
+        cursor.end()
+        #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 2)
+    }
+    @Test("a folder that went away is a failure with the file's name") func gone() throws {
+        let failures = Log<String>()
+        let folder = try TestFolder()
+        let path = "\(folder.path)/sub"
+        let cursor = try store(path) { _, error in failures.add("\(error)") }.open("box", "org.example.A1", names: nil)
+        unlink("\(path)/box.lock")
+        rmdir(path)
+        cursor.advance(Feed.Place(epoch: 1, sequence: 1))
+        cursor.flush()
+        #expect(
+            failures.values
+                == ["Unavailable: cursor 'box': \(path)/box.cursor.new cannot be made: \(SystemError(ENOENT))"])
+    }
+    @Test("a write that stops at any step leaves the old place or the new one", arguments: CursorStep.allCases)
+    func steps(_ last: CursorStep) throws {
+        let folder = try TestFolder()
+        let first = try store(folder.path).open("box", "org.example.A1", names: nil)
+        first.advance(Feed.Place(epoch: 1, sequence: 1))
+        first.end()
+        let faults = CursorFaults { step, _ throws(RelayError) in
+            if step == last { throw RelayError(.unavailable, "stopped") }
+        }
+        let second = try store(folder.path, faults: faults).open("box", "org.example.A1", names: nil)
+        second.advance(Feed.Place(epoch: 1, sequence: 2))
+        second.end()
+        let third = try store(folder.path).open("box", "org.example.A1", names: nil)
+        #expect(third.start?.sequence == (last == .renamed ? 2 : 1))
+        // What was left half done is no obstacle.
+        third.advance(Feed.Place(epoch: 1, sequence: 3))
+        third.end()
+        #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 3)
+    }
+}
