@@ -17,6 +17,7 @@ struct ServiceFailure: Error {
             switch error.code {
             case .conflict: .timedOut
             case .internalFailure: .software
+            case .storageFull, .notPermitted: .cannotCreate
             default: error.cause == nil ? .badValue : .cannotCreate
             }
     }

@@ -59,6 +59,54 @@ import Testing
         #expect(await third.terminate().code == 0)
     }
 
+    @Test(
+        "a disk that fails at a commit: the caller gets OutcomeUnknown, the service ends with 74, and its restart decides"
+    )
+    func failsInUse() async throws {
+        let (bus, state) = (try PrivateBus(), try TestFolder())
+        let arguments = ["--bus", bus.address, "--state-directory", state.path]
+        // No file may grow beyond 1,100 KiB: the write-ahead log will, and the kernel says EFBIG, as a disk says EIO.
+        let failing = try RunningProgram(
+            "/bin/bash", ["-c", #"trap "" XFSZ; ulimit -f 1100; exec "$0" "$@""#, Programs.service] + arguments,
+            environment: Programs.environment())
+        try await failing.line(containing: "ready")
+        var (ordered, refusal) = (0, "")
+        while refusal.isEmpty && ordered < 500 {
+            let call = try await RunningProgram.run(
+                Programs.cli, ["--bus", bus.address, "call", "OrderBox", "label=Box", "capacity=5"],
+                environment: Programs.environment())
+            if call.code == 0 { ordered += 1 } else { refusal = call.errors.joined() }
+        }
+        #expect(ordered > 0 && refusal.contains("org.eventrelay.Error.OutcomeUnknown"), "\(ordered): \(refusal)")
+        let end = await failing.outcome()
+        #expect(end.code == 74, "\(end)")
+        #expect(end.errors.contains { $0.contains("error: \(state.path)/journal.sqlite") }, "\(end)")
+
+        let next = try RunningProgram(Programs.service, arguments, environment: Programs.environment())
+        try await next.line(containing: "ready")
+        let kept = try await RunningProgram.run(
+            "sqlite3",
+            ["-readonly", state.path + "/journal.sqlite", "SELECT count(*) FROM relocation_boxes"]
+                + ["SELECT count(*) FROM relay_events"])
+        #expect(
+            kept.output == ["\(ordered)", "\(ordered)"] || kept.output == ["\(ordered + 1)", "\(ordered + 1)"],
+            "\(kept)")
+        #expect(await next.terminate().code == 0)
+    }
+
+    @Test("a disk without room for a journal is refused at the start with exit code 73")
+    func noRoom() async throws {
+        let state = try TestFolder()
+        // The reserve alone needs more.
+        let outcome = try await RunningProgram.run(
+            "/bin/bash",
+            ["-c", #"trap "" XFSZ; ulimit -f 256; exec "$0" "$@""#, Programs.service]
+                + ["--bus", "unix:path=/nonexistent/bus", "--state-directory", state.path],
+            environment: Programs.environment())
+        #expect(outcome.code == 73, "\(outcome)")
+        #expect(outcome.errors.joined().contains("the disk of \(state.path)/journal.sqlite is full"), "\(outcome)")
+    }
+
     @Test("a file that is no journal is refused with exit code 65, and left as it is")
     func foreignFile() async throws {
         let state = try TestFolder()
