@@ -31,7 +31,8 @@ extension FeedDecoding where Payload == Envelope {
         payload = { token, raw, stamp in
             Envelope(
                 interface: interface, name: known[token], signature: String(decoding: raw.signature, as: UTF8.self),
-                body: Array(raw.body), stamp: stamp, fields: raw.schemas?.fields(raw.schema))
+                body: Array(raw.body), stamp: stamp, fields: raw.schemas?.fields(raw.schema),
+                isLive: raw.isLive)
         }
     }
     /// Names that were met, by number.

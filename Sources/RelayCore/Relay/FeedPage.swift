@@ -50,7 +50,7 @@ final class FeedPage: Sendable {
                 RawEvent(
                     schemas: schemas, schema: entry.schema,
                     signature: UnsafeRawBufferPointer(rebasing: bytes[entry.signature]),
-                    body: UnsafeRawBufferPointer(rebasing: bytes[entry.body])))
+                    body: UnsafeRawBufferPointer(rebasing: bytes[entry.body]), isLive: isLive))
         }
     }
 }

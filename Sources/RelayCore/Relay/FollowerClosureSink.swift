@@ -17,7 +17,8 @@ package final class FollowerClosureSink: FollowerSink {
         let (interface, name) = names.withLock { $0[token] }
         let envelope = Envelope(
             interface: interface, name: name, signature: String(decoding: raw.signature, as: UTF8.self),
-            body: Array(raw.body), stamp: stamp, fields: raw.schemas?.fields(raw.schema))
+            body: Array(raw.body), stamp: stamp, fields: raw.schemas?.fields(raw.schema),
+            isLive: raw.isLive)
         deliver(.event(envelope))
     }
     package func gap(_ gap: Gap, in interface: String, of name: String?) { deliver(.gap(interface: interface, gap)) }

@@ -35,7 +35,8 @@ extension FollowerCore {
                 }
                 // A C string, which ends with a NUL.
                 let signature = UnsafeRawBufferPointer(start: text, count: strlen(text))
-                let raw = RawEvent(schemas: lane.schemas, schema: event.schema, signature: signature, body: body)
+                let raw = RawEvent(
+                    schemas: lane.schemas, schema: event.schema, signature: signature, body: body, isLive: true)
                 for member in lane.members { take(event, raw, stamp, member, lane) }
             }
         }
@@ -143,7 +144,7 @@ extension FollowerCore {
                 held.signature.withUnsafeBytes { signature in
                     held.body.withUnsafeBytes { body in
                         let raw = RawEvent(
-                            schemas: lane.schemas, schema: event.schema, signature: signature, body: body)
+                            schemas: lane.schemas, schema: event.schema, signature: signature, body: body, isLive: true)
                         deliver(event, raw, held.stamp.inEpoch(epoch), member)
                     }
                 }

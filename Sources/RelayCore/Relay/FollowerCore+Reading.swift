@@ -168,7 +168,9 @@ extension FollowerCore {
         }
     }
     private func takeShared(_ reply: BusReply, _ member: LaneMember, _ lane: FollowedLane) throws(RelayError) {
+        var epoch: UInt64 = 0
         let page = try pages(reply) { page in
+            epoch = page.epoch
             if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
                 self.tell(gap, member, lane)
             }
@@ -178,8 +180,8 @@ extension FollowerCore {
             guard member.machine.pageEvent(event.name, stamp.sequence), event.isWanted else { return }
             let raw = RawEvent(
                 schemas: lane.schemas, schema: found.schema, signature: found.signatureBytes,
-                body: UnsafeRawBufferPointer(rebasing: body[found.body]))
-            self.sink.event(event.token, raw, stamp: stamp)
+                body: UnsafeRawBufferPointer(rebasing: body[found.body]), isLive: false)
+            self.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
         }
         run(member.machine.pageEnded(through: page.through, head: page.head), member, lane)
         settle()

@@ -7,6 +7,8 @@ package struct RawEvent {
     /// Of a signal's body.
     let signature: UnsafeRawBufferPointer
     let body: UnsafeRawBufferPointer
+    /// It came as a signal, not in a page of the journal.
+    let isLive: Bool
 
     /// The last 24 bytes of a body: three numbers, aligned as the body is.
     static func stamp(of body: UnsafeRawBufferPointer, epoch: UInt64) -> Stamp? {

@@ -1,7 +1,7 @@
 /// Finds the first event at or after a time, as a value: asks for single events, and halves what is left.
 ///
 /// Times need not rise: clocks are set back. It then ends at one place where they pass the wanted one.
-struct TimeSearch {
+package struct TimeSearch {
     let time: Timestamp
     /// Below the place: an event before the time is here, or nothing that can be had is at or below.
     private var low: UInt64 = 0
@@ -10,15 +10,15 @@ struct TimeSearch {
     /// What is looked at: the event after it.
     private var probe: UInt64 = 0
     /// The sequence behind which to read one event.
-    private(set) var after: UInt64 = 0
+    package private(set) var after: UInt64 = 0
 
-    init(_ time: Timestamp) { self.time = time }
+    package init(_ time: Timestamp) { self.time = time }
 
     /// - Parameters:
     ///   - event: the first event above `after`, unless there is none up to `through`.
     ///   - through: how far was looked.
     /// - Returns: the place, once that is known: everything up to it is before the time, what follows is not.
-    mutating func take(
+    package mutating func take(
         event: (sequence: UInt64, publishedAt: Timestamp)?, oldest: UInt64, through: UInt64, head: UInt64
     ) -> UInt64? {
         if high == nil { (low, high) = (min(oldest > 0 ? oldest - 1 : 0, head), head) }
