@@ -11,11 +11,11 @@ package enum ExitCode: Int32, Sendable {
     case unavailable = 69
     /// EX_SOFTWARE: the service failed, or answered what cannot be understood.
     case software = 70
-    /// EX_CANTCREAT: the service's state directory or journal cannot be made or opened.
+    /// EX_CANTCREAT: the service's state directory or journal, or a folder for cursors, cannot be made or opened.
     case cannotCreate = 73
     /// EX_IOERR: the output could not be written; for the service: its journal failed while it was in use.
     case outputFailed = 74
-    /// EX_TEMPFAIL: no answer in time; for the service: another one has its name or its directory.
+    /// EX_TEMPFAIL: no answer in time, or a cursor that is in use; for the service: another one has its name or its directory.
     case timedOut = 75
     /// EX_NOPERM: the bus or the service does not allow it.
     case notPermitted = 77

@@ -8,7 +8,7 @@ import RelayTool
         // A reader that goes away is seen by its error.
         signal(SIGPIPE, SIG_IGN)
         StandardDescriptors.reserve()
-        let note: (String) -> Void = { text in
+        let note: @Sendable (String) -> Void = { text in
             var channel = OutputChannel(descriptor: STDERR_FILENO)
             channel.pending.append("relay-cli: \(MessageText.line(text))\n")
             _ = channel.write()
@@ -23,9 +23,10 @@ import RelayTool
         let environment = Environment.own
         let tool = Tool(
             environment: environment, output: STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1,
-            locator: .ofProcess(environment: environment), note: note,
-            connect: { service, bus, startsService, deliver throws(CLIFailure) in
-                try BusService(service, on: bus, startsService: startsService, deliver: deliver)
+            time: .ofProcess(), locator: .ofProcess(environment: environment), note: note,
+            connect: { service, bus, startsService, cursors, deliver throws(CLIFailure) in
+                try BusService(
+                    service, on: bus, startsService: startsService, cursors: cursors, note: note, deliver: deliver)
             },
             stop: { () throws(CLIFailure) in try SignalDescriptor() })
         exit(tool.run(arguments).rawValue)

@@ -1,4 +1,4 @@
-import Glibc
+import RelayCore
 import RelayTool
 
 /// The program, with all that it needs from outside given to it.
@@ -7,11 +7,14 @@ struct Tool {
     /// The descriptor that results go to.
     let output: Int32
     let isTerminal: Bool
+    /// When the program began, and where on Earth it is.
+    let time: LocalTime
     let locator: BusLocator
     /// For stderr: one line, which must not wait for its reader.
     let note: (String) -> Void
     typealias Connect = (
-        _ service: String, _ bus: BusChoice, _ startsService: Bool, _ deliver: @escaping @Sendable (WatchInput) -> Void
+        _ service: String, _ bus: BusChoice, _ startsService: Bool, _ cursors: String?,
+        _ deliver: @escaping @Sendable (WatchInput) -> Void
     ) throws(CLIFailure) -> any FollowedService
     let connect: Connect
     /// Made when `watch` begins.
@@ -20,7 +23,7 @@ struct Tool {
     /// Runs a command line without the program's name.
     func run(_ arguments: [String]) -> ExitCode {
         do throws(CLIFailure) {
-            try perform(try OptionParser.parse(arguments))
+            try perform(try OptionParser.parse(arguments, at: time))
             return .ok
         } catch {
             note(error.message)
@@ -36,11 +39,24 @@ struct Tool {
         case .watch(let watch):
             let bus = try locator.locate(options.bus)
             let signals = try stop()
+            let cursors: String? = if case .resuming(_, let folder) = watch.start { folder } else { nil }
             try WatchCommand(
                 options: watch, service: options.service, style: style(options), timeout: options.timeout,
                 output: output, stop: signals.descriptor, note: note,
-                connect: { deliver throws(CLIFailure) in try connect(options.service, bus, false, deliver) }
+                connect: { deliver throws(CLIFailure) in try connect(options.service, bus, false, cursors, deliver) }
             ).run()
+        case .history(let history):
+            let printer = LinesPrinter(style: style(options), clock: EventClock(offset: time.offset), note: note)
+            try read(history, options) { _ in printer }
+        case .export(let history, .json):
+            let style = OutputStyle(json: true, hasEpoch: true)
+            let printer = LinesPrinter(
+                style: style, clock: EventClock(offset: time.offset), notesGaps: true, note: note)
+            try read(history, options) { _ in printer }
+        case .export(let history, .csv):
+            try read(history, options) { event in
+                CSVPrinter(columnsOf: event, escapesControls: isTerminal, note: note)
+            }
         case .call(let call):
             let caller = try self.caller(options)
             let command = CallCommand(
@@ -54,7 +70,21 @@ struct Tool {
             let result = try Waiting.result { try await command.run() }
             try write(result.output)
             if let text = result.note { note(text) }
+        case .status:
+            let caller = try self.caller(options)
+            let command = StatusCommand(
+                service: options.service, style: style(options), timeout: options.timeout, caller: caller)
+            try write(try Waiting.result { try await command.run() })
         }
+    }
+
+    private func read(
+        _ history: HistoryOptions, _ options: GlobalOptions, printer: (_ only: String?) -> any JournalPrinter
+    ) throws(CLIFailure) {
+        let command = HistoryCommand(
+            options: history, service: options.service, timeout: options.timeout, caller: try caller(options),
+            output: output, now: { Timestamp.now.microseconds }, note: note)
+        try command.run(printer)
     }
 
     private func style(_ options: GlobalOptions) -> OutputStyle {
@@ -62,7 +92,7 @@ struct Tool {
     }
 
     private func caller(_ options: GlobalOptions) throws(CLIFailure) -> any ServiceCaller {
-        let service = try connect(options.service, try locator.locate(options.bus), true) { _ in }
+        let service = try connect(options.service, try locator.locate(options.bus), true, nil) { _ in }
         service.activate()
         return service
     }
@@ -71,14 +101,6 @@ struct Tool {
     private func write(_ bytes: [UInt8]) throws(CLIFailure) {
         var channel = OutputChannel(descriptor: output)
         channel.pending.append(bytes)
-        while true {
-            switch channel.write() {
-            case .drained, .closed: return
-            case .failed(let number): throw CLIFailure.cannotWrite(errno: number)
-            case .blocked:
-                var room = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&room, 1, -1)
-            }
-        }
+        _ = try channel.drain()
     }
 }

@@ -14,10 +14,8 @@ enum Waiting {
             let result: Result<Value, CLIFailure>
             do {
                 result = .success(try await body())
-            } catch let absent as ServiceAbsent {
-                result = .failure(absent.failure)
             } catch {
-                result = .failure(error as? CLIFailure ?? CLIFailure(.software, "\(error)"))
+                result = .failure(CLIFailure(ofCall: error))
             }
             box.result.withLock { $0 = result }
             done.signal()

@@ -89,6 +89,8 @@ enum Samples {
     static func stamp(_ sequence: UInt64, previous: UInt64 = 0, at time: UInt64 = 0, epoch: UInt64 = 1) -> Stamp {
         Stamp(epoch: epoch, sequence: sequence, previous: previous, publishedAt: Timestamp(microseconds: time))
     }
+    /// 2026-11-20T13:37:00.5Z, where clocks show that.
+    static let time = LocalTime(now: Timestamp(microseconds: 1_795_181_820_500_000)) { _ in 0 }
     static func printer(json: Bool = false, color: Bool = false) -> EventPrinter {
         EventPrinter(style: OutputStyle(json: json, hasColor: color), clock: EventClock { _ in 0 })
     }

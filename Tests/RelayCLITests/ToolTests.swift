@@ -8,31 +8,6 @@ import Testing
 
 @Suite("The program, without a process of its own")
 struct ToolTests {
-    /// A service that is there, or not, and publishes once somebody follows it.
-    private final class FakeFollowed: FollowedService {
-        let service: FakeService
-        let isThere: Bool
-        let events: [Envelope]
-        let deliver: @Sendable (WatchInput) -> Void
-        let selections = Mutex<[EventSelection]>([])
-
-        init(
-            _ service: FakeService, isThere: Bool, events: [Envelope],
-            deliver: @escaping @Sendable (WatchInput) -> Void
-        ) {
-            (self.service, self.isThere, self.events, self.deliver) = (service, isThere, events, deliver)
-        }
-        func activate() {}
-        func invalidate() {}
-        func follow(_ selection: EventSelection) async {
-            selections.withLock { $0.append(selection) }
-            for event in events { deliver(.event(event)) }
-        }
-        func call(_ call: OutgoingCall, timeout: Duration) async throws -> IncomingReply {
-            if !isThere { throw ServiceAbsent(failure: CLIFailure(.unavailable, "no service")) }
-            return try await service.call(call, timeout: timeout)
-        }
-    }
     private struct End: EndRequest {
         let wakeup: Wakeup
         var descriptor: Int32 { wakeup.descriptor }
@@ -54,13 +29,13 @@ struct ToolTests {
         let code = await WaitingThread.run {
             guard let wakeup = try? Wakeup() else { return ExitCode.software }
             let tool = Tool(
-                environment: environment, output: output, isTerminal: false,
+                environment: environment, output: output, isTerminal: false, time: Samples.time,
                 locator: BusLocator(environment: environment, userID: 1_000) { _ in nil },
                 note: { line in
                     notes.lines.withLock { $0.append(line) }
                     if line == lastNote { wakeup.wake() }
                 },
-                connect: { _, _, _, deliver in
+                connect: { _, _, _, _, deliver in
                     FakeFollowed(FakeService(answer: answer), isThere: isThere, events: events, deliver: deliver)
                 },
                 stop: { () throws(CLIFailure) in End(wakeup: wakeup) })

@@ -10,7 +10,8 @@ final class BusService: FollowedService {
     /// `deliver` is called on the bus's thread, and must not wait. Throws `.usage` for a name that is none, `.software` when
     /// the process has no thread or descriptor left.
     init(
-        _ service: String, on choice: BusChoice, startsService: Bool,
+        _ service: String, on choice: BusChoice, startsService: Bool, cursors: String? = nil,
+        note: @escaping @Sendable (String) -> Void = { _ in },
         deliver: @escaping @Sendable (WatchInput) -> Void
     ) throws(CLIFailure) {
         self.service = service
@@ -22,7 +23,8 @@ final class BusService: FollowedService {
             }
         do {
             follower = try ServiceFollower(
-                service: service, on: bus, activation: startsService ? .onDemand : .ifRunning
+                service: service, on: bus, activation: startsService ? .onDemand : .ifRunning, cursors: cursors,
+                onCursorFailure: { name, error in note("the place of '\(name)' is not written: \(error.message)") }
             ) { output in
                 if let input = WatchInput(output) { deliver(input) }
             }
@@ -43,6 +45,16 @@ final class BusService: FollowedService {
         }
     }
 
+    func subscribe(
+        interface: String, names: Set<String>?, from start: StreamPosition, onNews: @escaping @Sendable () -> Void
+    ) throws(CLIFailure) -> any PulledEvents {
+        do {
+            return try follower.subscribe(interface: interface, names: names, from: start, onNews: onNews)
+        } catch {
+            throw FailureMapping.failure(ofCursor: error)
+        }
+    }
+
     func call(_ call: OutgoingCall, timeout: Duration) async throws -> IncomingReply {
         do {
             let reply = try await follower.call(
@@ -59,6 +71,7 @@ final class BusService: FollowedService {
                         .unavailable, "no service '\(service)' on \(bus); start it, or name another with --service"))
             // It left with the call unanswered.
             case "org.freedesktop.DBus.Error.NoReply": throw ServiceAbsent(failure: failure)
+            case _ where error.code == .limitsExceeded: throw ServiceBusy(failure: failure)
             default: throw failure
             }
         }

@@ -37,6 +37,18 @@ enum FailureMapping {
         }
     }
 
+    /// What is wrong with a cursor, or with the folder of all of them.
+    static func failure(ofCursor error: any Error) -> CLIFailure {
+        guard let error = error as? RelayError else { return CLIFailure(.software, "\(error)") }
+        let code: ExitCode =
+            switch error.code {
+            case .conflict: .timedOut
+            case .unavailable, .storageFull: .cannotCreate
+            default: exitCode(error.code)
+            }
+        return CLIFailure(code, error.message)
+    }
+
     static func exitCode(_ code: RelayError.Code) -> ExitCode {
         switch code {
         case .notPermitted: .notPermitted

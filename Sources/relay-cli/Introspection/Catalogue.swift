@@ -21,6 +21,17 @@ struct Catalogue: Equatable, Sendable {
     /// What a RelayCore service offers, without the machinery.
     var offered: [Entry] { entries.filter { $0.isRelay && !Self.isMachinery($0.interface.name) } }
 
+    /// Takes in events that an interface had before, and of which nothing but the name is known here.
+    mutating func add(formerEvents names: some Sequence<String>, of interface: String) {
+        for index in entries.indices where entries[index].interface.name == interface {
+            let entry = entries[index]
+            var changed = entry.interface
+            let known = Set(changed.events.map(\.name))
+            changed.events += Set(names).subtracting(known).sorted().map { IntrospectedEvent(name: $0, arguments: []) }
+            entries[index] = Entry(path: entry.path, interface: changed, isRelay: entry.isRelay)
+        }
+    }
+
     private static func isMachinery(_ name: String) -> Bool {
         name == Stream1.name || name.hasPrefix("org.freedesktop.DBus.")
     }

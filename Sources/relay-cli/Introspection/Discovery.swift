@@ -25,7 +25,7 @@ struct Discovery {
         } catch is ServiceAbsent {
             return .absent
         } catch {
-            return .failed(error as? CLIFailure ?? CLIFailure(.software, "\(error)"))
+            return .failed(CLIFailure(ofCall: error))
         }
     }
 

@@ -4,8 +4,11 @@ struct Invocation: Equatable, Sendable {
         case help(CommandName?)
         case version
         case watch(WatchOptions)
+        case history(HistoryOptions)
+        case export(HistoryOptions, ExportFormat)
         case call(CallOptions)
         case list(ListOptions)
+        case status
     }
     var options = GlobalOptions()
     var action: Action
@@ -29,13 +32,37 @@ struct GlobalOptions: Equatable, Sendable {
     var timeout: Duration = .seconds(25)
 }
 
-/// `watch [EVENT…] [--count N] [--for SECONDS] [--no-wait]`
+/// `watch [EVENT…] [--since WHEN | --resume NAME [--cursors DIR]] [--count N] [--for SECONDS] [--no-wait]`
 struct WatchOptions: Equatable, Sendable {
     /// Plain or qualified by an interface; empty: all events.
     var events: [String] = []
+    var start = WatchStart.now
     var count: UInt64?
     var duration: Duration?
     var waitsForService = true
+}
+
+/// Where `watch` begins.
+enum WatchStart: Equatable, Sendable {
+    case now
+    case since(StreamPoint)
+    /// Where the subscriber of this name stopped. nil: its place is kept in the standard folder.
+    case resuming(name: String, folder: String?)
+}
+
+/// `history [EVENT…] [--since WHEN] [--until WHEN] [--limit N]`
+struct HistoryOptions: Equatable, Sendable {
+    /// Plain or qualified by an interface; empty: all events.
+    var events: [String] = []
+    var since = StreamPoint.oldest
+    /// nil: what is the newest event when the command begins.
+    var until: StreamPoint?
+    var limit: UInt64?
+}
+
+/// What `export` writes.
+enum ExportFormat: String, CaseIterable, Sendable {
+    case json, csv
 }
 
 /// `call COMMAND [key=value…]`

@@ -4,6 +4,7 @@ import RelayTool
 enum OptionKey: Int32, OptionName {
     case session = 256
     case system, bus, service, json, noColor, timeout, version, help
+    case since, resume, cursors, until, limit, format
     case count, duration, noWait
     case all
 
@@ -20,6 +21,12 @@ enum OptionKey: Int32, OptionName {
         case .timeout: "timeout"
         case .version: "version"
         case .help: "help"
+        case .since: "since"
+        case .resume: "resume"
+        case .cursors: "cursors"
+        case .until: "until"
+        case .limit: "limit"
+        case .format: "format"
         case .count: "count"
         case .duration: "for"
         case .noWait: "no-wait"
@@ -32,16 +39,23 @@ enum OptionKey: Int32, OptionName {
         case .bus: "ADDRESS"
         case .service: "NAME"
         case .timeout, .duration: "SECONDS"
-        case .count: "N"
+        case .since, .until: "WHEN"
+        case .resume: "NAME"
+        case .cursors: "DIR"
+        case .format: "FORMAT"
+        case .count, .limit: "N"
         default: nil
         }
     }
 
-    /// The one command that has the option; nil when all have it.
-    var command: CommandName? {
+    /// The commands that have the option; nil when all have it.
+    var commands: [CommandName]? {
         switch self {
-        case .count, .duration, .noWait: .watch
-        case .all: .list
+        case .since: [.watch, .history, .export]
+        case .until, .limit: [.history, .export]
+        case .format: [.export]
+        case .resume, .cursors, .count, .duration, .noWait: [.watch]
+        case .all: [.list]
         default: nil
         }
     }
@@ -57,6 +71,12 @@ enum OptionKey: Int32, OptionName {
         case .timeout: "how long to wait for a reply (25)"
         case .version: "the version"
         case .help: "this text, or a command's"
+        case .since: "begin with WHEN: 17, 2026-11-20T13:00:00, 13:00, 15m, start"
+        case .resume: "go on where the watch of this name stopped"
+        case .cursors: "the folder where --resume keeps its places"
+        case .until: "end with WHEN: 17, 2026-11-20T13:00:00, 13:00, 15m"
+        case .limit: "end after the first N events"
+        case .format: "json (the standard) or csv"
         case .count: "end after N events"
         case .duration: "end after this time"
         case .noWait: "end with exit code 69 if the service is not there"

@@ -3,23 +3,27 @@ import RelayTool
 
 /// Turns a command line into what it asks for, or into a refusal that names what is wrong with it.
 enum OptionParser {
-    static func parse(_ arguments: [String]) throws(CLIFailure) -> Invocation {
+    private static let commands = "there are " + CommandName.enumeration(CommandName.allCases)
+
+    /// `time` is what times of the day and durations are reckoned from.
+    static func parse(_ arguments: [String], at time: LocalTime) throws(CLIFailure) -> Invocation {
         let scanned = try refusing { () throws(RelayError) in try OptionScanner<OptionKey>.scan(arguments) }
         let keys = Set(scanned.options.map(\.key))
         if keys.contains(.help) { return Invocation(action: .help(try helpTopic(scanned.operands, isOption: true))) }
         if keys.contains(.version) { return Invocation(action: .version) }
         guard let first = scanned.operands.first else {
-            throw CLIFailure(.usage, "no command; there are watch, call, list and help (relay-cli --help)")
+            throw CLIFailure(.usage, "no command; \(commands) (relay-cli --help)")
         }
         let command = try commandName(first)
         let operands = Array(scanned.operands.dropFirst())
         var invocation = Invocation(action: .help(nil))
         var watch = WatchOptions()
         var list = ListOptions()
+        var range = RangeOptions(time: time)
         for option in scanned.options {
-            if let owner = option.key.command, owner != command {
-                throw CLIFailure(
-                    .usage, "option '--\(option.key.name)' belongs to '\(owner.rawValue)', not to '\(first)'")
+            if let owners = option.key.commands, !owners.contains(command) {
+                let names = CommandName.enumeration(owners, quoted: true)
+                throw CLIFailure(.usage, "option '--\(option.key.name)' belongs to \(names), not to '\(first)'")
             }
             let argument = option.argument ?? ""
             switch option.key {
@@ -33,7 +37,9 @@ enum OptionParser {
             case .json: invocation.options.json = true
             case .noColor: invocation.options.allowsColor = false
             case .timeout: invocation.options.timeout = try seconds(argument, of: option.key)
-            case .count: watch.count = try count(argument)
+            case .since, .until, .resume, .cursors, .format: try range.take(option.key, argument)
+            case .limit: range.limit = try count(argument, of: option.key)
+            case .count: watch.count = try count(argument, of: option.key)
             case .duration: watch.duration = try seconds(argument, of: option.key)
             case .noWait: watch.waitsForService = false
             case .all: list.all = true
@@ -42,16 +48,22 @@ enum OptionParser {
         }
         switch command {
         case .watch:
-            if let empty = operands.first(where: \.isEmpty) {
-                throw CLIFailure(.usage, "an event's name is empty: '\(empty)'")
-            }
-            watch.events = operands
+            watch.events = try events(operands)
+            watch.start = try range.start()
             invocation.action = .watch(watch)
+        case .history:
+            invocation.action = .history(try range.history(of: try events(operands)))
+        case .export:
+            let format = try range.format(isJSON: invocation.options.json)
+            invocation.action = .export(try range.history(of: try events(operands)), format)
         case .call:
             invocation.action = .call(try call(operands))
         case .list:
-            if let extra = operands.first { throw CLIFailure(.usage, "'list' takes no operand: '\(extra)'") }
+            try expectNone(operands, first)
             invocation.action = .list(list)
+        case .status:
+            try expectNone(operands, first)
+            invocation.action = .status
         case .help:
             invocation.action = .help(try helpTopic(operands, isOption: false))
         }
@@ -68,7 +80,7 @@ enum OptionParser {
             let hint = NearMiss.hint(for: text, among: CommandName.allCases.map(\.rawValue))
             throw CLIFailure(
                 .usage,
-                "no command '\(text)'" + (hint.isEmpty ? "; there are watch, call, list and help" : hint))
+                "no command '\(text)'" + (hint.isEmpty ? "; \(commands)" : hint))
         }
         return name
     }
@@ -106,11 +118,19 @@ enum OptionParser {
         return .milliseconds(Int64((value * 1000).rounded()))
     }
 
-    private static func count(_ text: String) throws(CLIFailure) -> UInt64 {
+    private static func count(_ text: String, of key: OptionKey) throws(CLIFailure) -> UInt64 {
         guard text.utf8.allSatisfy({ (48...57).contains($0) }), let value = UInt64(text), value > 0 else {
-            throw CLIFailure(.usage, "option '--count': '\(text)' is no number of events from 1 on")
+            throw CLIFailure(.usage, "option '--\(key.name)': '\(text)' is no number of events from 1 on")
         }
         return value
+    }
+
+    private static func events(_ operands: [String]) throws(CLIFailure) -> [String] {
+        if operands.contains(where: \.isEmpty) { throw CLIFailure(.usage, "an event's name is empty: ''") }
+        return operands
+    }
+    private static func expectNone(_ operands: [String], _ command: String) throws(CLIFailure) {
+        if let extra = operands.first { throw CLIFailure(.usage, "'\(command)' takes no operand: '\(extra)'") }
     }
 
     private static func call(_ operands: [String]) throws(CLIFailure) -> CallOptions {

@@ -6,14 +6,11 @@ struct EventPrinter {
         let interface: String
         let name: String
     }
-    private struct Format {
-        let fields: FieldsPrinter
-        /// `BoxProvisioned`, or `{"event":"BoxProvisioned","interface":"…","sequence":`
-        let head: [UInt8]
-    }
     private let style: OutputStyle
     private var clock: EventClock
-    private var formats: [Key: Format] = [:]
+    private var lines: [Key: EventLine] = [:]
+    /// As the last event of the name was written.
+    private var written: [Key: (fields: [WireField], line: EventLine)] = [:]
 
     init(style: OutputStyle, clock: EventClock) {
         (self.style, self.clock) = (style, clock)
@@ -21,49 +18,21 @@ struct EventPrinter {
 
     /// Takes what the service tells about its events; what it told before is forgotten.
     mutating func learn(_ interfaces: [IntrospectedInterface]) {
-        formats = [:]
+        lines = [:]
         for interface in interfaces {
             for event in interface.events {
                 let fields = FieldsPrinter(event.fields, signature: event.signature, style: style)
-                formats[Key(interface: interface.name, name: event.name)] =
-                    Format(fields: fields, head: head(interface: interface.name, name: event.name))
+                lines[Key(interface: interface.name, name: event.name)] =
+                    EventLine(event.name, of: interface.name, fields: fields, style: style)
             }
         }
     }
 
     /// Returns what is wrong with the event's body, which its line shows as far as it can be read.
     mutating func append(_ event: Envelope, to output: inout ByteBuffer) -> WireFault? {
-        let format = format(of: event)
-        let fault: WireFault?
-        if style.json {
-            output.append(format.head)
-            output.append(decimal: event.stamp.sequence)
-            output.append(",\"previous\":")
-            output.append(decimal: event.stamp.previous)
-            output.append(",\"publishedAt\":\"")
-            EventClock.append(timestamp: event.stamp.publishedAt.microseconds, to: &output)
-            output.append("\",\"lane\":\"signal\",\"fields\":")
-            fault = appendObject(format.fields, event.body, to: &output)
-            output.append("}\n")
-        } else {
-            if style.hasColor { output.append(Color.time) }
-            clock.append(timeOfDay: event.stamp.publishedAt.microseconds, to: &output)
-            output.append(" #")
-            output.append(decimal: event.stamp.sequence)
-            if style.hasColor { output.append(Color.reset) }
-            output.append(byte: UInt8(ascii: " "))
-            output.append(format.head)
-            if !format.fields.isEmpty { output.append(byte: UInt8(ascii: " ")) }
-            do throws(WireFault) {
-                try format.fields.append(event.body, to: &output)
-                fault = nil
-            } catch {
-                fault = error
-                output.append(" …")
-            }
-            output.append(byte: UInt8(ascii: "\n"))
-        }
-        return fault
+        let line = line(of: event)
+        let lane: StaticString = event.isLive ? "signal" : "journal"
+        return event.body.withUnsafeBytes { line.append(event.stamp, $0, lane: lane, clock: &clock, to: &output) }
     }
 
     /// `now` is when the gap was noticed: the events in it have no time.
@@ -110,44 +79,26 @@ struct EventPrinter {
         output.append(byte: UInt8(ascii: "\n"))
     }
 
-    /// JSON must stay JSON: an object whose bytes end early is shown without fields.
-    private func appendObject(_ fields: FieldsPrinter, _ body: [UInt8], to output: inout ByteBuffer) -> WireFault? {
-        let start = output.count
-        output.append(byte: UInt8(ascii: "{"))
-        do throws(WireFault) {
-            try fields.append(body, to: &output)
-            output.append(byte: UInt8(ascii: "}"))
-            return nil
-        } catch {
-            output.truncate(to: start)
-            output.append("{}")
-            return error
-        }
-    }
-
-    private mutating func format(of event: Envelope) -> Format {
+    private mutating func line(of event: Envelope) -> EventLine {
         let key = Key(interface: event.interface, name: event.name)
-        if let known = formats[key], known.fields.signature == event.signature { return known }
+        if let told = event.fields {
+            // Rows of the journal may be of any version of the event; one follows another of its kind, nearly always.
+            if let known = written[key], known.fields == told, known.line.fields.signature == event.signature {
+                return known.line
+            }
+            let fields = told.map { IntrospectedField(name: $0.name, shape: Shape($0.type)) }
+            if fields.map(\.shape.signature).joined() + WireSchema.stampSignature == event.signature {
+                let printer = FieldsPrinter(fields, signature: event.signature, style: style)
+                let line = EventLine(event.name, of: event.interface, fields: printer, style: style)
+                written[key] = (told, line)
+                return line
+            }
+        }
+        if let known = lines[key], known.fields.signature == event.signature { return known }
         // The service told otherwise, or nothing, about this event: its signature comes with it.
         let fields =
             FieldsPrinter(unknown: event.signature, leavingOut: 3, style: style)
             ?? FieldsPrinter([], signature: event.signature, style: style)
-        return Format(fields: fields, head: head(interface: event.interface, name: event.name))
-    }
-
-    private func head(interface: String, name: String) -> [UInt8] {
-        var head = ByteBuffer()
-        if style.json {
-            head.append("{\"event\":")
-            SafeText.append(quoted: name, to: &head)
-            head.append(",\"interface\":")
-            SafeText.append(quoted: interface, to: &head)
-            head.append(",\"sequence\":")
-        } else {
-            if style.hasColor { head.append(Color.event) }
-            SafeText.append(name, to: &head)
-            if style.hasColor { head.append(Color.reset) }
-        }
-        return head.bytes
+        return EventLine(event.name, of: event.interface, fields: fields, style: style)
     }
 }

@@ -45,18 +45,34 @@ struct FieldsPrinter {
     var isEmpty: Bool { fields.isEmpty }
 
     /// Throws when the bytes are not what the signature says; what was written until then stands.
+    func append(_ body: UnsafeRawBufferPointer, to output: inout ByteBuffer) throws(WireFault) {
+        var reader = WireReader(body)
+        for field in fields {
+            output.append(field.label)
+            try ValuePrinter.append(field.shape, from: &reader, to: &output)
+        }
+    }
+    /// As above, of bytes that are an array.
     func append(_ body: [UInt8], to output: inout ByteBuffer) throws(WireFault) {
         // `withUnsafeBytes` rethrows untyped: the fault comes out by the side.
         var fault: WireFault?
         body.withUnsafeBytes { bytes in
-            var reader = WireReader(bytes)
-            do throws(WireFault) {
-                for field in fields {
-                    output.append(field.label)
-                    try ValuePrinter.append(field.shape, from: &reader, to: &output)
-                }
-            } catch { fault = error }
+            do throws(WireFault) { try append(bytes, to: &output) } catch { fault = error }
         }
         if let fault { throw fault }
+    }
+    /// A whole JSON object. JSON must stay JSON: one whose bytes end early is shown without fields, and returned is why.
+    func appendObject(_ body: UnsafeRawBufferPointer, to output: inout ByteBuffer) -> WireFault? {
+        let start = output.count
+        output.append(byte: UInt8(ascii: "{"))
+        do throws(WireFault) {
+            try append(body, to: &output)
+            output.append(byte: UInt8(ascii: "}"))
+            return nil
+        } catch {
+            output.truncate(to: start)
+            output.append("{}")
+            return error
+        }
     }
 }

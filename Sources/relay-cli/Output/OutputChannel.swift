@@ -13,11 +13,17 @@ struct OutputChannel {
     let descriptor: Int32
     var pending = ByteBuffer()
     private var written = 0
+    /// Bytes that were written and are no longer here.
+    private var gone: UInt64 = 0
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     var isEmpty: Bool { pending.count == written }
     var waitingBytes: Int { pending.count - written }
+    /// Bytes that the descriptor has taken so far.
+    var taken: UInt64 { gone + UInt64(written) }
+    /// Bytes that were composed so far.
+    var composed: UInt64 { gone + UInt64(pending.count) }
 
     /// Writes what the descriptor takes at once.
     mutating func write() -> Outcome {
@@ -42,9 +48,24 @@ struct OutputChannel {
             default: return .failed(errno: errno)
             }
         }
+        gone += UInt64(written)
         pending.removeAll()
         written = 0
         return .drained
+    }
+
+    /// Writes everything, waiting for a reader that is slow. Returns whether there still is one.
+    mutating func drain() throws(CLIFailure) -> Bool {
+        while true {
+            switch write() {
+            case .drained: return true
+            case .closed: return false
+            case .failed(let number): throw CLIFailure.cannotWrite(errno: number)
+            case .blocked:
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&room, 1, -1)
+            }
+        }
     }
 
     /// A pipe that has room takes PIPE_BUF bytes without waiting, and does not part them. Whole lines, where they fit:

@@ -121,7 +121,8 @@ enum ValuePrinter {
         }
     }
 
-    private static func text(_ value: Double) -> String {
+    /// As JSON has it where it can, else in words.
+    static func text(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
         return value.description

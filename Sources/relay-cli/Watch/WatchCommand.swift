@@ -18,6 +18,9 @@ struct WatchCommand {
         let queue = WatchQueue(wakeup: wakeup)
         let followed = try connect { queue.append($0) }
         let discovery = Discovery(caller: followed, timeout: timeout)
+        let beginning = WatchBeginning(
+            options.start, service: service, followed: followed,
+            reader: JournalReader(caller: followed, timeout: timeout), onNews: { wakeup.wake() })
         followed.activate()
         defer { followed.invalidate() }
         var loop = WatchLoop(
@@ -28,10 +31,7 @@ struct WatchCommand {
                 switch action {
                 case .discover: Task { queue.post(.discovered(await discovery.outcome())) }
                 case .follow(let selection):
-                    Task {
-                        await followed.follow(selection)
-                        queue.post(.following)
-                    }
+                    Task { queue.post(await beginning.begin(selection)) }
                 case .note(let text): note(text)
                 case .end: break  // The loop's own.
                 }

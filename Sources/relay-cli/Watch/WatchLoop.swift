@@ -1,5 +1,6 @@
 import CRelayShims
 import Glibc
+import RelayCore
 
 /// The one thread of `watch`: waits for events, for room in the output, for a signal and for the end of the time, all at
 /// once, so that none of them can hold up another.
@@ -21,6 +22,8 @@ struct WatchLoop {
     private var output: OutputChannel
     private var machine: WatchMachine
     private var inputs: ArraySlice<WatchInput> = []
+    private var sources = WatchSources()
+    private var sourcesFirst = false
     private var hasEnded = false
     private var failure: CLIFailure?
     /// When the end comes though the output has not taken everything.
@@ -37,11 +40,13 @@ struct WatchLoop {
     /// Returns when the watch is over; nil: in a good way.
     mutating func run() -> CLIFailure? {
         let deadline = duration.map { ContinuousClock.now + $0 }
+        defer { sources.cancel() }
         act(machine.start())
         while true {
             wakeup.clear()
             let hasMore = takeInputs()
             let outcome = output.write()
+            sources.written(output.taken)
             switch outcome {
             case .closed: return failure
             case .failed(let number):
@@ -65,14 +70,48 @@ struct WatchLoop {
             switch answer {
             case .discovered(let outcome): act(machine.take(discovery: outcome, output: &output.pending))
             case .following: act(machine.following())
+            case .begun(let more, let notes):
+                sources.add(more)
+                act(machine.following() + notes.map { .note($0) })
+            case .refused(let failure): act(machine.refused(failure))
             }
         }
+        // Each is first in turn: either could fill the output alone.
+        sourcesFirst.toggle()
+        let early = sourcesFirst && takeSources()
+        let middle = takeQueue()
+        let late = !sourcesFirst && takeSources()
+        return early || middle || late
+    }
+
+    private mutating func takeQueue() -> Bool {
         while machine.isReady && !hasEnded && output.waitingBytes < Self.mostComposed {
             if inputs.isEmpty { inputs = queue.takeAll()[...] }
             guard let input = inputs.popFirst() else { return false }
             act(machine.take(input, now: now(), output: &output.pending))
         }
         return machine.isReady && !hasEnded
+    }
+
+    /// Returns whether there is more in the journals than was composed now.
+    private mutating func takeSources() -> Bool {
+        guard machine.isReady, !hasEnded, output.waitingBytes < Self.mostComposed else {
+            return !hasEnded && machine.isReady
+        }
+        // Out of the loop's state, which showing an event changes.
+        var sources = WatchSources()
+        swap(&sources, &self.sources)
+        defer { swap(&sources, &self.sources) }
+        return sources.take { source, delivery in
+            switch delivery {
+            // It needs no asking what it is, and is not put off: its place moves on.
+            case .event(let event): act(machine.show(event, &output.pending))
+            case .gap(let gap):
+                act(machine.take(.gap(interface: source.interface, gap), now: now(), output: &output.pending))
+            case .caughtUp: act(machine.caughtUp(with: source.interface))
+            }
+            return (output.composed, machine.isReady && !hasEnded && output.waitingBytes < Self.mostComposed)
+        }
     }
 
     /// Shows what has arrived, if the output takes it soon.

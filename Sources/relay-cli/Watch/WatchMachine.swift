@@ -64,7 +64,7 @@ struct WatchMachine {
         return [.discover]
     }
 
-    private mutating func show(_ event: Envelope, _ output: inout ByteBuffer) -> [Action] {
+    mutating func show(_ event: Envelope, _ output: inout ByteBuffer) -> [Action] {
         let fault = printer.append(event, to: &output)
         shown += 1
         var actions: [Action] = []
@@ -127,6 +127,10 @@ struct WatchMachine {
 
     /// All that is published from now on will be seen.
     func following() -> [Action] { hasEnded ? [] : [.note(announcement)] }
+    /// It cannot begin where it was asked to.
+    mutating func refused(_ failure: CLIFailure) -> [Action] { hasEnded ? [] : [end(failure)] }
+    /// Everything that an interface kept when the watch began has been shown.
+    func caughtUp(with interface: String) -> [Action] { hasEnded ? [] : [.note("up to date with \(interface)")] }
 
     private mutating func end(_ failure: CLIFailure?) -> Action {
         hasEnded = true

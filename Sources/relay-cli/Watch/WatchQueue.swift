@@ -6,6 +6,9 @@ final class WatchQueue: Sendable {
     enum Answer: Sendable {
         case discovered(Discovery.Outcome)
         case following
+        /// In place of `following`: where events are to be taken from, and what there is to say.
+        case begun([WatchSource], notes: [String])
+        case refused(CLIFailure)
     }
     private struct State {
         var inputs: BoundedInputs

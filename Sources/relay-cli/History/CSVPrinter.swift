@@ -1,0 +1,152 @@
+import RelayCore
+import RelayTool
+
+/// RFC 4180, with a header: the stamp, and a column for each field of the one event, or of any events their fields as JSON.
+struct CSVPrinter: JournalPrinter {
+    private struct Row {
+        let event: String
+        let fields: [IntrospectedField]
+        let signature: String
+        /// Where each field stands; of the columns of fields.
+        let columns: [Int]
+        /// For the generic form.
+        let object: FieldsPrinter
+    }
+    private struct Source {
+        let interface: String
+        var rows: [UInt32: Row] = [:]
+    }
+    private static let stamp = ["sequence", "epoch", "previous", "publishedAt"]
+
+    /// The one event that has columns; nil: any event.
+    private let only: String?
+    private let cells: CSVCells
+    private let note: (String) -> Void
+    private var columns: [String] = []
+    private var hasBegun = false
+    /// By their numbers, which are given from 0 on.
+    private var sources: [Source] = []
+    /// Cells of a row before they are in their order; used again.
+    private var scratch = ByteBuffer()
+    private var places: [Range<Int>] = []
+
+    /// `escapesControls`: for a terminal, on which they would act.
+    init(columnsOf only: String?, escapesControls: Bool, note: @escaping (String) -> Void) {
+        (self.only, self.note) = (only, note)
+        cells = CSVCells(escapesControls: escapesControls)
+    }
+
+    mutating func learn(_ schemas: [UInt32: EventSchema], of interface: String, source: Int) throws(CLIFailure) {
+        var rows: [UInt32: Row] = [:]
+        // The highest number is the present one: its fields come first, in their order.
+        for (number, schema) in schemas.sorted(by: { $0.key > $1.key }) {
+            let fields = schema.fields.map { IntrospectedField(name: $0.name, shape: Shape($0.type)) }
+            var places: [Int] = []
+            if schema.event == only { for field in fields { places.append(try column(of: field.name, schema.event)) } }
+            let signature = fields.map(\.shape.signature).joined() + WireSchema.stampSignature
+            rows[number] = Row(
+                event: schema.event, fields: fields, signature: signature, columns: places,
+                object: FieldsPrinter(fields, signature: signature, style: OutputStyle(json: true)))
+        }
+        let learned = Source(interface: interface, rows: rows)
+        if source < sources.count { sources[source] = learned } else { sources.append(learned) }
+    }
+    private mutating func column(of field: String, _ event: String) throws(CLIFailure) -> Int {
+        if let known = columns.firstIndex(of: field) { return known }
+        if hasBegun {
+            throw CLIFailure(
+                .software, "\(event) has a new field, '\(field)', which the header lacks; begin the export again")
+        }
+        columns.append(field)
+        return columns.count - 1
+    }
+
+    mutating func begin(_ output: inout ByteBuffer) {
+        hasBegun = true
+        var header = Self.stamp
+        if only == nil {
+            header = ["event", "interface"] + header + ["fields"]
+        } else {
+            // No event can have a field of the stamp's other names.
+            header += columns.map { $0 == "epoch" ? "fields.epoch" : $0 }
+        }
+        for (index, name) in header.enumerated() {
+            if index > 0 { output.append(byte: UInt8(ascii: ",")) }
+            cells.append(text: name, to: &output)
+        }
+        output.append("\r\n")
+    }
+    func knows(_ schema: UInt32, source: Int) -> Bool { sources[source].rows[schema] != nil }
+
+    mutating func append(
+        _ event: StoredPage.Event, _ body: UnsafeRawBufferPointer, source: Int, to output: inout ByteBuffer
+    ) throws(CLIFailure) {
+        guard let row = sources[source].rows[event.schema], row.signature == event.signature, row.event == event.name
+        else {
+            throw CLIFailure(
+                .software,
+                "\(event.name) #\(event.stamp.sequence) came as '\(event.signature)', which its schema \(event.schema) is "
+                    + "not; --format json shows it by its signature")
+        }
+        do throws(WireFault) {
+            if only == nil {
+                try appendGeneric(event, body, row, sources[source].interface, to: &output)
+            } else {
+                try appendColumns(event, body, row, to: &output)
+            }
+        } catch {
+            throw CLIFailure(.software, "\(event.name) #\(event.stamp.sequence) cannot be read: \(error)")
+        }
+        output.append("\r\n")
+    }
+
+    mutating func append(_ gap: Gap, of interface: String, now: UInt64, to output: inout ByteBuffer) {
+        note(gap.sentence(of: interface))
+    }
+
+    // MARK: Rows
+
+    private mutating func appendGeneric(
+        _ event: StoredPage.Event, _ body: UnsafeRawBufferPointer, _ row: Row, _ interface: String,
+        to output: inout ByteBuffer
+    ) throws(WireFault) {
+        cells.append(text: event.name, to: &output)
+        output.append(byte: UInt8(ascii: ","))
+        cells.append(text: interface, to: &output)
+        output.append(byte: UInt8(ascii: ","))
+        append(event.stamp, to: &output)
+        output.append(byte: UInt8(ascii: ","))
+        scratch.removeAll()
+        if let fault = row.object.appendObject(body, to: &scratch) { throw fault }
+        cells.append(quoted: scratch.bytes, to: &output)
+    }
+
+    private mutating func appendColumns(
+        _ event: StoredPage.Event, _ body: UnsafeRawBufferPointer, _ row: Row, to output: inout ByteBuffer
+    ) throws(WireFault) {
+        append(event.stamp, to: &output)
+        scratch.removeAll()
+        places.removeAll(keepingCapacity: true)
+        places.append(contentsOf: repeatElement(0..<0, count: columns.count))
+        var reader = WireReader(body)
+        for (field, column) in zip(row.fields, row.columns) {
+            let start = scratch.count
+            try cells.append(field.shape, from: &reader, to: &scratch)
+            places[column] = start..<scratch.count
+        }
+        for place in places {
+            output.append(byte: UInt8(ascii: ","))
+            output.append(scratch.bytes[place])
+        }
+    }
+
+    private func append(_ stamp: Stamp, to output: inout ByteBuffer) {
+        output.append(decimal: stamp.sequence)
+        output.append(byte: UInt8(ascii: ","))
+        output.append(decimal: stamp.epoch)
+        output.append(byte: UInt8(ascii: ","))
+        output.append(decimal: stamp.previous)
+        output.append(byte: UInt8(ascii: ","))
+        EventClock.append(timestamp: stamp.publishedAt.microseconds, to: &output)
+    }
+}

@@ -1,0 +1,125 @@
+import RelayCore
+import RelayTool
+import Synchronization
+
+/// Asks a service for pages, one after the other: each request proves that the page before it was taken.
+final class JournalReader: Sendable {
+    /// How often a service that has no room is asked again: fewer times than it bears.
+    private static let mostAttempts = 40
+
+    private struct State {
+        var token: UInt64 = 0
+        var last: Task<Void, Never>?
+    }
+    private let caller: any ServiceCaller
+    private let timeout: Duration
+    private let state = Mutex(State())
+
+    init(caller: any ServiceCaller, timeout: Duration) { (self.caller, self.timeout) = (caller, timeout) }
+
+    /// Begins to read at once, or when what was begun before is there. `limit` 0: as many as a page holds.
+    ///
+    /// The task throws `ServiceAbsent` or `CLIFailure`.
+    func begin(_ interface: String, names: Set<String>?, after: UInt64, limit: UInt32 = 0) -> Task<
+        StoredPage, any Error
+    > {
+        state.withLock { state in
+            let before = state.last
+            let task = Task {
+                await before?.value
+                return try await read(interface, names?.sorted() ?? [Stream1.allNames], after, limit)
+            }
+            state.last = Task { _ = await task.result }
+            return task
+        }
+    }
+
+    private func read(_ interface: String, _ names: [String], _ after: UInt64, _ limit: UInt32) async throws
+        -> StoredPage
+    {
+        let deadline = ContinuousClock.now + timeout
+        var pause = Duration.milliseconds(50)
+        for attempt in 1... {
+            let read = StreamRead(
+                names: names, after: after, limit: limit, token: state.withLock { $0.token })
+            do {
+                let reply = try await call("Read", of: interface, Stream1.readSignature) { writer in
+                    try Stream1.write(read, into: &writer)
+                }
+                let page = try StoredPage(reply, of: interface)
+                state.withLock { $0.token = page.page.token }
+                return page
+            } catch let busy as ServiceBusy {
+                guard attempt < Self.mostAttempts, ContinuousClock.now + pause < deadline else { throw busy.failure }
+                try await Task.sleep(for: pause)
+                pause = min(pause * 2, .seconds(1))
+            }
+        }
+        throw CLIFailure(.software, "no attempt")  // The loop has no other end.
+    }
+
+    /// The fields of every event that a page may have, by its schema's number. Throws `ServiceAbsent` or `CLIFailure`.
+    func schemas(of interface: String) async throws -> [UInt32: EventSchema] {
+        try await ask("Schemas", of: interface, Stream1.schemasSignature) { try Stream1.readSchemas(&$0) }
+    }
+
+    /// Whether the interface keeps its events.
+    func isDurable(_ interface: String) async throws -> Bool {
+        let call = OutgoingCall(
+            path: Stream1.path(of: interface), interface: "org.freedesktop.DBus.Properties", member: "Get",
+            signature: "ss",
+            body: try body { writer in
+                try writer.string(Stream1.name)
+                try writer.string("Durability")
+            })
+        let reply = try await caller.call(call, timeout: timeout)
+        return try Self.value(of: reply, to: "Get", of: interface, "v") { reader in
+            let start = reader.position
+            guard try reader.signature().text == "s" else {
+                throw RelayError(.schemaMismatch, "Durability is no text at \(start)")
+            }
+            return try reader.string() == "durable"
+        }
+    }
+
+    /// Calls a method of `Stream1` that takes nothing, and reads what it answers.
+    func ask<Value>(
+        _ member: String, of interface: String, _ signature: String, _ read: (inout WireReader) throws -> Value
+    ) async throws -> Value {
+        let reply = try await call(member, of: interface, "") { _ in }
+        return try Self.value(of: reply, to: member, of: interface, signature, read)
+    }
+    private func call(
+        _ member: String, of interface: String, _ signature: String, _ write: (inout WireWriter) throws -> Void
+    ) async throws -> IncomingReply {
+        try await caller.call(
+            OutgoingCall(
+                path: Stream1.path(of: interface), interface: Stream1.name, member: member, signature: signature,
+                body: try body(write)), timeout: timeout)
+    }
+    private func body(_ write: (inout WireWriter) throws -> Void) throws -> [UInt8] {
+        var writer = WireWriter()
+        do { try write(&writer) } catch {
+            throw CLIFailure(.badValue, (error as? RelayError)?.message ?? "\(error)")
+        }
+        return writer.bytes
+    }
+    private static func value<Value>(
+        of reply: IncomingReply, to member: String, of interface: String, _ signature: String,
+        _ read: (inout WireReader) throws -> Value
+    ) throws -> Value {
+        guard reply.signature == signature else {
+            throw CLIFailure(
+                .software, "\(interface) answers \(member) with '\(reply.signature)', not with '\(signature)'")
+        }
+        do {
+            return try reply.body.withUnsafeBytes { bytes in
+                var reader = WireReader(bytes)
+                return try read(&reader)
+            }
+        } catch {
+            let reason = (error as? RelayError)?.message ?? "\(error)"
+            throw CLIFailure(.software, "\(interface) answers \(member) with what cannot be read: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import RelayCore
+
+/// Writes the lines of one event: what is the same in each is prepared.
+struct EventLine {
+    let fields: FieldsPrinter
+    private let style: OutputStyle
+    /// `BoxProvisioned`, or `{"event":"BoxProvisioned","interface":"…",`
+    private let head: [UInt8]
+
+    init(_ name: String, of interface: String, fields: FieldsPrinter, style: OutputStyle) {
+        (self.fields, self.style) = (fields, style)
+        var head = ByteBuffer()
+        if style.json {
+            head.append("{\"event\":")
+            SafeText.append(quoted: name, to: &head)
+            head.append(",\"interface\":")
+            SafeText.append(quoted: interface, to: &head)
+            head.append(",")
+        } else {
+            if style.hasColor { head.append(Color.event) }
+            SafeText.append(name, to: &head)
+            if style.hasColor { head.append(Color.reset) }
+        }
+        self.head = head.bytes
+    }
+
+    /// Returns what is wrong with the body, which the line shows as far as it can be read.
+    func append(
+        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, lane: StaticString, clock: inout EventClock,
+        to output: inout ByteBuffer
+    ) -> WireFault? {
+        style.json ? appendObject(stamp, body, lane, to: &output) : appendText(stamp, body, &clock, to: &output)
+    }
+
+    private func appendText(
+        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, _ clock: inout EventClock, to output: inout ByteBuffer
+    ) -> WireFault? {
+        if style.hasColor { output.append(Color.time) }
+        clock.append(timeOfDay: stamp.publishedAt.microseconds, to: &output)
+        output.append(" #")
+        output.append(decimal: stamp.sequence)
+        if style.hasColor { output.append(Color.reset) }
+        output.append(byte: UInt8(ascii: " "))
+        output.append(head)
+        if !fields.isEmpty { output.append(byte: UInt8(ascii: " ")) }
+        defer { output.append(byte: UInt8(ascii: "\n")) }
+        do throws(WireFault) {
+            try fields.append(body, to: &output)
+            return nil
+        } catch {
+            output.append(" …")
+            return error
+        }
+    }
+
+    private func appendObject(
+        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, _ lane: StaticString, to output: inout ByteBuffer
+    ) -> WireFault? {
+        output.append(head)
+        if style.hasEpoch {
+            // A text: it is no quantity, and nearly always above 2^53, which many readers of JSON round to.
+            output.append("\"epoch\":\"")
+            output.append(decimal: stamp.epoch)
+            output.append("\",")
+        }
+        output.append("\"sequence\":")
+        output.append(decimal: stamp.sequence)
+        output.append(",\"previous\":")
+        output.append(decimal: stamp.previous)
+        output.append(",\"publishedAt\":\"")
+        EventClock.append(timestamp: stamp.publishedAt.microseconds, to: &output)
+        output.append("\",\"lane\":\"")
+        output.append(lane)
+        output.append("\",\"fields\":")
+        let fault = fields.appendObject(body, to: &output)
+        output.append("}\n")
+        return fault
+    }
+}

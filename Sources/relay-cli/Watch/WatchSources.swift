@@ -1,0 +1,54 @@
+import RelayCore
+
+/// What `watch` takes from journals: in turn, so that none waits for another, and acknowledged when it was written out.
+struct WatchSources {
+    /// A delivery whose line ends at this byte of the output.
+    private struct Mark {
+        let end: UInt64
+        let source: Int
+        let delivery: FollowedDelivery
+    }
+    /// Taken of one source before the next has its turn.
+    private static let batch = 64
+
+    private var sources: [WatchSource] = []
+    private var turn = 0
+    private var marks: ArraySlice<Mark> = []
+
+    mutating func add(_ more: [WatchSource]) { sources += more }
+
+    /// Hands on what there is, until `show` says to stop. Returns whether there may be more.
+    ///
+    /// - Parameter show: composes a delivery's line, and tells how many bytes of output have been composed then.
+    mutating func take(
+        show: (WatchSource, FollowedDelivery) -> (composed: UInt64, goesOn: Bool)
+    ) -> Bool {
+        var idle = 0
+        while idle < sources.count {
+            let (index, source) = (turn, sources[turn])
+            turn = (turn + 1) % sources.count
+            var mark: Mark?
+            var goesOn = true
+            for _ in 0..<Self.batch where goesOn {
+                guard let delivery = source.events.next() else { break }
+                let shown = show(source, delivery)
+                mark = Mark(end: shown.composed, source: index, delivery: delivery)
+                goesOn = shown.goesOn
+            }
+            if let mark { marks.append(mark) }
+            idle = mark == nil ? idle + 1 : 0
+            if !goesOn { return true }
+        }
+        return false
+    }
+
+    /// The output has taken so many bytes.
+    mutating func written(_ bytes: UInt64) {
+        while let mark = marks.first, mark.end <= bytes {
+            marks.removeFirst()
+            sources[mark.source].events.acknowledge(mark.delivery)
+        }
+    }
+    /// The end: places are kept, names are free.
+    func cancel() { for source in sources { source.events.cancel() } }
+}

@@ -1,0 +1,63 @@
+import RelayCore
+import RelayTool
+import Synchronization
+
+@testable import relay_cli
+
+/// A service that is there, or not, and tells what a test wants once somebody follows or subscribes.
+final class FakeFollowed: FollowedService {
+    let service: FakeService
+    let isThere: Bool
+    let events: [Envelope]
+    let subscribing: @Sendable (String, Set<String>?, StreamPosition) throws(CLIFailure) -> any PulledEvents
+    let deliver: @Sendable (WatchInput) -> Void
+    let selections = Mutex<[EventSelection]>([])
+
+    init(
+        _ service: FakeService, isThere: Bool = true, events: [Envelope] = [],
+        subscribing: @escaping @Sendable (String, Set<String>?, StreamPosition) throws(CLIFailure) -> any PulledEvents =
+            {
+                (_, _, _) throws(CLIFailure) in throw CLIFailure(.software, "not to be asked")
+            },
+        deliver: @escaping @Sendable (WatchInput) -> Void = { _ in }
+    ) {
+        (self.service, self.isThere, self.events, self.deliver) = (service, isThere, events, deliver)
+        self.subscribing = subscribing
+    }
+    func activate() {}
+    func invalidate() {}
+    func follow(_ selection: EventSelection) async {
+        selections.withLock { $0.append(selection) }
+        for event in events where selection.names[event.interface] != nil { deliver(.event(event)) }
+    }
+    func subscribe(
+        interface: String, names: Set<String>?, from start: StreamPosition, onNews: @escaping @Sendable () -> Void
+    ) throws(CLIFailure) -> any PulledEvents {
+        try subscribing(interface, names, start)
+    }
+    func call(_ call: OutgoingCall, timeout: Duration) async throws -> IncomingReply {
+        if !isThere { throw ServiceAbsent(failure: CLIFailure(.unavailable, "no service")) }
+        return try await service.call(call, timeout: timeout)
+    }
+}
+
+/// Deliveries that are all there at once, and what was acknowledged of them.
+final class FakePulled: PulledEvents {
+    let waiting: Mutex<ArraySlice<FollowedDelivery>>
+    let acknowledged = Mutex<[UInt64]>([])
+    let isCancelled = Mutex(false)
+    /// Called when something is acknowledged.
+    let onAcknowledgement = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ deliveries: [FollowedDelivery]) { waiting = Mutex(deliveries[...]) }
+    func next() -> FollowedDelivery? { waiting.withLock { $0.popFirst() } }
+    func acknowledge(_ delivery: FollowedDelivery) {
+        switch delivery {
+        case .event(let event): acknowledged.withLock { $0.append(event.stamp.sequence) }
+        case .gap(let gap): acknowledged.withLock { $0.append(gap.sequences.upperBound) }
+        case .caughtUp: break
+        }
+        onAcknowledgement.withLock { $0 }?()
+    }
+    func cancel() { isCancelled.withLock { $0 = true } }
+}

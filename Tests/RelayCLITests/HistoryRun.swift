@@ -1,0 +1,66 @@
+import Glibc
+import RelayCore
+import RelayTool
+import Synchronization
+import Testing
+
+@testable import relay_cli
+
+/// What came of the program with a command line, without a process of its own, and a service that is a `FakeJournal`.
+struct HistoryRun: Equatable, Sendable {
+    var code: ExitCode
+    var output: String
+    var notes: [String]
+
+    var lines: [String] { output.split(whereSeparator: \.isNewline).map(String.init) }
+    func line(_ index: Int) -> String { index < lines.count ? lines[index] : "" }
+    /// `n` of each line that is no gap, and `n-m` of a gap.
+    var sequences: [String] {
+        lines.map { line in
+            if let gap = line.firstMatch(of: /gap: #(\d+) (?:to #(\d+) )?of/) { return "\(gap.1)-\(gap.2 ?? gap.1)" }
+            return line.firstMatch(of: #/ #(\d+) /#).map { String($0.1) } ?? line
+        }
+    }
+
+    final class Notes: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    static func run(
+        _ arguments: String..., from journal: FakeJournal, isTerminal: Bool = false,
+        objects: [String: String] = Samples.objects
+    ) async throws -> HistoryRun {
+        try await run(arguments, journal, isTerminal: isTerminal, objects: objects)
+    }
+    static func run(
+        _ arguments: [String], _ journal: FakeJournal, isTerminal: Bool = false,
+        objects: [String: String] = Samples.objects
+    ) async throws -> HistoryRun {
+        // As much as comes: a pipe would have to be read meanwhile.
+        let file = try #require(tmpfile())
+        defer { fclose(file) }
+        let output = fileno(file)
+        let notes = Notes()
+        let code = await start(arguments, journal, output, isTerminal, objects, notes).value
+        var bytes = [UInt8](repeating: 0, count: Int(lseek(output, 0, SEEK_END)))
+        #expect(pread(output, &bytes, bytes.count, 0) == bytes.count)
+        return HistoryRun(
+            code: code, output: String(decoding: bytes, as: UTF8.self), notes: notes.lines.withLock { $0 })
+    }
+    /// With its output at a descriptor.
+    static func start(
+        _ arguments: [String], _ journal: FakeJournal, _ output: Int32, _ isTerminal: Bool = false,
+        _ objects: [String: String] = Samples.objects, _ notes: Notes
+    ) -> Task<ExitCode, Never> {
+        WaitingThread.run {
+            let environment = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x", "NO_COLOR": "1"]
+            let tool = Tool(
+                environment: environment, output: output, isTerminal: isTerminal, time: Samples.time,
+                locator: BusLocator(environment: environment, userID: 1_000) { _ in nil },
+                note: { line in notes.lines.withLock { $0.append(line) } },
+                connect: { _, _, _, _, _ in FakeFollowed(FakeService(objects: objects, answer: journal.answer)) },
+                stop: { () throws(CLIFailure) in throw CLIFailure(.software, "not to be asked") })
+            return tool.run(arguments)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Glibc
+import RelayCore
+import RelayTool
+import Synchronization
+import Testing
+
+@testable import relay_cli
+
+@Suite("watch from a place in the journal")
+struct WatchPlacesTests {
+    private struct End: EndRequest {
+        let wakeup: Wakeup
+        var descriptor: Int32 { wakeup.descriptor }
+    }
+    private func envelope(_ sequence: UInt64, isLive: Bool = false, fields: [WireField]? = nil) throws -> Envelope {
+        let event = try Samples.boxProvisioned(sequence)
+        return Envelope(
+            interface: event.interface, name: event.name, signature: event.signature, body: event.body,
+            stamp: event.stamp, fields: fields, isLive: isLive)
+    }
+    private func deliveries(_ range: ClosedRange<UInt64>) throws -> [FollowedDelivery] {
+        try range.map { .event(try envelope($0)) }
+    }
+
+    /// Runs a command line until its end, or until it notes `lastNote`.
+    private func run(
+        _ arguments: String..., pulled: FakePulled, durability: String = "durable", output: Int32,
+        endsAt lastNote: String? = nil, endsWhenAcknowledged: Bool = false,
+        events: [Envelope] = [], positions: (@Sendable (String, Set<String>?, StreamPosition) -> Void)? = nil,
+        refusal: CLIFailure? = nil
+    ) async -> (code: ExitCode, notes: [String]) {
+        let notes = HistoryRun.Notes()
+        let journal = FakeJournal([])
+        journal.change { $0.durability = durability }
+        let code = await WaitingThread.run {
+            guard let wakeup = try? Wakeup() else { return ExitCode.software }
+            if endsWhenAcknowledged { pulled.onAcknowledgement.withLock { $0 = { wakeup.wake() } } }
+            let environment = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"]
+            let tool = Tool(
+                environment: environment, output: output, isTerminal: false, time: Samples.time,
+                locator: BusLocator(environment: environment, userID: 1_000) { _ in nil },
+                note: { line in
+                    notes.lines.withLock { $0.append(line) }
+                    if line == lastNote { wakeup.wake() }
+                },
+                connect: { _, _, _, _, deliver in
+                    FakeFollowed(
+                        FakeService(answer: journal.answer), events: events,
+                        subscribing: { interface, names, start throws(CLIFailure) in
+                            if let refusal { throw refusal }
+                            positions?(interface, names, start)
+                            return pulled
+                        }, deliver: deliver)
+                },
+                stop: { () throws(CLIFailure) in End(wakeup: wakeup) })
+            return tool.run(arguments)
+        }.value
+        return (code, notes.lines.withLock { $0 })
+    }
+
+    @Test("what was kept comes first, says when that is over, and is acknowledged when it was written")
+    func shown() async throws {
+        let pipe = TestPipe()
+        let gap = Gap(3...5, epoch: 1, count: 3, reason: .expired)
+        let pulled = FakePulled(try deliveries(1...2) + [.gap(gap), .caughtUp] + deliveries(6...6))
+        let asked = Mutex<[StreamPosition]>([])
+        let result = await run(
+            "watch", "--since", "1", "--json", "--count", "3", pulled: pulled, output: pipe.writing,
+            positions: { interface, names, start in
+                #expect(interface == FakeJournal.interface && names == nil)
+                asked.withLock { $0.append(start) }
+            })
+        pipe.closeWriting()
+        let lines = String(decoding: await pipe.readAll(), as: UTF8.self).split(separator: "\n")
+        #expect(result.code == .ok && lines.count == 4)
+        #expect(lines[2] == #"{"gap":{"interface":"org.eventrelay.Relocation1","first":3,"last":5}}"#)
+        #expect(lines[0].contains(#""lane":"journal""#) && lines[3].contains(#""sequence":6,"#))
+        #expect(result.notes == ["watching org.eventrelay.Service1", "up to date with org.eventrelay.Relocation1"])
+        #expect(asked.withLock { $0 } == [StreamPosition(.at(1))])
+        #expect(pulled.acknowledged.withLock { $0.last } == 6)
+        #expect(pulled.isCancelled.withLock { $0 })
+    }
+
+    @Test("what a reader has not taken is not acknowledged, and not taken ahead without end")
+    func unread() async throws {
+        let pipe = TestPipe()
+        let pulled = FakePulled(try deliveries(1...20_000))
+        // The end comes though nobody reads: the pipe is full after the first lines.
+        let result = await run(
+            "watch", "--resume", "a", pulled: pulled, output: pipe.writing, endsWhenAcknowledged: true)
+        #expect(result.code == .ok)
+        pipe.closeWriting()
+        let text = String(decoding: await pipe.readAll(), as: UTF8.self)
+        let whole = UInt64(text.count { $0 == "\n" })
+        let last = pulled.acknowledged.withLock { $0.last } ?? 0
+        #expect(last > 0 && last <= whole, "acknowledged \(last) of \(whole) lines that were read")
+        #expect(pulled.waiting.withLock { $0.count } > 10_000)
+        #expect(pulled.isCancelled.withLock { $0 })
+    }
+
+    @Test("each start becomes its position")
+    func positions() async throws {
+        let hour = Timestamp(microseconds: Samples.time.now.microseconds - 3_600_000_000)
+        for (arguments, position) in [
+            (["--since", "start"], StreamPosition.beginning), (["--since", "7"], StreamPosition(.at(7))),
+            (["--since", "1h"], .since(hour)), (["--resume", "me"], .resuming("me")),
+        ] {
+            let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            defer { close(null) }
+            let asked = Mutex<[StreamPosition]>([])
+            let result = await run(
+                "watch", "Ping", arguments[0], arguments[1], pulled: FakePulled([.caughtUp]), output: null,
+                endsAt: "up to date with org.eventrelay.Relocation1",
+                positions: { _, names, start in
+                    #expect(names == ["Ping"])
+                    asked.withLock { $0.append(start) }
+                })
+            #expect(result.code == .ok)
+            #expect(asked.withLock { $0 } == [position], "\(arguments)")
+        }
+    }
+
+    @Test("a cursor that cannot be had ends the watch with its words and its code")
+    func refused() async throws {
+        for failure in [
+            CLIFailure(.timedOut, "cursor 'a' is in use"), CLIFailure(.badValue, "/x/a.cursor is no cursor file"),
+        ] {
+            let result = await run("watch", "--resume", "a", pulled: FakePulled([]), output: -1, refusal: failure)
+            #expect(result.code == failure.code && result.notes == [failure.message])
+        }
+    }
+
+    @Test("of a volatile interface nothing is kept: alone it is refused")
+    func volatileInterface() async throws {
+        let since = await run("watch", "--since", "1h", pulled: FakePulled([]), durability: "volatile", output: -1)
+        #expect(since.code == .badValue)
+        #expect(
+            since.notes == [
+                "org.eventrelay.Service1 keeps none of these events: leave --since out to see them from now on"
+            ])
+        let resume = await run("watch", "--resume", "a", pulled: FakePulled([]), durability: "volatile", output: -1)
+        #expect(resume.code == .badValue && resume.notes.last?.contains("--resume") == true)
+    }
+
+    @Test("errors of cursors have codes that scripts can tell apart")
+    func codes() {
+        for (code, exit) in [
+            (RelayError.Code.conflict, ExitCode.timedOut), (.invalidArgument, .badValue), (.unavailable, .cannotCreate),
+            (.storageFull, .cannotCreate), (.notPermitted, .notPermitted), (.internalFailure, .software),
+        ] {
+            #expect(FailureMapping.failure(ofCursor: RelayError(code, "why")) == CLIFailure(exit, "why"))
+        }
+    }
+
+    @Test("a row is printed with the names that it was written with, whatever its event is now")
+    func versions() throws {
+        var printer = Samples.printer()
+        printer.learn([try Samples.relocation()])
+        var output = ByteBuffer()
+        let old = try ["boxID:x", "size:i", "label:s"].map { try WireField(parsing: $0) }
+        let wrong = try ["boxID:x"].map { try WireField(parsing: $0) }
+        for fields in [old, nil, old, old, wrong] {
+            #expect(printer.append(try envelope(1, fields: fields), to: &output) == nil)
+        }
+        let lines = output.text.split(separator: "\n").map { $0.split(separator: " ")[4] }
+        #expect(lines == ["size=10", "capacity=10", "size=10", "size=10", "capacity=10"])
+    }
+
+    @Test("sources have their turns, and their own acknowledgements in order")
+    func turns() throws {
+        let first = FakePulled(try deliveries(1...200))
+        let second = FakePulled(try deliveries(1...3))
+        var sources = WatchSources()
+        sources.add([WatchSource(interface: "a.b", events: first), WatchSource(interface: "a.c", events: second)])
+        var shown: [String] = []
+        let hasMore = sources.take { source, _ in
+            shown.append(source.interface)
+            return (UInt64(shown.count) * 10, shown.count < 100)
+        }
+        #expect(hasMore && shown.count == 100)
+        #expect(shown.firstIndex(of: "a.c") == 64, "the second does not wait for the whole first")
+        sources.written(639)
+        #expect(first.acknowledged.withLock { $0 }.isEmpty)
+        sources.written(640)
+        #expect(first.acknowledged.withLock { $0 } == [64])
+        sources.written(1_000)
+        #expect(first.acknowledged.withLock { $0 } == [64, 97] && second.acknowledged.withLock { $0 } == [3])
+        let isLeft = sources.take { _, _ in (0, true) }
+        #expect(!isLeft && first.next() == nil)
+    }
+}
