@@ -8,6 +8,11 @@ import Testing
     private func withoutLane(_ lines: [String]) -> [String] {
         lines.map { $0.replacing(#""lane":"signal""#, with: "").replacing(#""lane":"journal""#, with: "") }
     }
+    /// What a watch printed when it had shown all that was kept, and was asked to end.
+    private func untilCaughtUp(_ watcher: RunningProgram) async throws -> RunningProgram.Outcome {
+        try await watcher.line(containing: "up to date")
+        return await watcher.terminate()
+    }
     /// `n` of each JSON line.
     private func sequences(_ lines: [String]) -> [Int] {
         lines.compactMap { line in
@@ -58,7 +63,7 @@ import Testing
             #expect(isShown, "\(option): \(watcher.output)")
             #expect(await watcher.terminate().code == 0)
         }
-        let later = try await service.runCLI("watch", "--since", "99", "--for", "0.3")
+        let later = try await untilCaughtUp(try service.cli("watch", "--since", "99"))
         #expect(later.code == 0 && later.output.isEmpty, "\(later)")
         let text = try await service.runCLI("history", "--limit", "1")
         #expect(text.output.first?.hasSuffix(#"#1 BoxProvisioned boxID=1 capacity=10 title="A""#) == true, "\(text)")
@@ -68,24 +73,24 @@ import Testing
     func resume() async throws {
         let service = try await LiveService.start()
         let folder = try TestFolder()
-        func resume(_ more: String...) async throws -> RunningProgram.Outcome {
-            try await RunningProgram.run(
+        func begin(_ more: String...) throws -> RunningProgram {
+            try RunningProgram(
                 Programs.cli,
                 ["--bus", service.address, "--json", "watch", "--resume", "ledger", "--cursors", folder.path] + more,
                 environment: Programs.environment())
         }
         for label in ["A", "B", "C"] { #expect(try await service.orderBox(label).code == 0) }
-        let first = try await resume("--count", "2")
+        let first = try await begin("--count", "2").outcome()
         #expect(first.code == 0 && sequences(first.output) == [1, 2], "\(first)")
         #expect(folder.names == ["ledger.cursor", "ledger.lock"])
         #expect(await service.program.terminate().code == 0)
         try await service.restart()
         #expect(try await service.orderBox("D").code == 0)
-        let second = try await resume("--count", "2")
+        let second = try await begin("--count", "2").outcome()
         #expect(second.code == 0 && sequences(second.output) == [3, 4], "\(second)")
-        let third = try await resume("--for", "0.5")
+        let third = try await untilCaughtUp(try begin())
         #expect(third.code == 0 && third.output.isEmpty, "\(third)")
-        let other = try await resume("ItemProvisioned", "--count", "1")
+        let other = try await begin("ItemProvisioned", "--count", "1").outcome()
         #expect(
             other.code == 65 && other.errors.last?.contains("cursor 'ledger' is for all events") == true, "\(other)")
     }
@@ -122,7 +127,7 @@ import Testing
                     + "end that one, or use another name"
             ])
         #expect(await first.terminate().code == 0)
-        let third = try await service.runCLI("watch", "--resume", "mine", "--cursors", folder.path, "--for", "0.2")
+        let third = try await untilCaughtUp(try service.cli("watch", "--resume", "mine", "--cursors", folder.path))
         #expect(third.code == 0, "\(third)")
         try folder.write("nonsense", to: "bad.cursor")
         let garbage = try await service.runCLI("watch", "--resume", "bad", "--cursors", folder.path)
@@ -145,9 +150,9 @@ import Testing
             var environment = Programs.environment()
             environment["HOME"] = nil
             environment[variable] = folder.path
-            let outcome = try await RunningProgram.run(
-                Programs.cli, ["--bus", service.address, "watch", "--resume", "a", "--for", "0.2"],
-                environment: environment)
+            let outcome = try await untilCaughtUp(
+                try RunningProgram(
+                    Programs.cli, ["--bus", service.address, "watch", "--resume", "a"], environment: environment))
             #expect(outcome.code == 0 && access(folder.path + path + "/a.lock", F_OK) == 0, "\(outcome)")
         }
     }
