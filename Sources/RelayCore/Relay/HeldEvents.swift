@@ -6,19 +6,19 @@ struct HeldEvents<Payload> {
         let previous: UInt64
         let payload: Payload
     }
-    static var countLimit: Int { 1_024 }
+    let countLimit: Int
     /// In bytes, together.
-    static var costLimit: Int { 16 << 20 }
-
+    let costLimit: Int
     private(set) var elements: [Element] = []
     private var cost = 0
 
-    var isFull: Bool { elements.count >= Self.countLimit }
+    init(countLimit: Int, costLimit: Int) { (self.countLimit, self.costLimit) = (countLimit, costLimit) }
+    var isFull: Bool { elements.count >= countLimit }
 
     /// False, and without effect, when there is no room.
     mutating func append(_ element: Element, cost: Int) -> Bool {
         let (sum, isOver) = self.cost.addingReportingOverflow(max(0, cost))
-        if isFull || isOver || sum > Self.costLimit { return false }
+        if isFull || isOver || sum > costLimit { return false }
         self.cost = sum
         elements.append(element)
         return true
@@ -30,3 +30,8 @@ struct HeldEvents<Payload> {
     }
     mutating func removeAll() { (elements, cost) = ([], 0) }
 }
+
+extension HeldEvents.Element: Equatable where Payload: Equatable {}
+extension HeldEvents.Element: Hashable where Payload: Hashable {}
+extension HeldEvents: Equatable where Payload: Equatable {}
+extension HeldEvents: Hashable where Payload: Hashable {}

@@ -8,7 +8,7 @@ extension LaneMachine {
     /// Returns what was removed from the journal before it could be read, to be reported before the page's events.
     package mutating func pageBegan(epoch: UInt64, oldest: UInt64) -> Gap? {
         guard phase == .reading, !isBehind, let run else { return nil }
-        pageEpoch = epoch
+        (pageEpoch, pageHasEvents) = (epoch, false)
         let isFirst = beginsAtOldest
         beginsAtOldest = false
         guard oldest > 0, oldest - 1 > run.position else { return nil }
@@ -18,7 +18,9 @@ extension LaneMachine {
     }
     /// An event of the page. True: deliver it, in the page's epoch.
     package mutating func pageEvent(_ name: String, _ sequence: UInt64) -> Bool {
-        guard let pageEpoch, let run, sequence > run.position else { return false }
+        guard let pageEpoch, let run else { return false }
+        pageHasEvents = true
+        if sequence <= run.position { return false }
         advance(to: sequence, in: pageEpoch)
         return scope.includes(name) && !newcomers.exclude(name, sequence)
     }
@@ -29,8 +31,9 @@ extension LaneMachine {
     package mutating func pageEnded(through: UInt64, head: UInt64) -> [Action] {
         guard let epoch = pageEpoch else { return [] }
         pageEpoch = nil
-        // What is beyond the head does not exist yet, and cannot be accounted for.
-        advance(to: min(through, head), in: epoch)
+        // What is beyond the head does not exist yet, and cannot be accounted for. What is behind the last event may be of a
+        // later run; of which, only the owner's own is sure not to have ended before.
+        advance(to: min(through, head), in: pageHasEvents ? ownerEpoch ?? epoch : epoch)
         fruitlessReads = position(of: run) > readAfter ? 0 : fruitlessReads + 1
         var actions: [Action] = []
         var isWhole = position(of: run) >= head
@@ -115,13 +118,13 @@ extension LaneMachine {
             switch place(of: event.name, event.sequence, event.previous) {
             case .nowhere: break
             case .behindHole(let through):
-                if reading {
-                    target = max(target, through)
-                    return false
-                }
+                if reading { return false }
                 if let run { actions.append(.gap(missing(run, through: through))) }
                 fallthrough
-            case .next: actions.append(.deliver(event.payload, epoch: take(event.sequence)))
+            case .next:
+                let isOld = newcomers.exclude(event.name, event.sequence)
+                let epoch = take(event.sequence)
+                if !isOld { actions.append(.deliver(event.payload, epoch: epoch)) }
             }
             taken += 1
         }

@@ -26,7 +26,7 @@ package struct LaneMachine<Payload> {
     }
 
     /// A place in a history, as far as it was seen.
-    struct Run {
+    struct Run: Hashable {
         /// 0: whatever run the service has. Nothing was delivered yet.
         var epoch: UInt64
         /// The sequence up to which all is accounted for.
@@ -46,28 +46,30 @@ package struct LaneMachine<Payload> {
         case refused
     }
     /// Events of a run that no gap can name: no answer told its epoch.
-    private static var unknownRun: Gap { Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged) }
+    static var unknownRun: Gap { Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged) }
 
     var phase = Phase.idle
     var run: Run?
     /// How holes are found now. Behind `wanted` while a wider scope has not been answered.
     var scope = LaneScope.nothing
     var wanted = LaneScope.nothing
-    private var wantedNames: Set<String>? = []
-    private var hasOwner = false
+    var wantedNames: Set<String>? = []
+    var hasOwner = false
     /// The name is known to have no owner.
-    private var isAbsent = false
+    var isAbsent = false
     /// This lane waited when the name had no owner: all of the run that comes counts, though no answer has told its epoch.
-    private var beginsAtFirst = false
+    var beginsAtFirst = false
     /// The bus was gone meanwhile: runs may have come and gone unseen.
-    private var wasCutOff = false
+    var wasCutOff = false
+    /// The owner's run began before this relay's eyes.
+    var sawStart = false
     /// `Head` or `End`, heard before the answer and before any event: where the run began.
-    private var firstWord: StreamHead?
+    var firstWord: StreamHead?
     /// `End`, heard before the answer that it has to wait for.
-    private var lastWord: StreamHead?
-    var held = HeldEvents<Payload>()
+    var lastWord: StreamHead?
+    var held: HeldEvents<Payload>
     /// Something came that had no room there, before the answer.
-    private var heldOverflowed = false
+    var heldOverflowed = false
     /// Events came that no `Head` has confirmed.
     var isUnconfirmed = false
     private var hasHeardSinceTick = false
@@ -86,19 +88,22 @@ package struct LaneMachine<Payload> {
     /// Reading: the latest request's `after`, and how many in a row brought nothing.
     var readAfter: UInt64 = 0
     var fruitlessReads = 0
-    /// The run of the page that is being looked at.
+    /// The run of the page that is being looked at, and whether it has had an event.
     var pageEpoch: UInt64?
+    var pageHasEvents = false
 
     /// How many events are held at the most. Past it they count as lost where nothing can be read.
-    package static var heldLimit: Int { HeldEvents<Payload>.countLimit }
+    package static var heldLimit: Int { 1_024 }
     /// How much they may cost together, in bytes.
-    package static var heldCostLimit: Int { HeldEvents<Payload>.costLimit }
+    package static var heldCostLimit: Int { 16 << 20 }
 
     /// - Parameters:
     ///   - start: where it begins. Its names are then wanted for its whole life: another name begins now.
     ///   - isDurable: what is known of the interface before the service tells.
-    package init(from start: LaneStart = .now, isDurable: Bool = false) {
+    ///   - heldLimit: how many events are held at the most.
+    package init(from start: LaneStart = .now, isDurable: Bool = false, heldLimit: Int = Self.heldLimit) {
         self.isDurable = isDurable
+        held = HeldEvents(countLimit: heldLimit, costLimit: Self.heldCostLimit)
         beginsAtOldest = start == .oldest
         switch start {
         case .now: run = nil
@@ -112,213 +117,6 @@ package struct LaneMachine<Payload> {
     package var isSettled: Bool { phase == .live || wanted == .nothing }
     /// Where this lane stands: all is accounted for up to here. Epoch 0: in whatever history.
     package var position: (epoch: UInt64, sequence: UInt64)? { run.map { ($0.epoch, $0.position) } }
-
-    // MARK: The owner
-
-    /// The service's name has an owner, whose signals follow.
-    ///
-    /// - Parameter isNew: whether it took the name while this relay was on the bus, so that all of its run can be had; not
-    ///   if it was found there.
-    package mutating func ownerAppeared(isNew: Bool) -> [Action] {
-        (hasOwner, isAbsent) = (true, false)
-        if isNew { beginsAtFirst = wanted != .nothing }
-        return wanted == .nothing ? [] : attach()
-    }
-
-    /// Nobody has the service's name.
-    package mutating func ownerAbsent() {
-        (isAbsent, beginsAtFirst) = (true, wanted != .nothing)
-        newcomers.admitUnresolved()
-    }
-
-    /// The owner left the bus: its run is over. What a durable lane missed of it can be read from the next.
-    package mutating func ownerVanished() -> [Action] {
-        defer {
-            leave()
-            ownerAbsent()
-        }
-        if isDurable { return missRun() }
-        if phase == .attaching {
-            // What it said at last is as good as an answer.
-            if let lastWord { return join(lastWord) }
-            // A run that was never attached to, though this lane waited for it: it has no name, and may have published.
-            if run.map(\.isEnded) ?? beginsAtFirst { return [.gap(Self.unknownRun)] }
-        }
-        return endRun().map { [.gap($0)] } ?? []
-    }
-
-    /// The bus is gone; the service may live on.
-    package mutating func disconnected() -> [Action] {
-        wasCutOff = run != nil
-        isAbsent = false
-        defer { leave() }
-        return missRun()
-    }
-    /// A run that this lane waited for went out of sight before it answered.
-    private mutating func missRun() -> [Action] {
-        guard run == nil, beginsAtFirst, phase == .attaching else { return [] }
-        if isDurable, let firstWord {
-            run = Run(epoch: firstWord.epoch, position: firstWord.sequence)
-            return []
-        }
-        return [.gap(Self.unknownRun)]
-    }
-
-    // MARK: What is wanted
-
-    /// What subscribers want has changed.
-    ///
-    /// A name that was not wanted before gets what comes from now on. Where nobody had the service's name meanwhile it may get
-    /// what the last run left unseen, too.
-    package mutating func want(_ names: Set<String>?) -> [Action] {
-        let (new, old) = (LaneScope(names: names), wantedNames)
-        let hasGained = names.map { names in old.map { !names.isSubset(of: $0) } ?? false } ?? (old != nil)
-        wantedNames = names
-        if new == wanted && !(isDurable && hasGained) { return [] }
-        wanted = new
-        if new == .nothing {
-            let owned = hasOwner
-            (run, ownerEpoch, beginsAtOldest, isBehind) = (nil, nil, false, false)
-            newcomers.removeAll()
-            leave()
-            hasOwner = owned
-            return []
-        }
-        if case (.one, .one) = (scope, new), scope != new { return startAfresh(new) }
-        if scope == .nothing { return startAfresh(new) }
-        if phase == .refused {
-            scope = new
-            if !isDurable { (run, beginsAtFirst, wasCutOff) = (nil, false, false) }
-        }
-        if isDurable && hasGained { welcome(beyond: old) }
-        if scope != .all && new == .all && hasOwner && phase != .refused {
-            // The page under way may reach beyond the answer, and lacks the new names.
-            if phase == .reading { (phase, pageEpoch) = (.attaching, nil) }
-            return [ask()]
-        }
-        // All before the position is accounted for: true of each name, too.
-        let isNarrower = scope == .all || scope == new
-        scope = new
-        if phase == .reading && hasGained { return read() }
-        return isNarrower && hasOwner && phase == .attaching && new != .all ? [ask()] : []
-    }
-    private mutating func startAfresh(_ new: LaneScope) -> [Action] {
-        // What a lane begins with is kept until it is first wanted.
-        if scope != .nothing { (run, ownerEpoch, beginsAtOldest) = (nil, nil, false) }
-        newcomers.removeAll()
-        scope = new
-        if phase == .refused {
-            (beginsAtFirst, wasCutOff) = (false, false)
-            return []
-        }
-        (beginsAtFirst, wasCutOff) = (isAbsent, false)
-        return hasOwner ? attach() : []
-    }
-    private mutating func welcome(beyond old: Set<String>?) {
-        switch phase {
-        case .reading: newcomers.add(beyond: old, through: scope == .all ? target : nil)
-        case .live where scope == .all: break
-        default: if !isAbsent { newcomers.add(beyond: old, through: nil) }
-        }
-    }
-
-    // MARK: Answers
-
-    /// The latest `attach` or `read` got no answer in time: asks again.
-    package mutating func unanswered() -> [Action] {
-        guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
-        return phase == .reading ? read() : [ask()]
-    }
-
-    /// The owner does not let this lane follow it. Asks no more before the next owner.
-    package mutating func refused() -> [Action] {
-        guard hasOwner, wanted != .nothing else { return [] }
-        defer {
-            leave()
-            (phase, hasOwner) = (.refused, true)
-        }
-        if isDurable { return [] }
-        return endRun().map { [.gap($0)] } ?? []
-    }
-
-    /// The owner answered the latest `attach`.
-    package mutating func attached(_ answer: Attachment) -> [Action] {
-        guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
-        isDurable = answer.oldest != .max
-        if isDurable { return join(durable: answer) }
-        (isBehind, pageEpoch) = (false, nil)
-        newcomers.removeAll()
-        return join(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last))
-    }
-    /// Goes on with a run from where this lane stands in it, now that it is known how far the run has come.
-    private mutating func join(_ head: StreamHead) -> [Action] {
-        var actions: [Action] = []
-        if let run, run.epoch == 0 {
-            // Nothing older than the head can be had.
-            self.run = beginsAtOldest ? nil : Run(epoch: head.epoch, position: min(run.position, head.sequence))
-        }
-        if let run, run.epoch != head.epoch {
-            if let gap = endRun() {
-                actions.append(.gap(gap))
-            } else if wasCutOff {
-                actions.append(.gap(Self.unknownRun))
-            }
-            // It was followed before this run began: everything of it counts.
-            self.run = Run(epoch: head.epoch, position: 0)
-        } else if run == nil {
-            self.run = Run(epoch: head.epoch, position: beginsAtFirst ? 0 : head.sequence)
-        }
-        if lastWord?.epoch == head.epoch { run?.isEnded = true }
-        settle(with: head.epoch)
-        drain(reading: false, into: &actions)
-        if let gap = account(to: head.sequence, last: head.last) { actions.append(.gap(gap)) }
-        scope = wanted
-        goLive()
-        isUnconfirmed = false
-        return actions
-    }
-    /// Goes on with the history, if it is the one in which this lane stands; asks for what is missing of it.
-    private mutating func join(durable answer: Attachment) -> [Action] {
-        var actions: [Action] = []
-        var isOther = false
-        if let run {
-            if run.epoch == 0 {
-                self.run?.position = min(run.position, answer.head)
-            } else if ownerEpoch != answer.epoch && run.position != answer.from {
-                // Restored from a backup, or another journal. (A run that answered before cannot have lost what it had: there
-                // `from` may be behind what was read, since it counts what was emitted.)
-                if let gap = endRun() { actions.append(.gap(gap)) }
-                self.run = Run(epoch: answer.epoch, position: answer.from)
-                newcomers.removeResolved()
-                isOther = true
-            }
-        } else {
-            run = Run(epoch: answer.epoch, position: beginsAtFirst ? answer.from : answer.head)
-        }
-        settle(with: answer.epoch)
-        newcomers.resolve(answer.head)
-        if phase == .reading && !isOther {
-            raiseTarget(to: answer.head, last: answer.last)
-            return actions
-        }
-        target = 0
-        if isBehind { held.removeAll() }
-        // By the old scope: what came before this answer is not for a new name.
-        var isWhole = drain(reading: true, into: &actions)
-        raiseTarget(to: answer.head, last: answer.last)
-        if isWhole { isWhole = target <= position(of: run) && !isBehind }
-        if isWhole { advance(to: answer.head, in: answer.epoch) }
-        scope = wanted
-        guard isWhole else { return actions + read() }
-        goLive()
-        isUnconfirmed = false
-        return actions
-    }
-    private mutating func settle(with epoch: UInt64) {
-        ownerEpoch = epoch
-        (wasCutOff, beginsAtFirst, heldOverflowed) = (false, false, false)
-        (firstWord, lastWord) = (nil, nil)
-    }
 
     // MARK: Signals
 
@@ -384,7 +182,8 @@ package struct LaneMachine<Payload> {
         if phase == .attaching {
             let word = StreamHead(epoch: epoch, sequence: sequence, last: last)
             if isLast { lastWord = word }
-            if firstWord == nil && held.elements.isEmpty && !heldOverflowed { firstWord = word }
+            let isFirst = firstWord.map { $0.sequence > sequence } ?? (held.elements.isEmpty && !heldOverflowed)
+            if isFirst { firstWord = word }
         }
         guard phase == .live || phase == .reading, ownerEpoch == epoch, let run else { return [] }
         if phase == .reading {
@@ -432,13 +231,13 @@ package struct LaneMachine<Payload> {
 
     // MARK: Steps
 
-    private mutating func attach() -> [Action] {
+    mutating func attach() -> [Action] {
         (phase, heldOverflowed, pageEpoch) = (.attaching, false, nil)
         held.removeAll()
         return [ask()]
     }
-    private func ask() -> Action { .attach(epoch: run?.epoch ?? 0, after: run?.position ?? 0) }
-    private mutating func leave() {
+    func ask() -> Action { .attach(epoch: run?.epoch ?? 0, after: run?.position ?? 0) }
+    mutating func leave() {
         (phase, hasOwner, firstWord, lastWord) = (.idle, false, nil, nil)
         held.removeAll()
         (heldOverflowed, isUnconfirmed, pageEpoch) = (false, false, nil)
@@ -446,17 +245,21 @@ package struct LaneMachine<Payload> {
         scope = wanted
     }
     /// Nothing more comes of the run; what it published after the position is unknown unless it said so.
-    private mutating func endRun() -> Gap? {
+    mutating func endRun() -> Gap? {
         guard let ended = run, !ended.isEnded else { return nil }
         run?.isEnded = true
         if ended.position == .max { return nil }
         return Gap((ended.position + 1)...UInt64.max, epoch: ended.epoch, count: nil, reason: .epochChanged)
     }
     /// Everything up to `head` was sent before this word: what is not here is lost.
-    private mutating func account(to head: UInt64, last: [String: UInt64]) -> Gap? {
+    mutating func account(to head: UInt64, last: [String: UInt64]) -> Gap? {
         guard let run, scope != .nothing else { return nil }
         let through = end(to: head, last: last)
         defer { self.run?.position = max(run.position, head) }
         return through > run.position ? missing(run, through: through) : nil
     }
 }
+
+// Equal machines go on alike.
+extension LaneMachine: Equatable where Payload: Equatable {}
+extension LaneMachine: Hashable where Payload: Hashable {}

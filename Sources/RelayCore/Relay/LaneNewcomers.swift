@@ -1,7 +1,7 @@
 /// Names that a lane came to follow while it was behind: what it still has to read holds events of theirs from before they
 /// were wanted, which nobody is to see.
-struct LaneNewcomers {
-    private struct Entry {
+struct LaneNewcomers: Hashable {
+    private struct Entry: Hashable {
         /// The names that were followed before; nil: all.
         let old: Set<String>?
         /// Up to here events of other names are from before; nil: up to the head that the next answer tells.

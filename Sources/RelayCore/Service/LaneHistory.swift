@@ -15,10 +15,12 @@ struct LaneHistory: Sendable {
     /// come to `head`.
     ///
     /// A run that this log does not know is none of its past, but that of a log which it is an older copy of: whatever the
-    /// subscriber had of that run, and more, was given to other events. All before this run is common, as far as can be told.
+    /// subscriber had of that run, and more, was given to other events. All before this run is common, as far as can be told;
+    /// but never all that it had, which would tell it that its history is this one.
     func from(epoch: UInt64, after: UInt64, head: UInt64) -> UInt64 {
         guard let index = runs.lastIndex(where: { $0.epoch == epoch }) else {
-            return runs.last.map { Self.before($0.first) } ?? 0
+            let common = runs.last.map { Self.before($0.first) } ?? 0
+            return epoch == 0 ? common : min(common, Self.before(after))
         }
         return min(after, index + 1 < runs.count ? Self.before(runs[index + 1].first) : head)
     }

@@ -17,7 +17,9 @@ import Testing
             // Of a former run: as far as that came.
             (13, 9, 9), (13, 8, 8), (13, 12, 9), (12, 4, 4), (12, 5, 4), (11, 4, 4), (11, 9, 4), (11, 0, 0),
             // Of none: all before this run.
-            (0, 0, 9), (99, 3, 9), (99, 400, 9),
+            (0, 0, 9), (0, 3, 9),
+            // Of one that is not known: the same, but less than it has.
+            (99, 400, 9), (99, 10, 9), (99, 9, 8), (99, 3, 2), (99, 1, 0), (99, 0, 0),
         ] as [(UInt64, UInt64, UInt64)])
     func from(epoch: UInt64, after: UInt64, expected: UInt64) {
         #expect(history.from(epoch: epoch, after: after, head: 15) == expected)

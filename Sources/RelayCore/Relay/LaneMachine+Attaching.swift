@@ -1,0 +1,210 @@
+/// Owners, wants and answers: how a lane comes to follow a run, and which history it goes on with.
+extension LaneMachine {
+    // MARK: The owner
+
+    /// The service's name has an owner, whose signals follow.
+    ///
+    /// - Parameter isNew: whether it took the name while this relay was on the bus, so that all of its run can be had; not
+    ///   if it was found there.
+    package mutating func ownerAppeared(isNew: Bool) -> [Action] {
+        (hasOwner, isAbsent, sawStart) = (true, false, isNew)
+        if isNew { beginsAtFirst = wanted != .nothing }
+        return wanted == .nothing ? [] : attach()
+    }
+
+    /// Nobody has the service's name.
+    package mutating func ownerAbsent() {
+        (isAbsent, beginsAtFirst) = (true, wanted != .nothing)
+        newcomers.admitUnresolved()
+    }
+
+    /// The owner left the bus: its run is over. What a durable lane missed of it can be read from the next.
+    package mutating func ownerVanished() -> [Action] {
+        defer {
+            leave()
+            ownerAbsent()
+        }
+        if isDurable { return missRun() }
+        if phase == .attaching {
+            // What it said at last is as good as an answer.
+            if let lastWord { return join(lastWord) }
+            // A run that was never attached to, though this lane waited for it: it has no name, and may have published.
+            if run.map(\.isEnded) ?? beginsAtFirst { return [.gap(Self.unknownRun)] }
+        }
+        return endRun().map { [.gap($0)] } ?? []
+    }
+
+    /// The bus is gone; the service may live on.
+    package mutating func disconnected() -> [Action] {
+        wasCutOff = run != nil
+        isAbsent = false
+        defer { leave() }
+        return missRun()
+    }
+    /// A run that this lane waited for went out of sight before it answered: it counts from its first word on, the `Head` with
+    /// which a service takes its name. (If the bus lost that one, and the events up to another, they go unseen.)
+    private mutating func missRun() -> [Action] {
+        guard run == nil, beginsAtFirst, phase == .attaching else { return [] }
+        if isDurable, sawStart, let firstWord {
+            run = Run(epoch: firstWord.epoch, position: firstWord.sequence)
+            return []
+        }
+        return [.gap(Self.unknownRun)]
+    }
+
+    // MARK: What is wanted
+
+    /// What subscribers want has changed.
+    ///
+    /// A name that was not wanted before gets what comes from now on. Where nobody had the service's name meanwhile it may get
+    /// what the last run left unseen, too.
+    package mutating func want(_ names: Set<String>?) -> [Action] {
+        let (new, old) = (LaneScope(names: names), wantedNames)
+        let hasGained = names.map { names in old.map { !names.isSubset(of: $0) } ?? false } ?? (old != nil)
+        wantedNames = names
+        if new == wanted && !(isDurable && hasGained) { return [] }
+        wanted = new
+        if new == .nothing {
+            let owned = hasOwner
+            (run, ownerEpoch, beginsAtOldest, isBehind) = (nil, nil, false, false)
+            newcomers.removeAll()
+            leave()
+            hasOwner = owned
+            return []
+        }
+        if case (.one, .one) = (scope, new), scope != new { return startAfresh(new) }
+        if scope == .nothing { return startAfresh(new) }
+        if phase == .refused {
+            scope = new
+            if !isDurable { (run, beginsAtFirst, wasCutOff) = (nil, false, false) }
+        }
+        if isDurable && hasGained { welcome(beyond: old) }
+        if scope != .all && new == .all && hasOwner && phase != .refused {
+            // The page under way may reach beyond the answer, and lacks the new names.
+            if phase == .reading { (phase, pageEpoch) = (.attaching, nil) }
+            return [ask()]
+        }
+        // All before the position is accounted for: true of each name, too.
+        let isNarrower = scope == .all || scope == new
+        scope = new
+        if phase == .reading && hasGained { return read() }
+        return isNarrower && hasOwner && phase == .attaching && new != .all ? [ask()] : []
+    }
+    private mutating func startAfresh(_ new: LaneScope) -> [Action] {
+        // What a lane begins with is kept until it is first wanted.
+        if scope != .nothing { (run, ownerEpoch, beginsAtOldest) = (nil, nil, false) }
+        newcomers.removeAll()
+        scope = new
+        if phase == .refused {
+            (beginsAtFirst, wasCutOff) = (false, false)
+            return []
+        }
+        (beginsAtFirst, wasCutOff) = (isAbsent, false)
+        return hasOwner ? attach() : []
+    }
+    private mutating func welcome(beyond old: Set<String>?) {
+        switch phase {
+        case .reading: newcomers.add(beyond: old, through: scope == .all ? target : nil)
+        case .live where scope == .all: break
+        default: if !isAbsent { newcomers.add(beyond: old, through: nil) }
+        }
+    }
+
+    // MARK: Answers
+
+    /// The latest `attach` or `read` got no answer in time: asks again.
+    package mutating func unanswered() -> [Action] {
+        guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
+        return phase == .reading ? read() : [ask()]
+    }
+
+    /// The owner does not let this lane follow it. Asks no more before the next owner.
+    package mutating func refused() -> [Action] {
+        guard hasOwner, wanted != .nothing else { return [] }
+        defer {
+            leave()
+            (phase, hasOwner) = (.refused, true)
+        }
+        if isDurable { return [] }
+        return endRun().map { [.gap($0)] } ?? []
+    }
+
+    /// The owner answered the latest `attach`.
+    package mutating func attached(_ answer: Attachment) -> [Action] {
+        guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
+        isDurable = answer.oldest != .max
+        if isDurable { return join(durable: answer) }
+        (isBehind, pageEpoch) = (false, nil)
+        newcomers.removeAll()
+        return join(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last))
+    }
+    /// Goes on with a run from where this lane stands in it, now that it is known how far the run has come.
+    private mutating func join(_ head: StreamHead) -> [Action] {
+        var actions: [Action] = []
+        if let run, run.epoch == 0 {
+            // Nothing older than the head can be had.
+            self.run = beginsAtOldest ? nil : Run(epoch: head.epoch, position: min(run.position, head.sequence))
+        }
+        if let run, run.epoch != head.epoch {
+            if let gap = endRun() {
+                actions.append(.gap(gap))
+            } else if wasCutOff {
+                actions.append(.gap(Self.unknownRun))
+            }
+            // It was followed before this run began: everything of it counts.
+            self.run = Run(epoch: head.epoch, position: 0)
+        } else if run == nil {
+            self.run = Run(epoch: head.epoch, position: beginsAtFirst ? 0 : head.sequence)
+        }
+        if lastWord?.epoch == head.epoch { run?.isEnded = true }
+        settle(with: head.epoch)
+        drain(reading: false, into: &actions)
+        if let gap = account(to: head.sequence, last: head.last) { actions.append(.gap(gap)) }
+        scope = wanted
+        goLive()
+        isUnconfirmed = false
+        return actions
+    }
+    /// Goes on with the history, if it is the one in which this lane stands; asks for what is missing of it.
+    private mutating func join(durable answer: Attachment) -> [Action] {
+        var actions: [Action] = []
+        var isOther = false
+        if let run {
+            if run.epoch == 0 {
+                self.run?.position = min(run.position, answer.head)
+            } else if ownerEpoch != answer.epoch && run.position != answer.from {
+                // Restored from a backup, or another journal. (A run that answered before cannot have lost what it had: there
+                // `from` may be behind what was read, since it counts what was emitted.)
+                if let gap = endRun() { actions.append(.gap(gap)) }
+                self.run = Run(epoch: answer.epoch, position: answer.from)
+                newcomers.removeResolved()
+                isOther = true
+            }
+        } else {
+            run = Run(epoch: answer.epoch, position: beginsAtFirst ? answer.from : answer.head)
+        }
+        settle(with: answer.epoch)
+        newcomers.resolve(answer.head)
+        if phase == .reading && !isOther {
+            raiseTarget(to: answer.head, last: answer.last)
+            return actions
+        }
+        target = 0
+        if isBehind { held.removeAll() }
+        // By the old scope: what came before this answer is not for a new name.
+        var isWhole = drain(reading: true, into: &actions)
+        raiseTarget(to: answer.head, last: answer.last)
+        if isWhole { isWhole = target <= position(of: run) && !isBehind }
+        if isWhole { advance(to: answer.head, in: answer.epoch) }
+        scope = wanted
+        guard isWhole else { return actions + read() }
+        goLive()
+        isUnconfirmed = false
+        return actions
+    }
+    private mutating func settle(with epoch: UInt64) {
+        ownerEpoch = epoch
+        (wasCutOff, beginsAtFirst, heldOverflowed) = (false, false, false)
+        (firstWord, lastWord) = (nil, nil)
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+import Testing
+
+@testable import RelayCore
+
+/// All that can happen to a lane from some state on, up to so many steps.
+struct DurableExploration: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// What the service had published, and how much of it is in the backup.
+    let before: [String]
+    let backedUp: Int
+    let start: LaneStart
+    /// What was done first.
+    let inputs: [DurableWorld.Input]
+    /// What may follow, and how much of it.
+    let free: [DurableWorld.Input]
+    let depth: Int
+    /// A longer look, for `make soak`.
+    private static let isSoak = getenv("RELAY_SOAK") != nil
+
+    /// What can befall a lane whose wants stay as they are.
+    static let anything: [DurableWorld.Input] = [
+        .publishA, .publishB, .loseA, .commitA, .start, .crash, .cut, .reconnect, .head, .tick, .serve, .bring, .swap,
+        .duplicate, .timeout, .prune, .restore, .full, .room,
+    ]
+    static let scopes: [(name: String, input: DurableWorld.Input)] = [("one", .wantA), ("all", .wantBoth)]
+    static let beginnings: [(name: String, start: LaneStart)] = [
+        ("now", .now), ("oldest", .oldest), ("after", .after(epoch: 1, sequence: 1)), ("at", .at(2)),
+    ]
+    /// From a service that is stopped, with a subscriber that waits.
+    static let waiting = scopes.flatMap { scope in
+        beginnings.map { beginning in
+            Self(
+                testDescription: "\(beginning.name), \(scope.name)", before: ["A", "B", "A"], backedUp: 2,
+                start: beginning.start, inputs: [scope.input], free: anything,
+                // Hardly another than `after`.
+                depth: beginning.name == "at" ? 6 : 7)
+        }
+    }
+    /// From the middle of things.
+    static let live: [DurableWorld.Input] = [.start, .bring, .serve, .bring, .publishA, .publishB, .bring]
+    static let busy = scopes.flatMap { scope in
+        [
+            ("live, in a second run", live), ("a hole, asked for", live + [.loseA, .publishA, .bring]),
+            ("a page on its way", live + [.loseA, .publishA, .bring, .serve]),
+            ("cut off from a second run", live + [.cut]),
+        ]
+        .map { name, inputs in
+            Self(
+                testDescription: "\(name), \(scope.name)", before: ["A", "B", "A"], backedUp: 3, start: .now,
+                inputs: [scope.input] + inputs, free: anything + [.stop], depth: 5)
+        }
+    }
+    /// What can befall a lane whose wants change.
+    static let changes: [DurableWorld.Input] = [
+        .publishA, .publishB, .publishC, .loseA, .loseB, .start, .crash, .cut, .reconnect, .head, .tick, .serve, .bring,
+        .wantNone, .wantA, .wantBoth, .wantAll,
+    ]
+    static let wanting = [
+        ("nothing wanted", [DurableWorld.Input]()), ("one wanted", [.wantA]), ("one wanted, live", [.wantA] + live),
+        ("one wanted, and a hole", [.wantA] + live + [.loseA, .publishA, .bring]),
+        ("both wanted, live", [.wantBoth] + live),
+        ("both wanted, and a hole", [.wantBoth] + live + [.loseA, .publishA, .bring]),
+        ("widening", [.wantA] + live + [.loseA, .wantBoth]),
+    ]
+    .map { name, inputs in
+        Self(
+            testDescription: name, before: ["A", "B"], backedUp: 2, start: .now, inputs: inputs, free: changes, depth: 5
+        )
+    }
+    static let all = waiting + busy + wanting
+
+    /// What went wrong, each with the steps that lead to it; and how many states were seen.
+    ///
+    /// Equal states are looked at once: what follows is the same. They are told apart by their hashes: of a million states two
+    /// have the same with a probability of 1 to 30 million, and one of them would be passed over.
+    func run() async -> (faults: [String], states: Int) {
+        var first = DurableWorld(before, backedUp: backedUp, from: start)
+        for input in inputs where !first.apply(input) { return (["\(input) does nothing"], 0) }
+        var seen: Set<Int> = [first.hashValue]
+        var level = [(world: first, path: [DurableWorld.Input]())]
+        var faults: [String] = []
+        let depth = depth + (Self.isSoak ? 1 : 0)
+        for step in 1...depth {
+            var next: [(world: DurableWorld, path: [DurableWorld.Input])] = []
+            for (index, (world, path)) in level.enumerated() {
+                // It is long, and others share the threads.
+                if index % 64 == 0 { await Task.yield() }
+                for input in free where faults.count < 5 {
+                    var world = world
+                    if !world.apply(input) || !seen.insert(world.hashValue).inserted { continue }
+                    if step < depth && world.faults.isEmpty { next.append((world, path + [input])) }
+                    if world.faults.isEmpty { world.finish() }
+                    if !world.faults.isEmpty {
+                        faults.append("\((path + [input]).map { "\($0)" }.joined(separator: " ")): \(world.faults)")
+                    }
+                }
+            }
+            level = next
+        }
+        return (faults, seen.count)
+    }
+}

@@ -1,0 +1,81 @@
+@testable import RelayCore
+
+/// What a durable interface's service keeps: committed events, runs, what was removed. A value, so that a backup is a copy.
+struct DurableJournal: Hashable {
+    struct Row: Hashable {
+        let epoch: UInt64
+        let sequence: UInt64
+        let previous: UInt64
+        let name: String
+    }
+    struct Page: Hashable {
+        let epoch: UInt64
+        let rows: [Row]
+        let oldest: UInt64
+        let through: UInt64
+        let head: UInt64
+    }
+    private struct Run: Hashable {
+        let epoch: UInt64
+        let first: UInt64
+    }
+    private(set) var rows: [Row] = []
+    private(set) var head: UInt64 = 0
+    private var last: [UInt64] = [0, 0, 0]
+    private var pruned: [UInt64] = [0, 0, 0]
+    private var runs: [Run] = []
+
+    static let names = ["A", "B", "C"]
+    private static func index(_ name: String) -> Int { name == "A" ? 0 : name == "B" ? 1 : 2 }
+
+    mutating func begin(_ epoch: UInt64) { runs.append(Run(epoch: epoch, first: head + 1)) }
+    mutating func commit(_ name: String) -> Row {
+        let index = Self.index(name)
+        head += 1
+        let row = Row(epoch: runs.last?.epoch ?? 0, sequence: head, previous: last[index], name: name)
+        rows.append(row)
+        last[index] = head
+        return row
+    }
+    /// The oldest row goes.
+    mutating func prune() -> Row? {
+        if rows.isEmpty { return nil }
+        let row = rows.removeFirst()
+        pruned[Self.index(row.name)] = row.sequence
+        return row
+    }
+    private func oldest(_ names: Set<String>?) -> UInt64 {
+        1 + (Self.names.filter { names?.contains($0) ?? true }.map { pruned[Self.index($0)] }.max() ?? 0)
+    }
+
+    /// As `Attach` answers, when events up to `emitted` were sent.
+    func attachment(_ epoch: UInt64, _ after: UInt64, _ names: Set<String>?, emitted: UInt64) -> Attachment {
+        let from: UInt64
+        if let index = runs.lastIndex(where: { $0.epoch == epoch }) {
+            from = min(after, index + 1 < runs.count ? runs[index + 1].first - 1 : head)
+        } else {
+            let first = (runs.last?.first ?? 1) - 1
+            // Never what was asked: that would say that the run is known.
+            from = epoch == 0 ? first : min(first, after - min(after, 1))
+        }
+        return Attachment(
+            epoch: runs.last?.epoch ?? 0, from: from, oldest: oldest(names), head: emitted, last: heads(emitted))
+    }
+    func heads(_ emitted: UInt64) -> [String: UInt64] {
+        var heads: [String: UInt64] = [:]
+        for name in Self.names {
+            let sequence = rows.last { $0.name == name && $0.sequence <= emitted }?.sequence ?? 0
+            let known = max(sequence, min(pruned[Self.index(name)], emitted))
+            if known > 0 { heads[name] = known }
+        }
+        return heads
+    }
+    /// As `Read` answers: at most two rows, of one run.
+    func page(after: UInt64, _ names: Set<String>?) -> Page {
+        let rest = rows.filter { $0.sequence > after && names?.contains($0.name) ?? true }
+        let page = rest.prefix { $0.epoch == rest[0].epoch }.prefix(2)
+        let through = page.count < rest.count ? page.last?.sequence ?? head : head
+        let epoch = page.first?.epoch ?? runs.last { $0.first <= through }?.epoch ?? runs.last?.epoch ?? 0
+        return Page(epoch: epoch, rows: Array(page), oldest: oldest(names), through: through, head: head)
+    }
+}

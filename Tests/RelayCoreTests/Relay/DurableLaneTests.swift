@@ -1,0 +1,15 @@
+import Testing
+
+@testable import RelayCore
+
+@Suite struct DurableLaneTests {
+    static let starts = DurableExploration.all
+
+    @Test(
+        "every interleaving is in order, whole or explained, and nothing is a gap that can be read", arguments: starts)
+    func explore(_ exploration: DurableExploration) async {
+        let (faults, states) = await exploration.run()
+        #expect(faults == [])
+        #expect(states > 500)
+    }
+}

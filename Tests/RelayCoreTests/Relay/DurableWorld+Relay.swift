@@ -1,0 +1,187 @@
+@testable import RelayCore
+
+/// The relay, as a follower uses its machine; and what it may show its subscriber.
+extension DurableWorld {
+    func isWanted(_ name: String) -> Bool { names?.contains(name) ?? true }
+
+    mutating func forgetAnswers() {
+        wire.removeAll { message in
+            switch message {
+            case .answer, .page: true
+            case .event, .head, .vanished, .appeared: false
+            }
+        }
+    }
+    mutating func loseOwner() {
+        owner = 0
+        (attaching, reading) = (nil, nil)
+        forgetAnswers()
+    }
+    mutating func want(_ new: Set<String>?) -> Bool {
+        if new == names { return false }
+        let all = Set(DurableJournal.names)
+        let gained = (new ?? all).subtracting(names ?? all)
+        due.formIntersection(new ?? all)
+        // A lane that follows all is not to attach for one more name.
+        let isAttached = machine.phase == .reading || machine.phase == .live
+        if isAttached && machine.scope == .all && LaneScope(names: new) == .all { due.formUnion(gained) }
+        for index in facts.indices {
+            let name = facts[index].row.name
+            if !(new ?? all).contains(name) || gained.contains(name) { facts[index].isDue = false }
+            if gained.contains(name) && !isOnItsWay(facts[index].row) { facts[index].isOld = owner != 0 }
+        }
+        if names == [] { hasAnswered = false }
+        awaited.formIntersection(new ?? all)
+        if owner == 0 && isConnected { awaited.formUnion(gained) }
+        names = new
+        run(machine.want(new))
+        return true
+    }
+    mutating func absent() {
+        awaited = names ?? Set(DurableJournal.names)
+        // What a waiting lane did not see of the last run is not told from what the next one brings.
+        for index in facts.indices where !due.contains(facts[index].row.name) { facts[index].isOld = false }
+    }
+    /// This relay waited for the run: all of it counts.
+    mutating func count(_ names: Set<String>, from epoch: UInt64) {
+        if start != .now { return }
+        due.formUnion(names)
+        for index in facts.indices where facts[index].row.epoch >= epoch && names.contains(facts[index].row.name) {
+            if !facts[index].isOld { facts[index].isDue = true }
+        }
+    }
+    /// It comes, or may have come, by itself.
+    private func isOnItsWay(_ row: DurableJournal.Row) -> Bool {
+        wire.contains(.event(row)) || machine.held.elements.contains { $0.payload == row } && machine.phase == .reading
+    }
+
+    // MARK: What comes
+
+    mutating func receive(_ message: Message) {
+        switch message {
+        case .event(let row):
+            if owner == 0 { return }
+            hasEvent = true
+            switch machine.receive(row.name, row.sequence, row.previous) {
+            case .drop: break
+            case .hold: run(machine.hold(row.name, row.sequence, row.previous, row))
+            case .deliver(let epoch, let gap):
+                if let gap { run([.gap(gap)]) }
+                run([.deliver(row, epoch: epoch)])
+            }
+        case .answer(let answer):
+            if owner == 0 { return }
+            run(machine.attached(answer))
+            (hasAnswered, awaited) = (true, [])
+            if answer.epoch == epoch { due = names ?? Set(DurableJournal.names) }
+        case .page(let page): receive(page)
+        case .head(let head, let isLast):
+            if owner == 0 { return }
+            if !hasEvent { hasFirstWord = true }
+            run(machine.head(epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: isLast))
+        case .appeared(let epoch):
+            owner = epoch
+            (hasFirstWord, hasEvent) = (false, false)
+            run(machine.ownerAppeared(isNew: true))
+            count(names ?? Set(DurableJournal.names), from: epoch)
+        case .vanished:
+            loseOwner()
+            absent()
+            run(machine.ownerVanished())
+        }
+        if machine.isSettled && names != [] { hasRead = true }
+    }
+    private mutating func receive(_ page: DurableJournal.Page) {
+        let isTaken = machine.phase == .reading && !machine.isBehind
+        if let gap = machine.pageBegan(epoch: page.epoch, oldest: page.oldest) { run([.gap(gap)]) }
+        if isTaken && !hasRead {
+            hasRead = true
+            // Gone before the first page: nobody's loss, for who asked for the oldest there is.
+            for index in facts.indices where start == .oldest && facts[index].row.sequence < page.oldest {
+                facts[index].isDue = false
+            }
+        }
+        for row in page.rows where machine.pageEvent(row.name, row.sequence) {
+            run([.deliver(row, epoch: page.epoch)])
+        }
+        run(machine.pageEnded(through: page.through, head: page.head))
+    }
+    mutating func run(_ actions: [Machine.Action]) {
+        var hasNoRoom = false
+        for action in actions {
+            switch action {
+            case .attach(let epoch, let after):
+                attaching = Question(owner: owner, epoch: epoch, after: after, names: names)
+                wire.removeAll { if case .answer = $0 { true } else { false } }
+            case .read(let after):
+                reading = Question(owner: owner, epoch: 0, after: after, names: names)
+                wire.removeAll { if case .page = $0 { true } else { false } }
+            case .deliver(let row, let epoch):
+                if hasNoRoom || !isWanted(row.name) { continue }
+                if isFull {
+                    hasNoRoom = true
+                    machine.fellBehind(before: row.sequence)
+                } else {
+                    deliver(row, epoch)
+                }
+            case .gap(let gap): report(gap)
+            }
+        }
+    }
+
+    // MARK: Checks
+
+    private mutating func deliver(_ row: DurableJournal.Row, _ epoch: UInt64) {
+        let text = "\(epoch)#\(row.sequence)"
+        guard row.epoch == epoch, let index = facts.firstIndex(where: { $0.row == row }) else {
+            faults.append("\(text) was never published")
+            return
+        }
+        if facts[index].isDelivered { faults.append("\(text) comes twice") }
+        if facts[index].isClaimed { faults.append("\(text) after a gap that claims it") }
+        if facts[index].isOld { faults.append("\(text) is from before it was wanted") }
+        if row.sequence <= lastDelivered && !mayGoBack { faults.append("\(text) after #\(lastDelivered)") }
+        facts[index].isDelivered = true
+        (lastDelivered, mayGoBack) = (row.sequence, false)
+    }
+    private mutating func report(_ gap: Gap) {
+        let text = "\(gap.reason.rawValue) \(gap.epoch)#\(gap.sequences)"
+        switch gap.reason {
+        case .expired:
+            let range = facts.indices.filter {
+                let row = facts[$0].row
+                return !facts[$0].isGone && isWanted(row.name) && gap.sequences.contains(row.sequence)
+            }
+            if !range.contains(where: { facts[$0].isPruned && !facts[$0].isDelivered }) {
+                faults.append("\(text) where nothing was removed")
+            }
+            for index in range {
+                if !facts[index].isPruned {
+                    faults.append("\(text) claims #\(facts[index].row.sequence), which is there")
+                }
+                if facts[index].isDelivered {
+                    faults.append("\(text) claims #\(facts[index].row.sequence), which came")
+                }
+                facts[index].isClaimed = true
+            }
+        case .epochChanged where gap.epoch == 0:
+            // It waited for a run that it never heard a word of.
+            if hasAnswered || hasFirstWord || start != .now { faults.append("\(text), though it has a place") }
+            for index in facts.indices { facts[index].isDue = false }
+            (due, awaited) = ([], [])
+        case .epochChanged:
+            if !wasRestored { faults.append("\(text) where nothing was restored") }
+            for index in facts.indices {
+                let row = facts[index].row
+                if row.epoch == gap.epoch && gap.sequences.contains(row.sequence) {
+                    if facts[index].isDelivered { faults.append("\(text) claims #\(row.sequence), which came") }
+                    facts[index].isClaimed = true
+                }
+                // A run that this lane never heard of has no other name.
+                if row.epoch > gap.epoch && row.epoch < epoch { facts[index].isHidden = true }
+            }
+            mayGoBack = true
+        default: faults.append("\(text) on a lane that can read")
+        }
+    }
+}

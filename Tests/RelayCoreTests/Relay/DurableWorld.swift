@@ -1,0 +1,304 @@
+@testable import RelayCore
+
+/// A durable service with its journal, a bus that loses, and a relay's lane machine, as a value: one step at a time, all steps
+/// possible. `DurableWorld+Relay` has the relay's side, and what is checked.
+struct DurableWorld: Hashable {
+    enum Input: UInt64, CaseIterable {
+        case publishA, publishB, publishC
+        /// Published, and lost on the way.
+        case loseA, loseB
+        /// Committed, and not sent before the next thing that is.
+        case commitA
+        case start, stop, crash
+        /// The relay's connection to the bus ends, and comes back.
+        case cut, reconnect
+        case head
+        /// Two seconds pass.
+        case tick
+        /// The service answers what it was asked.
+        case serve
+        /// The bus brings what it has.
+        case bring
+        /// The last two messages on their way change places; the last one comes twice.
+        case swap, duplicate
+        /// What was asked is not answered.
+        case timeout
+        /// The oldest event is removed from the journal.
+        case prune
+        /// The journal is replaced by the backup, and the service starts with it.
+        case restore
+        /// The consumer has no room from the next event on; it has again.
+        case full, room
+        case wantNone, wantA, wantBoth, wantAll
+    }
+    enum Message: Hashable {
+        case event(DurableJournal.Row)
+        case answer(Attachment)
+        case page(DurableJournal.Page)
+        case head(StreamHead, isLast: Bool)
+        case vanished
+        case appeared(epoch: UInt64)
+    }
+    /// What became of an event, and what was to become of it.
+    struct Fact: Hashable {
+        let row: DurableJournal.Row
+        /// It must be delivered, or be in a gap.
+        var isDue: Bool
+        /// From before its name was wanted.
+        var isOld = false
+        /// Restoring a backup undid it.
+        var isGone = false
+        var isPruned = false
+        var isDelivered = false
+        /// A gap names it, or tells of a change of histories behind which it is hidden.
+        var isClaimed = false
+        var isHidden = false
+    }
+    struct Question: Hashable {
+        let owner: UInt64
+        let epoch: UInt64
+        let after: UInt64
+        /// As they were when it was asked.
+        let names: Set<String>?
+    }
+    typealias Machine = LaneMachine<DurableJournal.Row>
+
+    // The service.
+    private(set) var journal = DurableJournal()
+    private var backup = DurableJournal()
+    private(set) var epoch: UInt64 = 0
+    private(set) var isRunning = false
+    private var emitted: UInt64 = 0
+    // The bus.
+    var wire: [Message] = []
+    private(set) var isConnected = true
+    // The relay.
+    var machine: Machine
+    var owner: UInt64 = 0
+    var attaching: Question?
+    var reading: Question?
+    var names: Set<String>? = []
+    var isFull = false
+    // What is checked.
+    let start: LaneStart
+    var facts: [Fact] = []
+    /// Names of which every event that comes is due.
+    var due: Set<String> = []
+    var hasAnswered = false
+    /// What was wanted when nobody had the service's name, as long as nobody has answered since.
+    var awaited: Set<String> = []
+    /// The owner's first word came before any event of its run.
+    var hasFirstWord = false
+    var hasEvent = false
+    var hasRead = false
+    var wasRestored = false
+    var lastDelivered: UInt64 = 0
+    /// A gap said since that the history changed.
+    var mayGoBack = false
+    var faults: [String] = []
+
+    /// The service had published `before`, with a backup made after so many of them, and was then stopped; nobody has its name.
+    init(_ before: [String] = [], backedUp: Int = 0, from start: LaneStart = .now) {
+        machine = Machine(from: start, isDurable: true, heldLimit: 2)
+        self.start = start
+        begin()
+        for (index, name) in before.enumerated() {
+            if index == backedUp { backup = journal }
+            _ = commit(name)
+        }
+        if before.count == backedUp { backup = journal }
+        (isRunning, wire) = (false, [])
+        machine.ownerAbsent()
+    }
+
+    // MARK: Inputs
+
+    /// False when the input changes nothing here.
+    mutating func apply(_ input: Input) -> Bool {
+        switch input {
+        case .publishA: return publish("A", arrives: true)
+        case .publishB: return publish("B", arrives: true)
+        case .publishC: return publish("C", arrives: true)
+        case .loseA: return publish("A", arrives: false)
+        case .loseB: return publish("B", arrives: false)
+        case .commitA:
+            if !isRunning { return false }
+            commit("A")
+        case .start:
+            if isRunning { return false }
+            begin()
+        case .stop:
+            if !isRunning { return false }
+            emit(arrives: true)
+            send(.head(word, isLast: true))
+            end()
+        case .crash:
+            if !isRunning { return false }
+            end()
+        case .cut:
+            if !isConnected { return false }
+            (isConnected, wire) = (false, [])
+            loseOwner()
+            run(machine.disconnected())
+        case .reconnect:
+            if isConnected { return false }
+            isConnected = true
+            if isRunning {
+                owner = epoch
+                (hasFirstWord, hasEvent) = (false, true)
+                run(machine.ownerAppeared(isNew: false))
+                count(awaited, from: epoch)
+            } else {
+                machine.ownerAbsent()
+                absent()
+            }
+        case .head:
+            if !isRunning || !isConnected { return false }
+            emit(arrives: true)
+            send(.head(word, isLast: false))
+        case .tick:
+            guard machine.needsTick else { return false }
+            if case .attach(let epoch, let after) = machine.tick() { run([.attach(epoch: epoch, after: after)]) }
+        case .serve: return serve()
+        case .bring:
+            if wire.isEmpty { return false }
+            // One by one: what comes may make the relay drop an answer behind it.
+            while !wire.isEmpty { receive(wire.removeFirst()) }
+        case .swap:
+            guard wire.count > 1, wire[wire.count - 1] != wire[wire.count - 2], canMove(wire.count - 1),
+                canMove(wire.count - 2)
+            else { return false }
+            wire.swapAt(wire.count - 1, wire.count - 2)
+        case .duplicate:
+            guard let message = wire.last, canMove(wire.count - 1) else { return false }
+            if wire.count > 1 && wire[wire.count - 2] == message { return false }
+            wire.append(message)
+        case .timeout:
+            if attaching == nil && reading == nil { return false }
+            (attaching, reading) = (nil, nil)
+            forgetAnswers()
+            run(machine.unanswered())
+        case .prune:
+            guard isRunning, let row = journal.prune() else { return false }
+            for index in facts.indices where facts[index].row == row { facts[index].isPruned = true }
+        case .restore: return restore()
+        case .full:
+            if isFull { return false }
+            isFull = true
+        case .room:
+            if !isFull { return false }
+            isFull = false
+            run(machine.resume())
+        case .wantNone: return want([])
+        case .wantA: return want(["A"])
+        case .wantBoth: return want(["A", "B"])
+        case .wantAll: return want(nil)
+        }
+        return true
+    }
+
+    // MARK: The service
+
+    private var word: StreamHead { StreamHead(epoch: epoch, sequence: emitted, last: journal.heads(emitted)) }
+    private mutating func send(_ message: Message) { if isConnected { wire.append(message) } }
+    private mutating func begin() {
+        epoch += 1
+        isRunning = true
+        journal.begin(epoch)
+        emitted = journal.head
+        send(.appeared(epoch: epoch))
+        send(.head(word, isLast: false))
+    }
+    private mutating func end() {
+        send(.vanished)
+        isRunning = false
+    }
+    @discardableResult private mutating func commit(_ name: String) -> DurableJournal.Row {
+        let row = journal.commit(name)
+        facts.append(Fact(row: row, isDue: isDue(row)))
+        return row
+    }
+    private func isDue(_ row: DurableJournal.Row) -> Bool {
+        switch start {
+        case .now: due.contains(row.name)
+        case .oldest: true
+        case .at(let sequence), .after(_, let sequence): row.sequence > sequence
+        }
+    }
+    private mutating func publish(_ name: String, arrives: Bool) -> Bool {
+        if !isRunning || !arrives && !isSent(name) { return false }
+        emit(arrives: true)
+        commit(name)
+        emit(arrives: arrives)
+        return true
+    }
+    private mutating func emit(arrives: Bool) {
+        for row in journal.rows where row.sequence > emitted && arrives && isSent(row.name) { send(.event(row)) }
+        emitted = journal.head
+    }
+    /// The bus has a rule for what is wanted, and brings nothing else.
+    private func isSent(_ name: String) -> Bool { LaneScope(names: names).includes(name) }
+    private mutating func restore() -> Bool {
+        if backup == journal { return false }
+        if isRunning { end() }
+        for index in facts.indices {
+            // The backup lacks nothing that was ever in it: what was removed since is back.
+            facts[index].isGone = !backup.rows.contains(facts[index].row)
+            facts[index].isPruned = false
+        }
+        journal = backup
+        wasRestored = true
+        begin()
+        return true
+    }
+    private mutating func serve() -> Bool {
+        if attaching == nil && reading == nil { return false }
+        if let question = attaching, isRunning, question.owner == epoch {
+            emit(arrives: true)
+            send(.answer(journal.attachment(question.epoch, question.after, question.names, emitted: emitted)))
+        }
+        if let question = reading, isRunning, question.owner == epoch {
+            send(.page(journal.page(after: question.after, question.names)))
+        }
+        (attaching, reading) = (nil, nil)
+        return true
+    }
+    private func canMove(_ index: Int) -> Bool {
+        switch wire[index] {
+        case .event, .head, .page: true
+        case .answer, .vanished, .appeared: false
+        }
+    }
+
+    // MARK: The end
+
+    /// Lets everything come to rest, and checks that nothing which was due is missing in silence.
+    mutating func finish() {
+        _ = apply(.room)
+        _ = apply(.reconnect)
+        if !isRunning { _ = apply(.start) }
+        settle()
+        // Another event comes of each name, and the head.
+        let count = facts.count
+        for name in DurableJournal.names where isSent(name) { _ = publish(name, arrives: true) }
+        _ = apply(.head)
+        settle()
+        for fact in facts
+        where fact.isDue && !fact.isGone && !fact.isDelivered && !fact.isClaimed && !fact.isHidden
+            && isWanted(fact.row.name)
+        {
+            faults.append("\(fact.row.name)#\(fact.row.sequence) of run \(fact.row.epoch) is missing in silence")
+        }
+        for fact in facts[count...] where isWanted(fact.row.name) && !fact.isDelivered {
+            faults.append("the lane is deaf to \(fact.row.name)#\(fact.row.sequence)")
+        }
+        if !machine.isSettled { faults.append("not settled") }
+    }
+    private mutating func settle() {
+        for _ in 0..<16 {
+            let (hasBrought, hasServed) = (apply(.bring), apply(.serve))
+            if !hasBrought && !hasServed { return }
+        }
+        faults.append("no rest")
+    }
+}
