@@ -48,7 +48,8 @@ test: dependencies-test lint
 	scripts/check-examples
 	@echo "== RelayCore's tests against libdbus's debug build"
 	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.
-	LD_LIBRARY_PATH=$(debug_libdbus) DBUS_FATAL_WARNINGS=1 DBUS_DISABLE_MEM_POOLS=1 $(tests) test --skip-build --disable-xctest --filter RelayCoreTests
+	@# Without the lane's enumeration, which never meets libdbus and takes longest.
+	LD_LIBRARY_PATH=$(debug_libdbus) DBUS_FATAL_WARNINGS=1 DBUS_DISABLE_MEM_POOLS=1 $(tests) test --skip-build --disable-xctest --filter RelayCoreTests --skip DurableLaneTests --skip LaneReadingTests --skip LaneMachineTests
 	@echo "== all tests"
 	$(tests) test --skip-build --disable-xctest
 
