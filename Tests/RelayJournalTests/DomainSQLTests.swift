@@ -21,7 +21,8 @@ import Testing
             "PRAGMA user_version", "SELECT * FROM pragma_journal_mode", "VACUUM", "VACUUM INTO '/tmp/relay-stolen'",
             "UPDATE sqlite_master SET sql = ''", "SELECT * FROM box, (SELECT sequence FROM relay_events)",
             "WITH x AS (DELETE FROM relay_events RETURNING 1) SELECT 1", "SELECT * FROM no_such", "nonsense", "",
-            "SELECT 1; SELECT 2", "-- nothing",
+            "SELECT 1; SELECT 2", "-- nothing", "ALTER TABLE box RENAME TO relay_box",
+            "alter table box rename to \"Relay_box\"", "ALTER TABLE box RENAME TO [relay_box] -- as it were",
         ])
     func refused(sql: String) async throws {
         let ledger = try Ledger(TestDirectory())
