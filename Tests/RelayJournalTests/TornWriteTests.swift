@@ -120,7 +120,12 @@ import Testing
             try await ledger.book(1)
             #expect(ledger.lane.sequences == [head + 1])
         }
-        #expect(opened + refused == Self.copies && opened > 0 && heads.count > (isCheckpointed ? 0 : 10))
+        let said: Comment = "seed \(seed): \(opened) opened, \(refused) refused, \(heads.count) heads"
+        #expect(opened + refused == Self.copies, said)
+        // A WAL alone is whole up to some commit. Over a file that has later pages already it may be none: that is refused.
+        #expect(isCheckpointed || refused == 0, said)
+        // The cuts were made all over the WAL, and most copies could be served.
+        #expect(heads.count > 10 && opened > refused, said)
     }
 }
 
