@@ -19,6 +19,7 @@ struct InterfaceState {
     }
     let id: Int64
     let logged: LoggedInterface
+    let rule: RetentionRule
     let names: [Name]
     /// As the transaction that runs has it.
     var counters: Counters
@@ -35,6 +36,7 @@ struct InterfaceState {
     init(id: Int64, logged: LoggedInterface, names: [Name], counters: Counters, oldestTime: UInt64?) {
         (self.id, self.logged, self.names, self.counters) = (id, logged, names, counters)
         (committed, self.oldestTime) = (counters, oldestTime)
+        rule = RetentionRule(logged.retention)
         isTouched = [Bool](repeating: false, count: names.count)
     }
 

@@ -8,7 +8,8 @@ extension JournalEngine {
         var dirty: [Int] = []
         /// What is to be called when it is on disk.
         var volatile: [@Sendable () -> Void] = []
-        var outcomes: [(work: JournalWork, failure: (any Error)?)] = []
+        /// Whose units failed by themselves, by their places in what was asked for.
+        var failures: [(place: Int, error: any Error)] = []
         /// Why nothing of it can be committed: to whoever caused it, and to all others.
         var doom: (own: RelayError, others: RelayError)?
         /// The closure that runs.
@@ -17,45 +18,66 @@ extension JournalEngine {
         var time: UInt64 = 0
     }
 
+    /// So many callers the writer resumes itself.
+    private static let fewCallers = 15
+
     /// Does everything that is asked for, in groups; returns when all callers have been told.
     func run(_ works: [JournalWork]) {
-        var rest = works[...]
-        while let first = rest.popFirst() {
-            if case .call(let body) = first {
+        var place = 0
+        while place < works.count {
+            if case .call(let body) = works[place] {
                 body(self)
+                place += 1
             } else {
-                runGroup(first, &rest)
+                place = runGroup(works, from: place)
                 if isStarved && reserve.isThere { relieve() }
             }
         }
     }
-    private func runGroup(_ first: JournalWork, _ rest: inout ArraySlice<JournalWork>) {
-        if let refusal = refusal() { return first.finish(refusal) }
+    /// Returns where the next group begins.
+    private func runGroup(_ works: [JournalWork], from start: Int) -> Int {
+        if let refusal = refusal() {
+            works[start].finish(refusal)
+            return start + 1
+        }
+        var end = start
         do {
             try sql.begin.run()
         } catch {
             let refusal = consequence(of: error)
-            first.finish(refusal)
-            while let next = rest.first, !next.isCall { rest.removeFirst().finish(refusal) }
-            return
+            while end < works.count, !works[end].isCall {
+                works[end].finish(refusal)
+                end += 1
+            }
+            return end
         }
-        group.outcomes.append((first, perform(first)))
-        while group.doom == nil, let next = rest.first, !next.isCall {
-            rest.removeFirst()
-            group.outcomes.append((next, perform(next)))
-        }
+        repeat {
+            if let failure = perform(works[end]) { group.failures.append((end, failure)) }
+            end += 1
+        } while group.doom == nil && end < works.count && !works[end].isCall
         do {
             if group.doom == nil { try commitGroup() } else { rollBack() }
         } catch {
             group.doom = (error, error)
         }
-        let ended = group
+        let doom = group.doom
+        if doom == nil { emit() }
+        var failures = group.failures[...]
         // Keeps the memory: the next group will be as large.
         group.dirty.removeAll(keepingCapacity: true)
-        group.outcomes.removeAll(keepingCapacity: true)
-        (group.volatile, group.doom) = ([], nil)
-        if ended.doom == nil { emit(ended) }
-        for (work, failure) in ended.outcomes { work.finish(failure ?? ended.doom?.others) }
+        (group.volatile, group.failures, group.doom) = ([], [], nil)
+        if end - start > Self.fewCallers && failures.isEmpty && doom == nil {
+            // Each caller that is resumed may have to wake a thread of the pool: one of those does it for all, and the writer
+            // goes on with the next group.
+            let ended = works[start..<end]
+            Task.detached { for work in ended { work.finish(nil) } }
+            return end
+        }
+        for place in start..<end {
+            let own = failures.first?.place == place ? failures.removeFirst().error : nil
+            works[place].finish(own ?? doom?.others)
+        }
+        return end
     }
     /// Why nothing may be tried now.
     private func refusal() -> RelayError? {
@@ -177,12 +199,12 @@ extension JournalEngine {
     private func insert(_ number: Int, _ fields: [UInt8], at index: Int) throws(SQLiteError) {
         if interfaces[index].touched.isEmpty { group.dirty.append(index) }
         let event = interfaces[index].place(number, fields, at: group.time)
-        let (id, name) = (interfaces[index].id, interfaces[index].names[number])
+        let (name, schema) = (interfaces[index].names[number].bytes, interfaces[index].names[number].schema)
         let insert = sql.insert
-        insert.bind(id, at: 1)
+        insert.bind(interfaces[index].id, at: 1)
         insert.bind(Int64(bitPattern: event.sequence), at: 2)
-        insert.bind(borrowed: name.bytes, at: 3)
-        insert.bind(name.schema, at: 4)
+        insert.bind(borrowed: name, at: 3)
+        insert.bind(schema, at: 4)
         insert.bind(Int64(bitPattern: group.time), at: 5)
         // The step is within the call: the borrowed bytes are not looked at later.
         let failure = event.body.withUnsafeBytes { bytes -> SQLiteError? in
@@ -231,22 +253,25 @@ extension JournalEngine {
 
     // MARK: What leaves
 
-    private func emit(_ ended: Group) {
+    private func emit() {
         var isFirst = true
-        for index in ended.dirty {
-            let (lane, events) = (interfaces[index].logged.lane, interfaces[index].emissions)
-            interfaces[index].emissions = []
-            guard let at = faults.at else {
+        for index in group.dirty {
+            let lane = interfaces[index].logged.lane
+            var events: [CommittedEvent] = []
+            swap(&events, &interfaces[index].emissions)
+            if let at = faults.at {
+                for event in events {
+                    if !isFirst { at(.betweenEmissions) }
+                    isFirst = false
+                    lane.emit([event])
+                }
+            } else {
                 lane.emit(events)
-                continue
             }
-            for event in events {
-                if !isFirst { at(.betweenEmissions) }
-                isFirst = false
-                lane.emit([event])
-            }
+            events.removeAll(keepingCapacity: true)
+            swap(&events, &interfaces[index].emissions)
         }
-        for send in ended.volatile {
+        for send in group.volatile {
             if !isFirst { faults.at?(.betweenEmissions) }
             isFirst = false
             send()

@@ -8,12 +8,16 @@ struct Keeping {
     static let checkpointPages = 1_000
     /// The same on a disk that is nearly full: what a checkpoint may need is in the reserve then.
     static let nearPages = 128
+    /// The file system is looked at again when the WAL has changed by so many.
+    static let lookPages = 32
     /// Pages that are given back at a time.
     static let vacuumPages: Int64 = 256
 
     /// What the WAL holds, as the last commit said.
     var walPages = 0
     var nextCheckpoint = checkpointPages
+    /// What the WAL held when the file system was looked at.
+    var lookedAt = 0
     /// Small excesses are gathered for a while: each step costs an fsync.
     var nextStep: UInt64 = 0
     static let pause: UInt64 = 200_000_000
@@ -41,10 +45,10 @@ extension JournalEngine {
         }
         let wall = Timestamp.now.microseconds
         for index in interfaces.indices {
-            let (interface, counters) = (interfaces[index], interfaces[index].committed)
-            let rule = RetentionRule(interface.logged.retention)
+            let rule = interfaces[index].rule
             let urgency = rule.urgency(
-                events: counters.events, bytes: counters.bytes, oldest: interface.oldestTime, now: wall)
+                events: interfaces[index].committed.events, bytes: interfaces[index].committed.bytes,
+                oldest: interfaces[index].oldestTime, now: wall)
             switch urgency {
             case .none(let until):
                 // The system's clock can be set: never trust it for longer than a minute.
@@ -124,7 +128,10 @@ extension JournalEngine {
     }
     private func checkpointIfLarge() {
         if keeping.walPages < keeping.nextCheckpoint {
-            if keeping.walPages < Keeping.nearPages || !reserve.isNear { return }
+            if keeping.walPages < Keeping.nearPages { return }
+            if abs(keeping.walPages - keeping.lookedAt) < Keeping.lookPages { return }
+            keeping.lookedAt = keeping.walPages
+            if !reserve.isNear { return }
         }
         guard let (held, copied) = try? database.checkpoint(.passive) else {
             keeping.nextCheckpoint = keeping.walPages + Keeping.checkpointPages
@@ -143,7 +150,7 @@ extension JournalEngine {
         _ = try? database.checkpoint(.truncate)
         let wall = Timestamp.now.microseconds
         for index in interfaces.indices {
-            let rule = RetentionRule(interfaces[index].logged.retention)
+            let rule = interfaces[index].rule
             for _ in 0..<64 {
                 let (counters, oldest) = (interfaces[index].committed, interfaces[index].oldestTime)
                 let urgency = rule.urgency(events: counters.events, bytes: counters.bytes, oldest: oldest, now: wall)

@@ -95,29 +95,37 @@ final class JournalWriter: @unchecked Sendable {  // `engine` and `lock` are the
         queue.announce()
     }
     private func loop(_ engine: JournalEngine) {
+        var works: [JournalWork] = []
         var next = engine.keep(isIdle: true)
-        while let works = take(until: next) {
+        while take(&works, until: next) {
             if !works.isEmpty { engine.run(works) }
+            // Not under the lock: what it held goes here. The queue gets the memory back.
+            works.removeAll(keepingCapacity: true)
             if engine.failure != nil { tell(engine) }
             next = engine.keep(isIdle: queue.withLock { $0.works.isEmpty })
             if engine.failure != nil { tell(engine) }
         }
         engine.finish()
     }
-    /// What has queued up; nothing when the time is over, nil at the end.
-    private func take(until deadline: UInt64) -> [JournalWork]? {
-        let works = queue.wait(until: deadline) { queue -> [JournalWork]?? in
+    /// Takes what has queued up; nothing when the time is over. Returns false at the end.
+    ///
+    /// - Parameter works: empty.
+    private func take(_ works: inout [JournalWork], until deadline: UInt64) -> Bool {
+        queue.wait(until: deadline) { queue -> Bool? in
             if queue.works.isEmpty {
-                if queue.isEnding { return .some(nil) }
+                if queue.isEnding { return false }
                 queue.isWaiting = true
                 return nil
             }
             queue.isWaiting = false
-            let works = Array(queue.works.prefix(Self.groupLimit))
-            queue.works.removeFirst(works.count)
-            return works
-        }
-        return works ?? []
+            if queue.works.count <= Self.groupLimit {
+                swap(&works, &queue.works)
+            } else {
+                works.append(contentsOf: queue.works.prefix(Self.groupLimit))
+                queue.works.removeFirst(Self.groupLimit)
+            }
+            return true
+        } ?? true
     }
     private func tell(_ engine: JournalEngine) {
         let failure = engine.failure
