@@ -13,7 +13,11 @@ struct DirectoryLock: ~Copyable {
         let descriptor = try Self.take(directory)
         (self.directory, self.descriptor) = (directory, descriptor)
     }
-    deinit { close(descriptor) }
+    deinit {
+        // Not by closing alone: a child that was forked a moment ago, and has not become its program yet, has the file open too.
+        while flock(descriptor, LOCK_UN) != 0 && errno == EINTR {}
+        close(descriptor)
+    }
 
     private static func take(_ directory: String) throws(RelayError) -> Int32 {
         try makeDirectory(directory)
