@@ -25,6 +25,8 @@ extension LaneMachine {
             ownerAbsent()
         }
         if isDurable { return missRun() }
+        // A place that nobody has answered yet: whether it was of a run or of a journal, the next owner's answer tells.
+        if run != nil && ownerEpoch == nil { return [] }
         if phase == .attaching {
             // What it said at last is as good as an answer.
             if let lastWord { return join(lastWord) }
@@ -125,7 +127,7 @@ extension LaneMachine {
             leave()
             (phase, hasOwner) = (.refused, true)
         }
-        if isDurable { return [] }
+        if isDurable || run != nil && ownerEpoch == nil { return [] }
         return endRun().map { [.gap($0)] } ?? []
     }
 

@@ -135,6 +135,27 @@ import Testing
         #expect(actions.count == 2)
         #expect(Self.gaps(actions) == [Gap(2...2, epoch: 7, count: 1, reason: .lost)])
     }
+    @Test("owners that leave or refuse before they answer say nothing of where a lane begins: the first answer does")
+    func unansweredPlace() {
+        for durable in [true, false] {
+            var machine = LaneMachine<Int>(from: .after(epoch: 7, sequence: 4))
+            _ = machine.want(nil)
+            _ = machine.ownerAppeared(isNew: false)
+            #expect(machine.ownerVanished().isEmpty)
+            _ = machine.ownerAppeared(isNew: true)
+            #expect(machine.refused().isEmpty && machine.ownerVanished().isEmpty)
+            guard case .attach(7, 4)? = machine.ownerAppeared(isNew: true).first else {
+                Issue.record("it does not ask from its place")
+                continue
+            }
+            let (from, oldest): (UInt64, UInt64) = durable ? (4, 1) : (0, .max)
+            let answer = Attachment(epoch: 9, from: from, oldest: oldest, head: 4, last: ["A": 4])
+            let gaps = Self.gaps(machine.attached(answer))
+            let unknown = Gap(5...UInt64.max, epoch: 7, count: nil, reason: .epochChanged)
+            #expect(gaps.first == (durable ? nil : unknown))
+            #expect(machine.isSettled)
+        }
+    }
     @Test("an answer that does not come is asked for again, and a tick asks once") func silence() {
         var machine = Self.joined(at: 3, nil)
         #expect(machine.tick() == .rest && !machine.needsTick)
