@@ -145,6 +145,13 @@ struct WatchMachineTests {
         #expect(later.take(.failed(timeout)) == [.note("\(service) does not tell what it offers: no answer")])
         #expect(later.take(.event(try Samples.boxProvisioned(1))) == [])
         #expect(later.lines.count == 1)
+        // Service or bus went away while it was asked: it is asked again.
+        var cut = script()
+        _ = cut.take(try Samples.catalogue())
+        _ = cut.take(.state(.interrupted))
+        _ = cut.take(.state(.active))
+        #expect(cut.take(.failed(CLIFailure(.unavailable, "the bus is gone"))) == [])
+        #expect(cut.take(.state(.active)) == [.discover])
     }
 
     @Test("--count counts events, not gaps, and ends at its last one")

@@ -81,6 +81,19 @@ struct WatchPlacesTests {
         #expect(pulled.isCancelled.withLock { $0 })
     }
 
+    @Test("the last event is acknowledged, whatever comes right behind it that has no place of its own")
+    func lastAcknowledged() async throws {
+        let unknown = Gap(4...UInt64.max, epoch: 1, count: nil, reason: .epochChanged)
+        for behind in [[.caughtUp], [.gap(unknown), .caughtUp]] as [[FollowedDelivery]] {
+            let pipe = TestPipe()
+            let pulled = FakePulled(try deliveries(1...3) + behind)
+            let result = await run(
+                "watch", "--resume", "a", pulled: pulled, output: pipe.writing, endsWhenAcknowledged: true)
+            #expect(result.code == .ok)
+            #expect(pulled.acknowledged.withLock { $0 } == [3])
+        }
+    }
+
     @Test("what a reader has not taken is not acknowledged, and not taken ahead without end")
     func unread() async throws {
         let pipe = TestPipe()

@@ -28,11 +28,10 @@ final class WatchBeginning: Sendable {
         }
         do {
             return try await begun(selection)
-        } catch is ServiceAbsent {
-            // It left meanwhile. It is asked again when it comes back.
-            return .following
         } catch {
-            return .refused(CLIFailure(ofCall: error))
+            let failure = CLIFailure(ofCall: error)
+            // It left meanwhile, or the bus did. It is asked again when it comes back.
+            return failure.code == .unavailable ? .following : .refused(failure)
         }
     }
 

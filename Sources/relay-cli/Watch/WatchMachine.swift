@@ -81,6 +81,8 @@ struct WatchMachine {
         var actions: [Action]
         switch discovery {
         case .absent: actions = absent()
+        // It left meanwhile, or the bus did, which is told as its state: it is asked again when it comes back.
+        case .failed(let failure) where isKnown && failure.code == .unavailable: actions = []
         case .failed(let failure) where isKnown:
             isStale = false  // Its events come all the same: they are shown as it described them before.
             actions = [.note("\(service) does not tell what it offers: \(failure.message)")]

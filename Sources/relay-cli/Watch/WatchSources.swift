@@ -28,18 +28,27 @@ struct WatchSources {
             let (index, source) = (turn, sources[turn])
             turn = (turn + 1) % sources.count
             var mark: Mark?
-            var goesOn = true
+            var (goesOn, isIdle) = (true, true)
             for _ in 0..<Self.batch where goesOn {
                 guard let delivery = source.events.next() else { break }
+                isIdle = false
                 let shown = show(source, delivery)
-                mark = Mark(end: shown.composed, source: index, delivery: delivery)
+                if Self.hasPlace(delivery) { mark = Mark(end: shown.composed, source: index, delivery: delivery) }
                 goesOn = shown.goesOn
             }
             if let mark { marks.append(mark) }
-            idle = mark == nil ? idle + 1 : 0
+            idle = isIdle ? idle + 1 : 0
             if !goesOn { return true }
         }
         return false
+    }
+    /// Whether there is something to acknowledge. What comes behind an event and has no place must not stand for it.
+    private static func hasPlace(_ delivery: FollowedDelivery) -> Bool {
+        switch delivery {
+        case .event: true
+        case .gap(let gap): gap.sequences.upperBound != .max
+        case .caughtUp: false
+        }
     }
 
     /// The output has taken so many bytes.
