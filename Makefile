@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test demo bench lint format clean dependencies-build dependencies-test dependencies-bench
+.PHONY: help build test soak demo bench lint format clean dependencies-build dependencies-test dependencies-bench
 
 # The compiler was seen to hang: every build is bounded, so that nothing waits forever.
 swift := scripts/bounded-swift 420
@@ -18,6 +18,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 help:
 	@echo "make demo    a service, subscribers and a real inventory on a bus of their own; ends by itself"
 	@echo "make test    all checks: format, warnings, tests, and the bus tests against libdbus's debug build"
+	@echo "make soak    the long forms: thousands of kills, torn writes, a million events; up to an hour and a half"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make bench   our figures beside those of plain C pairs, in one run"
 	@echo "make lint    what the formatter would say; 'make format' does it"
@@ -53,10 +54,16 @@ test: dependencies-test lint
 	@echo "== all tests"
 	$(tests) test --skip-build --disable-xctest
 
+# What is repeated thousands of times, and what is enumerated more deeply. Its own bound: nothing waits forever here either.
+soak: export RELAY_SOAK = 1
+soak: dependencies-test
+	$(swift) build --build-tests
+	scripts/bounded-swift 5400 test --skip-build --disable-xctest --filter 'EnduranceTests|RelayJournalTests|LaneMachineTests|DurableLaneTests|LaneReadingTests'
+
 bench: dependencies-bench
 	$(swift) build -c release --package-path Benchmarks
-	@# All, whatever the first one says. Each fails when it misses a goal.
-	status=0; for bench in publish-bench signal-bench journal-bench; do Benchmarks/.build/release/$$bench || status=1; done; exit $$status
+	@# All, whatever the first ones say. Each fails when it misses a goal.
+	status=0; for bench in publish-bench signal-bench journal-bench replay-bench; do Benchmarks/.build/release/$$bench || status=1; done; exit $$status
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build Benchmarks/results

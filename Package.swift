@@ -61,5 +61,20 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests", dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "Relocation"],
             path: "Tests/Integration", exclude: ["dbus_python_client.py"], swiftSettings: strict),
+        // Real processes that are killed, and two that end themselves where a test says.
+        .executableTarget(
+            name: "faulty-service",
+            dependencies: [
+                "RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "RelocationDomain", "TestSupport",
+            ],
+            path: "Tests/FaultyService", swiftSettings: strict),
+        .executableTarget(
+            name: "faulty-watcher", dependencies: ["RelayCore", "RelayTestKit", "TestSupport"],
+            path: "Tests/FaultyWatcher",
+            swiftSettings: strict),
+        .testTarget(
+            name: "EnduranceTests",
+            dependencies: ["RelayCore", "RelayTestKit", "Relocation", "TestSupport", "CSQLite"],
+            path: "Tests/Endurance", swiftSettings: strict),
     ]
 )

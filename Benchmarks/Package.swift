@@ -44,5 +44,11 @@ let package = Package(
                 .product(name: "RelayJournal", package: "relay"),
             ],
             path: "journal-bench", swiftSettings: strict),
+        .executableTarget(
+            name: "replay-bench",
+            dependencies: [
+                .product(name: "RelayCore", package: "relay"), .product(name: "RelayJournal", package: "relay"),
+                .product(name: "RelayTestKit", package: "relay"),
+            ], path: "replay-bench", swiftSettings: strict),
     ]
 )

@@ -1,35 +1,32 @@
 import Glibc
+package import RelayCore
 package import RelayJournal
-import RelayCore
-import Synchronization
 
-/// Ends the process, as SIGKILL does, at a step of the journal's life: `beforeCommit:3` is the third time that it gets there.
-package final class CrashPoint: Sendable {
-    package let step: JournalStep
-    private let left: Atomic<Int>
+/// Ends the process, as SIGKILL does, at a chosen step of a journal's or a cursor's life.
+///
+/// Nothing happens before there is a file at `trigger`, so that a test can choose the moment from outside.
+package struct CrashPoint: Sendable {
+    private let step: String
+    private let trigger: String
 
-    package init(at step: JournalStep, time: Int = 1) {
-        self.step = step
-        left = Atomic(max(1, time))
-    }
-    /// Reads `STEP` or `STEP:TIME`. Throws `InvalidArgument` for anything else.
-    package convenience init(parsing text: String) throws {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let time = parts.count > 1 ? Int(parts[1]) : 1
-        guard let step = parts.first.flatMap({ JournalStep(rawValue: String($0)) }), let time, time > 0 else {
-            let steps = JournalStep.allCases.map(\.rawValue).joined(separator: ", ")
+    /// - Parameter step: the name of a `JournalStep` or a `CursorStep`. Throws `InvalidArgument` for another one.
+    package init(at step: String, when trigger: String) throws(RelayError) {
+        guard JournalStep(rawValue: step) != nil || CursorStep(rawValue: step) != nil else {
+            let steps = JournalStep.allCases.map(\.rawValue) + CursorStep.allCases.map(\.rawValue)
             throw RelayError(
-                .invalidArgument, "'\(text)' is no crash point: give STEP or STEP:TIME; STEP is one of \(steps)")
+                .invalidArgument, "'\(step)' is no step; there are \(steps.joined(separator: ", "))")
         }
-        self.init(at: step, time: time)
+        (self.step, self.trigger) = (step, trigger)
     }
     /// For `EventJournal(directory:, faults:)`.
-    package var faults: JournalFaults {
-        JournalFaults(at: { [self] step in
-            guard step == self.step, left.wrappingSubtract(1, ordering: .relaxed).newValue == 0 else { return }
-            kill(getpid(), SIGKILL)
-            // It comes at once, but for other threads that still get here.
-            while true { pause() }
-        })
+    package var journal: JournalFaults { JournalFaults(at: { reached($0.rawValue) }) }
+    /// For `EventRelay(following:, cursors:, faults:)`.
+    package var cursor: CursorFaults { CursorFaults { step, _ throws(RelayError) in reached(step.rawValue) } }
+
+    private func reached(_ step: String) {
+        guard step == self.step, access(trigger, F_OK) == 0 else { return }
+        kill(getpid(), SIGKILL)
+        // It comes at once, but for other threads that still get here.
+        while true { pause() }
     }
 }

@@ -1,0 +1,124 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Relocation
+import TestSupport
+import Testing
+
+/// Processes that end themselves at each step of commit, emission and cursor: not by chance.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CrashPointTests {
+    enum End: String, CaseIterable {
+        case beforeCommit, afterCommit, betweenEmissions, beforeResume, afterReply
+        /// Whether what the command did is there afterwards.
+        var hasHappened: Bool { self != .beforeCommit }
+    }
+
+    @Test("a service that ends at a step of its command has done all of it or nothing", arguments: End.allCases)
+    func service(_ end: End) async throws {
+        try await Site.with { site in
+            // The last one is this test's own doing.
+            let fault = end == .afterReply ? [] : ["--fault", end.rawValue]
+            let service = try await site.startFaultyService(fault)
+            let (first, live) = (Watcher(site, "--since", "start"), Watcher(site))
+            for watcher in [first, live] {
+                try watcher.start()
+                try await watcher.program?.line(containing: "watching")
+            }
+            let relay = try site.relay(Relocation1.self)
+            relay.activate()
+            for label in ["Attic", "Cellar"] { _ = try await site.ask(relay, OrderBox(label: label, capacity: 20)) }
+            for title in ["Lamp", "Globe", "Sled"] { _ = try await site.ask(relay, DistributeItem(title: title)) }
+            let before = try await site.ask(relay, Contents())
+
+            // Two items are moved, and the box goes: a unit of three events.
+            try site.arm()
+            do throws(CommandError<RemoveBox.Failure>) {
+                try await relay.call(RemoveBox(boxID: 1))
+                #expect(end == .afterReply)
+                service.signal(SIGKILL)
+            } catch {
+                guard case .relay(let reason) = error else { throw error }
+                #expect(reason.code == .unavailable && reason.mayHaveRun, "\(reason)")
+                #expect(end != .afterReply)
+            }
+            let outcome = await service.outcome()
+            #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
+            site.disarm()
+
+            let next = try await site.startService()
+            let after = try await site.ask(relay, Contents())
+            let moved = before.boxes.flatMap(\.items).sorted { $0.itemID < $1.itemID }
+            let done = [Contents.Box(boxID: 2, capacity: 20, title: "Cellar", items: moved)]
+            #expect(after == (end.hasHappened ? Contents.Reply(boxes: done) : before))
+            // It goes on where it stood.
+            _ = try await site.ask(relay, OrderBox(label: "Garage", capacity: 5))
+            relay.invalidate()
+            let head = try await Finale(
+                site: site, service: next, drivers: [],
+                watchers: [.init(watcher: first, name: "first"), .init(watcher: live, name: "live", isLive: true)]
+            ).check()
+            #expect(head == (end.hasHappened ? 9 : 6))
+            #expect(live.account.first == 1)
+        }
+    }
+
+    @Test("a commit that the disk fails is told as one of unknown outcome; the service ends, and its restart decides")
+    func failedCommit() async throws {
+        try await Site.with { site in
+            let service = try await site.startFaultyService("--fault", "commit")
+            let first = Watcher(site, "--since", "start")
+            try first.start()
+            let relay = try site.relay(Relocation1.self)
+            relay.activate()
+            _ = try await site.ask(relay, OrderBox(label: "Attic", capacity: 20))
+            try site.arm()
+            do throws(CommandError<DistributeItem.Failure>) {
+                _ = try await relay.call(DistributeItem(title: "Lamp"))
+                Issue.record("it was answered")
+            } catch {
+                guard case .relay(let reason) = error else { throw error }
+                #expect(reason.code == .outcomeUnknown && reason.mayHaveRun, "\(reason)")
+            }
+            let outcome = await service.outcome()
+            #expect(outcome.code == 74, "\(outcome)")
+            site.disarm()
+
+            let next = try await site.startService()
+            let items = try await site.ask(relay, Contents()).boxes.flatMap(\.items).map(\.title)
+            #expect(items == [] || items == ["Lamp"])
+            _ = try await site.ask(relay, DistributeItem(title: "Globe"))
+            relay.invalidate()
+            let head = try await Finale(
+                site: site, service: next, drivers: [], watchers: [.init(watcher: first, name: "first")]
+            ).check()
+            #expect(head == UInt64(items.count + 2))
+        }
+    }
+
+    @Test(
+        "a watcher that ends at a step of its cursor goes on without a hole",
+        arguments: ["beforeWrite", "tempWritten", "renamed"])
+    func watcher(_ step: String) async throws {
+        try await Site.with { site in
+            _ = try await site.startFaultyService("--serve", "ledger")
+            let watcher = Watcher(site, program: Programs.faultyWatcher, arguments: site.faultyWatcher("--fault", step))
+            try watcher.start()
+            let relay = try site.relay(Ledger1.self)
+            relay.activate()
+            _ = try await site.ask(relay, Ledger1.Write(count: 20))
+            #expect(await eventually { watcher.position == 20 })
+            try site.arm()
+            _ = try await site.ask(relay, Ledger1.Write(first: 21, count: 20))
+            let outcome = await watcher.program?.outcome()
+            #expect(outcome?.exit == .signal(SIGKILL), "\(outcome?.description ?? "")")
+            site.disarm()
+
+            try watcher.start()
+            _ = try await site.ask(relay, Ledger1.Write(first: 41, count: 20))
+            relay.invalidate()
+            #expect(await eventually { watcher.position == 60 })
+            #expect(watcher.account.fault(from: 1, through: 60) == nil)
+            #expect(watcher.account.gaps.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Synchronization
+
+/// A `relay-cli watch`, or another program with the same lines, that a test may kill and start again.
+final class Watcher: Sendable {
+    private struct State {
+        var account = WatcherAccount()
+        var program: RunningProgram?
+    }
+    private final class Shared: Sendable {
+        let state = Mutex(State())
+    }
+    private let site: Site
+    private let path: String
+    private let arguments: @Sendable () -> [String]
+    private let shared = Shared()
+
+    /// `relay-cli watch` with these arguments.
+    convenience init(_ site: Site, _ arguments: String...) {
+        self.init(site, program: Programs.cli) { ["--bus", site.address, "--json", "watch"] + arguments }
+    }
+    init(_ site: Site, program: String, arguments: @escaping @Sendable () -> [String]) {
+        (self.site, path, self.arguments) = (site, program, arguments)
+    }
+
+    var account: WatcherAccount { shared.state.withLock { $0.account } }
+    var position: UInt64 { shared.state.withLock { $0.account.position } }
+    var program: RunningProgram? { shared.state.withLock { $0.program } }
+
+    /// Starts it, for the first time or after `kill`.
+    func start() throws {
+        shared.state.withLock { $0.account.beginRun() }
+        let program = try site.launch(path, arguments()) { [shared] line in
+            let text = String(decoding: line, as: UTF8.self)
+            shared.state.withLock { $0.account.take(text) }
+        }
+        shared.state.withLock { $0.program = program }
+    }
+    /// Returns when it is dead and all that it wrote was read.
+    func kill() async {
+        guard let program else { return }
+        program.signal(SIGKILL)
+        _ = await program.outcome()
+    }
+    /// Asks it to end.
+    func finish() async -> RunningProgram.Outcome? {
+        guard let program else { return nil }
+        program.signal(SIGINT)
+        return await program.outcome()
+    }
+}
