@@ -57,6 +57,22 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["RelayCore", "Relocation"], path: "Tests/Support", swiftSettings: strict
         ),
+        // In this package, not in Benchmarks/Package.swift: the ring is no public API.
+        .executableTarget(
+            name: "ring-bench", dependencies: ["RelayCore", "CRelayShims"], path: "Benchmarks/ring-bench",
+            swiftSettings: strict),
+        // The ring, with other processes at its ends.
+        .target(
+            name: "RingSupport", dependencies: ["RelayCore", "CRelayShims"], path: "Tests/RingSupport",
+            swiftSettings: strict),
+        .target(name: "CRingAttack", path: "Tests/CRingAttack"),
+        .executableTarget(
+            name: "ring-peer", dependencies: ["RelayCore", "RingSupport", "CRingAttack", "CRelayShims"],
+            path: "Tests/RingPeer", swiftSettings: strict),
+        .testTarget(
+            name: "RingTests",
+            dependencies: ["RelayCore", "RelayTestKit", "RingSupport", "CRingAttack", "CRelayShims", "ring-peer"],
+            path: "Tests/RingTests", swiftSettings: strict),
         // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
         .testTarget(
             name: "IntegrationTests", dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "Relocation"],

@@ -14,6 +14,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include "relay_memory.h"
+
 // What Swift cannot call. Each function says why it is here.
 
 /// Starts a program that ends when this process ends, by whatever means.

@@ -4,7 +4,8 @@
 /// `BitwiseCopyable` accepts all of these. So a value is decoded from a distinct byte pattern per field, and its memory is
 /// compared with the patterns one after the other.
 enum FixedLayout {
-    static func check<E: DomainEvent>(_ type: E.Type) throws(RelayError) {
+    /// Returns the layout in words: names, kinds and sizes of the fields. Throws `.unsupportedType` with field and reason.
+    @discardableResult static func check<E: DomainEvent>(_ type: E.Type) throws(RelayError) -> String {
         let run = PatternDecoder(root: "\(type)")
         do throws(SchemaRefusal) {
             let value: E
@@ -27,6 +28,7 @@ enum FixedLayout {
                     type: "\(type)", field: "",
                     reason: "its memory is not its coded fields in order: padding, or a custom coding")
             }
+            return run.layout
         } catch {
             throw RelayError(.unsupportedType, "\(error)", cause: error)
         }

@@ -4,15 +4,20 @@ final class PatternDecoder: Decoder, SingleValueDecodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     var expected: [UInt8] = []
     var offsets: [String] = []
+    /// Every field's name, and of numbers their kind and size: what two programs must agree about.
+    var layout = ""
     let root: String
     init(root: String) { self.root = root }
 
     func take<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
         offsets.append(name)
+        layout += name + ";"
         if type is any (FixedWidthInteger & BitwiseCopyable).Type || type is Double.Type || type is Float.Type {
             let size = MemoryLayout<T>.size
             let pattern = (0..<size).map { UInt8(truncatingIfNeeded: (offsets.count * 16 + $0) & 0x3F | 0x01) }
             expected += pattern
+            let isSigned = (type as? any FixedWidthInteger.Type)?.isSigned
+            layout += "\(isSigned.map { $0 ? "i" : "u" } ?? "f")\(size);"
             return pattern.withUnsafeBytes { $0.loadUnaligned(as: T.self) }
         }
         if type == Bool.self {

@@ -1,0 +1,37 @@
+import Glibc
+
+/// A ring's memory, mapped: header, data, and the data once more, so that no record wraps around.
+package struct RingArea: Sendable {
+    package let memory: SealedMemory
+    package let header: RingHeader
+
+    /// Makes the memory of a new ring. Throws `.unavailable` when there is none to be had.
+    package init(creating name: String, _ header: RingHeader) throws(RelayError) {
+        memory = try SealedMemory(
+            creating: name, size: header.size, doubled: header.dataOffset, seals: .readOnly, fill: header.write)
+        self.header = header
+    }
+    /// Maps another process's ring, read-only.
+    ///
+    /// Throws `.invalidArgument` with a `RingFault` as its cause for a descriptor that is no sealed ring of a known layout.
+    package init(receiving descriptor: Int32) throws(RelayError) {
+        let size = try SealedMemory.checkedSize(of: descriptor, seals: .readOnly)
+        // Whole, to read the header: what it says decides how it is mapped for good.
+        let plain = try SealedMemory(receiving: descriptor, size: size, seals: .readOnly)
+        do throws(RingFault) { header = try RingHeader(reading: plain.base, size: size) } catch {
+            throw error.relayError()
+        }
+        memory = try SealedMemory(receiving: descriptor, size: size, doubled: header.dataOffset, seals: .readOnly)
+    }
+    /// Memory of this process's own, for tests that damage it: as above, without a look at seals.
+    package init(damaged memory: SealedMemory) throws(RingFault) {
+        self.memory = memory
+        header = try RingHeader(reading: memory.base, size: memory.size)
+    }
+
+    var intent: UnsafeMutableRawPointer { memory.base + RingLayout.intentOffset }
+    var tail: UnsafeMutableRawPointer { memory.base + RingLayout.tailOffset }
+    var end: UnsafeMutableRawPointer { memory.base + RingLayout.endOffset }
+    var index: UnsafeMutableRawPointer { memory.base + RingLayout.indexOffset }
+    var data: UnsafeMutableRawPointer { memory.base + header.dataOffset }
+}

@@ -1,0 +1,45 @@
+/// Where what is in a ring. docs/RING.md has the same as a table, and the reasons.
+package enum RingLayout {
+    package static let version: UInt32 = 1
+    /// "RELAYRNG" in the order of the bytes; on a machine of the other byte order it reads differently, as it should.
+    package static let magic: UInt64 = 0x474E_5259_414C_4552
+
+    // The first line is written before the memory is sealed, and never again.
+    package static let capacityOffset = 16
+    package static let epochOffset = 24
+    package static let baseOffset = 32
+    package static let fingerprintOffset = 40
+    package static let directoryOffset = 48
+
+    // One line each: what changes at different times must not be in one.
+    /// Bytes below this plus the capacity may be overwritten any time now.
+    package static let intentOffset = 128
+    /// Bytes below this are complete.
+    package static let tailOffset = 256
+    /// Not 0: nothing follows.
+    package static let endOffset = 384
+    /// The first record that begins in each part of the data.
+    package static let indexOffset = 512
+    package static let indexCount = 64
+    /// The list of events.
+    package static let directoryStart = 1_024
+
+    package static let recordHeader = 32
+    /// In a record's kind: the event itself was too large for the ring.
+    package static let skipped: UInt32 = 0x8000_0000
+
+    package static let defaultCapacity = 4 << 20
+    static let maximumCapacity = 1 << 30
+    static let maximumDirectory = 1 << 20
+
+    /// A record as it lies in the ring: its header and its payload in whole words.
+    @inline(__always) static func recordSize(_ payload: Int) -> Int { (recordHeader + payload + 7) & ~7 }
+    /// Larger ones leave a skip record: a reader has three more of the largest before it is lapped.
+    package static func maximumPayload(_ capacity: Int) -> Int { capacity / 4 - recordHeader }
+    /// How far a position is shifted to the number of its part of the data.
+    static func indexShift(_ capacity: Int) -> Int { (capacity / indexCount).trailingZeroBitCount }
+
+    static func isCapacity(_ capacity: UInt64, page: Int) -> Bool {
+        capacity.nonzeroBitCount == 1 && capacity >= UInt64(page) && capacity <= UInt64(maximumCapacity)
+    }
+}

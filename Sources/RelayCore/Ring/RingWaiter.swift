@@ -1,0 +1,69 @@
+import CRelayShims
+import Glibc
+import Synchronization
+
+/// A peer's side of its wait page: one thread that reads several rings sleeps here until one of them has something.
+package final class RingWaiter: Sendable {
+    /// How long a thread looks again and again before it sleeps.
+    package struct Spinning: Hashable, Sendable {
+        package let pauses: Int
+        package init(pauses: Int) { self.pauses = pauses }
+        /// For threads that share a processor with the one that they wait for.
+        package static let none = Self(pauses: 0)
+        /// About as long as falling asleep and being woken takes; none where there is a single processor.
+        package static let standard = relay_usable_processors() > 1 ? Self(pauses: 2_000) : .none
+    }
+    /// Nobody sleeps longer without a look: whatever becomes of the page, nothing is later than this.
+    package static let bound = Duration.milliseconds(250)
+
+    private let memory: SealedMemory
+    nonisolated(unsafe) private let flag: UnsafeMutableRawPointer  // Only by relay_load32 and relay_store32.
+    private let isInterrupted = Atomic(false)
+
+    /// Maps the page that a service made for this peer. The descriptor stays the caller's, and is not needed afterwards.
+    ///
+    /// Throws `.invalidArgument` with a `RingFault` as its cause for a descriptor that is no wait page.
+    package init(receiving descriptor: Int32) throws(RelayError) {
+        memory = try SealedMemory(
+            receiving: descriptor, size: WaitPage.size, seals: .fixedSize, writable: true)
+        let version = relay_load(memory.base + WaitPage.versionOffset)
+        guard version == WaitPage.version else { throw RingFault(.magic(version)).relayError() }
+        let offset = relay_load(memory.base + WaitPage.flagOffsetOffset)
+        guard offset < UInt64(WaitPage.size), offset % 128 == 0 else {
+            throw RingFault(.flagOffset(UInt32(truncatingIfNeeded: offset))).relayError()
+        }
+        flag = memory.base + Int(offset)
+    }
+
+    /// Waits until there is news, somebody interrupts, or the time is over; returns whether there is news.
+    ///
+    /// - Parameters:
+    ///   - limit: at most `bound`.
+    ///   - hasNews: whether any of the thread's rings has something; looked at often, so it must not take long.
+    package func wait(
+        atMost limit: Duration = bound, spinning: Spinning = .standard, until hasNews: () -> Bool
+    ) -> Bool {
+        for _ in 0..<spinning.pauses {
+            if hasNews() { return true }
+            relay_pause()
+        }
+        // Raised before the look at the tails; a writer looks here after its tail is out. One of the two sees the other.
+        relay_store32(flag, 1)
+        relay_fence_full()
+        if !hasNews(), !isInterrupted.load(ordering: .sequentiallyConsistent) {
+            let (seconds, attoseconds) = max(.zero, min(limit, Self.bound)).components
+            _ = relay_futex_wait(
+                flag, 1, UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000))
+        }
+        relay_store32(flag, 0)
+        isInterrupted.store(false, ordering: .sequentiallyConsistent)
+        return hasNews()
+    }
+    /// Ends the wait that goes on, or the next one. Any thread.
+    package func interrupt() {
+        isInterrupted.store(true, ordering: .sequentiallyConsistent)
+        relay_fence_full()
+        relay_store32(flag, 0)
+        _ = relay_futex_wake(flag, 1)
+    }
+}

@@ -1,0 +1,108 @@
+import CRelayShims
+import Synchronization
+
+/// What a `RingWaker` and its thread share.
+final class WakerCore: Sendable {
+    private struct State {
+        /// Claimed by who handed them over, to be woken when they are due.
+        var kept: [WaitPage] = []
+        var groups: [WakeGroup] = []
+        var isStopped = false
+        var hasThread = false
+        /// The thread sleeps until it is told, not until a page is due.
+        var isIdle = false
+    }
+    private let state = Mutex(State())
+    /// Counts the calls for the thread: its futex.
+    nonisolated(unsafe) private let calls: UnsafeMutableRawPointer  // Only by atomic operations.
+
+    init() {
+        calls = .allocate(byteCount: 4, alignment: 4)
+        calls.storeBytes(of: 0, as: UInt32.self)
+    }
+    deinit { calls.deallocate() }
+
+    /// Wakes a group's sleepers as soon as it can.
+    func call(for group: WakeGroup) {
+        let hasThread = state.withLock { state in
+            state.groups.append(group)
+            return ensureThread(&state)
+        }
+        if hasThread { call() } else { wakeHere() }
+    }
+    /// Takes over a page that the caller claimed. Not urgent: it is not due yet, and the thread sleeps no longer than that.
+    func keep(_ page: WaitPage) {
+        let (hasThread, isIdle) = state.withLock { state in
+            state.kept.append(page)
+            return (ensureThread(&state), state.isIdle)
+        }
+        if !hasThread { wakeHere() } else if isIdle { call() }
+    }
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        call()
+    }
+
+    private func call() {
+        relay_increment32(calls)
+        _ = relay_futex_wake(calls, 1)
+    }
+    private func ensureThread(_ state: inout State) -> Bool {
+        if !state.hasThread { state.hasThread = startThread() }
+        return state.hasThread
+    }
+    /// No thread to be had: now is better than never.
+    private func wakeHere() {
+        let (kept, groups) = take()
+        for page in kept + groups.flatMap({ $0.flagged() }) { page.wake(at: MonotonicClock.now) }
+    }
+    private func take() -> ([WaitPage], [WakeGroup]) {
+        state.withLock { state in
+            defer { (state.kept, state.groups) = ([], []) }
+            return (state.kept, state.groups)
+        }
+    }
+    private func startThread() -> Bool {
+        let context = Unmanaged.passRetained(self)
+        let failed = relay_start_thread(
+            "relay-waker",
+            { context in
+                guard let context else { return }
+                Unmanaged<WakerCore>.fromOpaque(context).takeRetainedValue().run()
+            }, context.toOpaque())
+        if failed != 0 { context.release() }
+        return failed == 0
+    }
+    private func run() {
+        var waiting: [WaitPage] = []
+        while true {
+            // Before the look at what was handed over: a call that comes after it ends the sleep below.
+            let seen = relay_load32(calls)
+            relay_fence_full()
+            let (kept, groups) = take()
+            waiting += kept
+            for page in groups.flatMap({ $0.flagged() }) where page.claim() { waiting.append(page) }
+            let now = MonotonicClock.now
+            var next = UInt64.max
+            waiting.removeAll { page in
+                if page.due > now {
+                    next = min(next, page.due)
+                    return false
+                }
+                page.wake(at: now)
+                return true
+            }
+            let isDone = state.withLock { state in
+                let hasMore = !state.kept.isEmpty || !state.groups.isEmpty
+                state.isIdle = waiting.isEmpty && !hasMore
+                if hasMore { next = 0 }
+                return state.isStopped
+            }
+            if isDone { return }
+            if next > now {
+                // Woken by a call; an hour is as good as for ever.
+                _ = relay_futex_wait(calls, seen, min(next - now, 3_600_000_000_000))
+            }
+        }
+    }
+}

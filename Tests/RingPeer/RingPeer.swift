@@ -1,0 +1,105 @@
+import CRelayShims
+import CRingAttack
+import Glibc
+import RelayCore
+import RingSupport
+
+/// What the tests of the ring start as other processes. Descriptor 3 is a ring, 4 a wait page, 5 a board, where there are any.
+@main struct RingPeer {
+    static let (ring, page, board): (Int32, Int32, Int32) = (3, 4, 5)
+
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            switch arguments.first {
+            case "read": try Following(number: Int(arguments[1]) ?? 0, hasBoard: arguments.contains("board")).run()
+            case "attack": attack()
+            case "futexes": try futexes()
+            case "garbage": try garbage()
+            case "holes": try holes()
+            case "asleep": try asleep()
+            case "die": try die(at: Int(arguments[1]) ?? 0)
+            default: exit(64)
+            }
+        } catch {
+            say("error", error)
+            exit(1)
+        }
+    }
+
+    /// Says what the kernel answers to every way of changing the ring.
+    static func attack() {
+        let size = Int((try? SealedMemory.checkedSize(of: ring, seals: .readOnly)) ?? 0)
+        let results: [(String, Int32)] = [
+            ("writable mapping", attack_writable_mapping(ring, size)), ("mprotect", attack_mprotect(ring, size)),
+            ("write", attack_write(ring)), ("shrink", attack_truncate(ring, 4_096)),
+            ("grow", attack_truncate(ring, size + 4_096)), ("hole", attack_punch_hole(ring, size)),
+            ("remove", attack_remove(ring, size)), ("reopen", attack_reopen(ring)), ("seals", attack_seals(ring)),
+            ("shrink page", attack_truncate(page, 0)), ("grow page", attack_truncate(page, 8_192)),
+        ]
+        for (name, code) in results { say(code == 0 ? "SUCCEEDED" : "refused", name, code) }
+        say("done")
+        // Keeps the descriptors, and never reads.
+        while true { pause() }
+    }
+    /// Moves and wakes whoever it can reach, for ever.
+    static func futexes() throws {
+        let area = try RingArea(receiving: ring)
+        let own = try SealedMemory(receiving: page, size: WaitPage.size, seals: .fixedSize, writable: true)
+        say("ready")
+        while true {
+            for offset in stride(from: 0, to: RingLayout.directoryStart, by: 64) {
+                _ = attack_requeue(area.memory.base + offset, own.base)
+                _ = attack_requeue(own.base, area.memory.base + offset)
+                _ = attack_wake(area.memory.base + offset)
+            }
+            for offset in stride(from: 0, to: WaitPage.size, by: 128) { _ = attack_wake(own.base + offset) }
+        }
+    }
+    /// Writes everywhere into its wait page, for ever.
+    static func garbage() throws {
+        let own = try SealedMemory(receiving: page, size: WaitPage.size, seals: .fixedSize, writable: true)
+        var random = SystemRandomNumberGenerator()
+        say("ready")
+        while true {
+            for offset in stride(from: 0, to: WaitPage.size, by: 8) {
+                relay_store(own.base + offset, random.next() | 1)
+            }
+        }
+    }
+    /// Takes the memory of its wait page away, for ever.
+    static func holes() throws {
+        say("ready")
+        while true { _ = attack_punch_hole(page, WaitPage.size) }
+    }
+    /// Sleeps whenever it is woken, and reads nothing.
+    static func asleep() throws {
+        let waiter = try RingWaiter(receiving: page)
+        say("ready")
+        while true { _ = waiter.wait(spinning: .none) { false } }
+    }
+
+    /// Makes a ring, says where it is, and dies in the middle of a publish.
+    static func die(at moment: Int) throws {
+        let header = try RingHeader(
+            epoch: 1, base: 0, capacity: KillPayload.capacity,
+            events: [RingEvent(name: "Killed", rawSize: nil, fingerprint: 0)])
+        let area = try RingArea(creating: "ring-killed", header)
+        var pen = RingPen(area)
+        for sequence in 1...UInt64(KillPayload.before) {
+            KillPayload.bytes(sequence).withUnsafeBytes {
+                pen.write(KillPayload.record(sequence), kind: 0, $0) { _ in }
+            }
+        }
+        say("ring", area.memory.number)
+        var byte: UInt8 = 0
+        _ = read(STDIN_FILENO, &byte, 1)
+        let last = UInt64(KillPayload.before) + 1
+        KillPayload.bytes(last).withUnsafeBytes {
+            pen.write(KillPayload.record(last), kind: 0, $0) { reached in
+                if reached.rawValue == moment { kill(getpid(), SIGKILL) }
+            }
+        }
+        say("alive")
+    }
+}

@@ -1,0 +1,173 @@
+import Glibc
+import RelayCore
+import Synchronization
+import Testing
+
+/// Rings that say what no honest writer says. Under AddressSanitizer, too: docs/RING.md has the command.
+@Suite("Hostile rings") struct HostileRingTests {
+    /// How a drain ended.
+    private enum Outcome { case header, fault, drained }
+
+    /// A million in all, in parts that run beside each other.
+    @Test("mutated rings end in typed faults or clean deliveries", arguments: 0..<4)
+    func mutated(part: UInt64) async throws { try await onThread { try read(250_000, seed: 20_261 + part) } }
+
+    private func read(_ rings: Int, seed: UInt64) throws {
+        let (area, records) = try sample()
+        let memory = area.memory
+        let original = [UInt8](UnsafeRawBufferPointer(start: memory.base, count: memory.size))
+        var mutator = RingMutator(seed: seed, area, records: records)
+        var outcomes: [Outcome: Int] = [:]
+        for _ in 0..<rings {
+            memory.base.copyMemory(from: original, byteCount: original.count)
+            mutator.mutate()
+            outcomes[try drain(memory, &mutator), default: 0] += 1
+        }
+        let counts = [Outcome.header, .fault, .drained].map { outcomes[$0, default: 0] }
+        print("\(rings) mutated rings: \(counts[0]) refused, \(counts[1]) found faulty, \(counts[2]) read to their end")
+        // All three come often: else the mutations would miss what they are for.
+        for outcome: Outcome in [.header, .fault, .drained] { #expect(outcomes[outcome, default: 0] > rings / 50) }
+    }
+    /// A ring whose records have lapped it, and where they begin.
+    private func sample() throws -> (RingArea, [Int]) {
+        let events = [
+            RingEvent(name: "Any", rawSize: nil, fingerprint: 0), RingEvent(name: "Raw", rawSize: 24, fingerprint: 5),
+        ]
+        let header = try RingHeader(epoch: 3, base: 10, capacity: 4_096, events: events)
+        // One page each: the header can claim no other division of the file.
+        #expect(header.dataOffset == 4_096)
+        let area = try RingArea(creating: "hostile", header)
+        var pen = RingPen(area)
+        var starts: [(UInt64, Int)] = []
+        for sequence: UInt64 in 11...60 {
+            starts.append((pen.tail, Int(pen.tail % 4_096)))
+            let isRaw = sequence % 3 == 0
+            let record = RingRecord(
+                kind: isRaw ? 1 : 0, sequence: sequence, previous: sequence > 13 ? sequence - 3 : 0,
+                publishedAt: Timestamp(microseconds: sequence))
+            pattern(sequence, isRaw ? 24 : Int(sequence * 13 % 200)).withUnsafeBytes {
+                pen.write(
+                    record, kind: isRaw ? 1 : sequence % 10 == 0 ? RingLayout.skipped : 0,
+                    sequence % 10 == 0 && !isRaw ? UnsafeRawBufferPointer(rebasing: $0[..<0]) : $0
+                ) { _ in }
+            }
+        }
+        let tail = pen.tail
+        return (area, starts.filter { $0.0 + 4_096 >= tail }.map(\.1))
+    }
+    private func drain(_ memory: SealedMemory, _ mutator: inout RingMutator) throws -> Outcome {
+        let area: RingArea
+        do throws(RingFault) { area = try RingArea(damaged: memory) } catch { return .header }
+        let after = UInt64(mutator.pick(70))
+        let isLive = mutator.pick(4) == 0
+        var reader = RingReader(area, after: after)
+        var (sequence, sum) = (after, 0)
+        for _ in 0..<2_000 {
+            do {
+                switch try reader.next() {
+                case .record(let record), .tooLarge(let record):
+                    try #require(record.sequence == sequence + 1 && record.previous < record.sequence)
+                    try #require(record.kind < area.header.events.count)
+                    try #require(reader.payload.count <= RingLayout.maximumPayload(4_096))
+                    sequence = record.sequence
+                    // Every byte: memory that is not the reader's would end the run here.
+                    for byte in reader.payload { sum &+= Int(byte) }
+                case .lapped(let range), .absent(let range):
+                    try #require(range.lowerBound == sequence + 1)
+                    sequence = range.upperBound
+                case .empty, .ended:
+                    if !isLive || !reader.hasNews { return .drained }
+                }
+            } catch let fault as RingFault {
+                // The last word.
+                do throws(RingFault) { _ = try reader.next() } catch { try #require(error == fault) }
+                return .fault
+            }
+            if isLive { mutator.mutateLive() }
+        }
+        // A live ring may go on for ever; one that stands still may not.
+        try #require(isLive)
+        return .drained
+    }
+
+    @Test("a ring that changes under its reader is never trusted twice") func scribbled() async throws {
+        let (area, records) = try sample()
+        let original = [UInt8](UnsafeRawBufferPointer(start: area.memory.base, count: area.memory.size))
+        let hasBegun = Atomic(false)
+        let mustEnd = Atomic(false)
+        let scribbling = Task {
+            try await onThread {
+                var mutator = RingMutator(seed: 99, area, records: records)
+                while !mustEnd.load(ordering: .relaxed) {
+                    for _ in 0..<20 { mutator.mutateLive() }
+                    hasBegun.store(true, ordering: .relaxed)
+                    // Sound again, or the damage would soon leave nothing to read.
+                    area.memory.base.copyMemory(from: original, byteCount: original.count)
+                }
+            }
+        }
+        let turns = isSoak ? 1_000_000 : 50_000
+        let faults = try await onThread {
+            defer { mustEnd.store(true, ordering: .relaxed) }
+            while !hasBegun.load(ordering: .relaxed) { sched_yield() }
+            var (faults, sum) = (0, 0)
+            for turn in 0..<turns {
+                var reader = RingReader(area, after: UInt64(turn % 60))
+                do throws(RingFault) {
+                    for _ in 0..<50 {
+                        switch try reader.next() {
+                        case .record, .tooLarge: for byte in reader.payload { sum &+= Int(byte) }
+                        default: break
+                        }
+                    }
+                } catch { faults += 1 }
+            }
+            return faults
+        }
+        try await scribbling.value
+        #expect(faults > 0)
+    }
+    @Test("a file of another size than its header says is refused", arguments: [1, 2, 3, 5, 8]) func sizes(pages: Int)
+        throws
+    {
+        let header = try RingHeader(epoch: 1, base: 0, capacity: 4 * 4_096, events: [])
+        let memory = try SealedMemory(creating: "cut", size: pages * 4_096, seals: .readOnly) { page in
+            let whole = try? RingArea(creating: "whole", header)
+            if let whole { page.copyMemory(from: whole.memory.base, byteCount: 4_096) }
+        }
+        let expected: RingFault.Problem =
+            pages == 1
+            ? .size(found: 4_096, expected: 8_192) : .size(found: pages * 4_096, expected: 5 * 4_096)
+        let found = fault { _ = try RingArea(receiving: memory.number) }
+        #expect(found == (pages == 5 ? nil : expected))
+    }
+    @Test("a file that is cut short while it is read keeps its size") func truncation() throws {
+        let pair = try Pair()
+        for sequence: UInt64 in 1...50 { try pair.publish(pattern(sequence, 30)) }
+        var reader = try pair.reader()
+        _ = try reader.next()
+        #expect(ftruncate(pair.writer.descriptor, 0) == -1)
+        #expect(try reader.drain().records.count == 49)
+    }
+    @Test("lists of events that are damaged are refused", arguments: 0..<64) func directories(bit: Int) throws {
+        let header = try RingHeader(
+            epoch: 1, base: 0, capacity: 4_096, events: [RingEvent(name: "Any", rawSize: nil, fingerprint: 0)])
+        let area = try RingArea(creating: "list", header)
+        for word in 0..<3 {
+            let place = area.memory.base + RingLayout.directoryStart + 8 * word
+            let old = place.load(as: UInt64.self)
+            place.storeBytes(of: old ^ (1 << UInt64(bit)), as: UInt64.self)
+            #expect(throws: RelayError.self) { _ = try RingArea(receiving: area.memory.number) }
+            place.storeBytes(of: old, as: UInt64.self)
+        }
+        #expect(try RingArea(receiving: area.memory.number).header == header)
+    }
+    @Test("wait pages that lie about their flag are refused", arguments: [UInt64.max, 4_096, 64, 1, 1 << 32])
+    func waitPages(offset: UInt64) throws {
+        let page = try SealedMemory(creating: "page", size: 4_096, seals: .fixedSize) { page in
+            page.storeBytes(of: WaitPage.version, toByteOffset: WaitPage.versionOffset, as: UInt64.self)
+            page.storeBytes(of: offset, toByteOffset: WaitPage.flagOffsetOffset, as: UInt64.self)
+        }
+        #expect(fault { _ = try RingWaiter(receiving: page.number) } != nil)
+    }
+}

@@ -1,0 +1,77 @@
+import Glibc
+import RelayCore
+import RingSupport
+import Testing
+
+/// Many writers' threads, many readers' processes, checksums, and a ring that wraps around all the time.
+@Suite("Stress", .timeLimit(.minutes(isSoak ? 600 : 10)), .serialized) struct StressTests {
+    static let writers = 4
+    static let readers = 8
+
+    private func run(_ events: Int, capacity: Int, window: UInt64?) async throws -> [[String: UInt64]] {
+        let waker = RingWaker()
+        let ring = try RingWriter(
+            "stress", events: [RingEvent(name: "Any", rawSize: nil, fingerprint: 0)], capacity: capacity, epoch: 1,
+            waker: waker)
+        let board = try ProgressBoard()
+        let peers = try (0..<Self.readers).map { number in
+            let page = try WaitPage(slot: number)
+            ring.attach(page)
+            return try PeerProcess(
+                ["read", "\(number)", "board"], [ring.descriptor, page.descriptor, board.descriptor])
+        }
+        for peer in peers { try await peer.line("ready") }
+        try await withThrowingTaskGroup { group in
+            for writer in 0..<Self.writers {
+                group.addTask {
+                    try await onThread {
+                        try Publishing(ring: ring, writer: UInt64(writer)).run(events / Self.writers, every: 16) {
+                            last in
+                            guard let window, last > window else { return }
+                            board.wait(for: 0..<Self.readers, at: last - window)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        ring.end()
+        var tallies: [[String: UInt64]] = []
+        for peer in peers {
+            let words = try await peer.line("records").split(separator: " ")
+            var tally: [String: UInt64] = [:]
+            for place in stride(from: 0, to: words.count - 1, by: 2) {
+                tally[String(words[place])] = UInt64(words[place + 1])
+            }
+            tallies.append(tally)
+        }
+        return tallies
+    }
+    private func check(_ tallies: [[String: UInt64]], _ events: Int) {
+        for tally in tallies {
+            #expect(tally["torn"] == 0 && tally["duplicates"] == 0 && tally["gaps"] == 0, "\(tally)")
+            #expect(
+                tally["last"] == UInt64(events) && tally["records"]! + tally["lapped"]! == UInt64(events), "\(tally)")
+        }
+    }
+
+    @Test("readers that are lapped all the time see nothing torn, twice, or missing without a word") func lapped()
+        async throws
+    {
+        let events = isSoak ? 1_000_000_000 : 1_000_000
+        let tallies = try await run(events, capacity: 1 << 16, window: nil)
+        check(tallies, events)
+        let delivered = tallies.map { $0["records"]! }.reduce(0, +)
+        print(
+            "lapped \(tallies.map { $0["laps"]! }) times, \(delivered / UInt64(Self.readers)) of \(events) delivered each"
+        )
+        #expect(tallies.contains { $0["laps"]! > 0 })
+    }
+    @Test("readers that the publisher waits for get everything") func complete() async throws {
+        let events = isSoak ? 100_000_000 : 200_000
+        // The largest records, four times over, do not come near the capacity.
+        let tallies = try await run(events, capacity: 1 << 18, window: 128)
+        check(tallies, events)
+        for tally in tallies { #expect(tally["records"] == UInt64(events)) }
+    }
+}
