@@ -1,6 +1,6 @@
 /// An event for telemetry rates: its bytes are fit to be copied as they are.
 ///
-/// There is no ring to copy them through yet: until then it travels as any other event does.
+/// No lane goes through the ring yet: until then it travels as any other event does.
 /// `BitwiseCopyable` is necessary, not sufficient: registration refuses padding, pointers, Bool and enum fields.
 public protocol FixedLayoutEvent: DomainEvent, BitwiseCopyable {}
 
