@@ -35,9 +35,11 @@ public final class EventJournal: EventLog {
             database = try file.open(synchronous: synchronous)
         }
         do {
-            let reader = try JournalReader(file)
+            let activity = JournalActivity()
+            let reader = try JournalReader(file, activity)
             let writer = JournalWriter(
-                try JournalEngine(file: file, database: database, reserve: reserve, faults: faults), path: file.path)
+                try JournalEngine(file: file, database: database, reserve: reserve, faults: faults), path: file.path,
+                activity)
             try reader.start()
             do {
                 try writer.start(lock)

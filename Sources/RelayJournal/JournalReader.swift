@@ -1,6 +1,7 @@
 import CRelayShims
 import Glibc
 import RelayCore
+import Synchronization
 
 /// The thread that reads: on a connection of its own that cannot write, in short transactions, one request at a time.
 final class JournalReader: @unchecked Sendable {  // `pages` is the thread's.
@@ -16,11 +17,17 @@ final class JournalReader: @unchecked Sendable {  // `pages` is the thread's.
     }
     private let queue = Monitor(Queue())
     private let file: JournalFile
+    private let activity: JournalActivity
     private var pages: PageReader?
+    /// The commits at the last page behind which there was more; nil when there was none.
+    private var commitsAtPage: UInt64?
+    /// How long a long replay gives way before its next page, in µs, while units are being committed: what a page costs reader,
+    /// bus and subscriber is taken from the publishers where there are few processors.
+    private static let pause: UInt32 = 15_000
     private var thread: pthread_t?
 
-    init(_ file: JournalFile) throws(SQLiteError) {
-        self.file = file
+    init(_ file: JournalFile, _ activity: JournalActivity) throws(SQLiteError) {
+        (self.file, self.activity) = (file, activity)
         pages = try PageReader(file)
     }
     /// Starts the thread, which keeps this alive until `stop`.
@@ -94,12 +101,19 @@ final class JournalReader: @unchecked Sendable {  // `pages` is the thread's.
         }
         do {
             switch request {
-            case .page(let request, let completion): completion(.success(try pages.page(request, interface)))
+            case .page(let request, let completion):
+                giveWay()
+                let page = try pages.page(request, interface)
+                commitsAtPage = page.through < page.head ? activity.commits.load(ordering: .relaxed) : nil
+                completion(.success(page))
             case .figures(_, let continuation): continuation.resume(returning: try pages.figures(interface))
             }
         } catch {
             refuse(request, error.asRelayError("cannot read \(file.path)"))
         }
+    }
+    private func giveWay() {
+        if let commitsAtPage, activity.commits.load(ordering: .relaxed) != commitsAtPage { usleep(Self.pause) }
     }
     private func refuse(_ request: Request, _ error: RelayError) {
         switch request {

@@ -1,6 +1,7 @@
 import CRelayShims
 import Glibc
 import RelayCore
+import Synchronization
 
 /// The thread that writes, and the queue before it.
 ///
@@ -16,14 +17,15 @@ final class JournalWriter: @unchecked Sendable {  // `engine` and `lock` are the
     }
     private let queue = Monitor(Queue())
     private let path: String
+    private let activity: JournalActivity
     private var engine: JournalEngine?
     private var lock: DirectoryLock?
     private var thread: pthread_t?
     /// So many callers share a commit at most.
     private static let groupLimit = 512
 
-    init(_ engine: sending JournalEngine, path: String) {
-        (self.engine, self.path) = (engine, path)
+    init(_ engine: sending JournalEngine, path: String, _ activity: JournalActivity) {
+        (self.engine, self.path, self.activity) = (engine, path, activity)
     }
     /// Starts the thread, which keeps this alive, and the directory's lock, until `stop`.
     func start(_ lock: consuming DirectoryLock) throws(RelayError) {
@@ -98,7 +100,10 @@ final class JournalWriter: @unchecked Sendable {  // `engine` and `lock` are the
         var works: [JournalWork] = []
         var next = engine.keep(isIdle: true)
         while take(&works, until: next) {
-            if !works.isEmpty { engine.run(works) }
+            if !works.isEmpty {
+                engine.run(works)
+                activity.commits.add(1, ordering: .relaxed)
+            }
             // Not under the lock: what it held goes here. The queue gets the memory back.
             works.removeAll(keepingCapacity: true)
             if engine.failure != nil { tell(engine) }
