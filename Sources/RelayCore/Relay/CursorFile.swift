@@ -174,11 +174,16 @@ final class CursorFile: Sendable {
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.writeInTime() }
     }
     private func writeInTime() {
-        if write() {
-            state.withLock { $0.isScheduled = false }
-        } else if state.withLock({ !$0.isClosed }) {
-            schedule(Self.patience)
+        guard write() else {
+            if state.withLock({ !$0.isClosed }) { schedule(Self.patience) }
+            return
         }
+        // What was advanced while this one was written has ordered no other.
+        let isDue = state.withLock { state in
+            state.isScheduled = state.isDirty && !state.isClosed
+            return state.isScheduled
+        }
+        if isDue { schedule(Self.delay) }
     }
     /// Writes what is not written yet. Also from outside, before what may be the end.
     func flush() { _ = write() }

@@ -81,6 +81,26 @@ import Testing
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
         #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
+    @Test("a place that comes while another is written is written after it") func during() async throws {
+        let folder = try TestFolder()
+        let (writes, cursor) = (Counter(), CursorBox())
+        let faults = CursorFaults { step, _ throws(RelayError) in
+            guard step == .renamed else { return }
+            if writes.increment() == 1 { cursor.value.withLock { $0 }?.advance(Feed.Place(epoch: 7, sequence: 2)) }
+        }
+        let opened = try store(folder.path, faults: faults).open("box", "org.example.A1", names: nil)
+        cursor.value.withLock { $0 = opened }
+        opened.advance(Feed.Place(epoch: 7, sequence: 1))
+        #expect(await eventually { writes.value == 2 })
+        cursor.value.withLock { $0 = nil }
+    }
+    private final class Counter: Sendable {
+        private let count = Atomic<Int>(0)
+        func increment() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
+        var value: Int { count.load(ordering: .relaxed) }
+    }
+    private final class CursorBox: Sendable { let value = Mutex<Cursor?>(nil) }
+
     @Test("one name serves several interfaces of a relay, and keeps what it does not use") func interfaces() throws {
         let folder = try TestFolder()
         let relay = store(folder.path)
