@@ -4,33 +4,49 @@
 /// `BitwiseCopyable` accepts all of these. So a value is decoded from a distinct byte pattern per field, and its memory is
 /// compared with the patterns one after the other.
 enum FixedLayout {
-    /// Returns the layout in words: names, kinds and sizes of the fields. Throws `.unsupportedType` with field and reason.
+    /// Returns the layout in words: names, kinds and sizes of the fields (`LayoutParser`). Throws `.unsupportedType` with field and
+    /// reason.
     @discardableResult static func check<E: DomainEvent>(_ type: E.Type) throws(RelayError) -> String {
-        let run = PatternDecoder(root: "\(type)")
-        do throws(SchemaRefusal) {
-            let value: E
-            do { value = try type.init(from: run) } catch let refusal as SchemaRefusal { throw refusal } catch {
-                throw SchemaRefusal(
-                    type: "\(type)", field: "", reason: "init(from:) refuses arbitrary numbers: \(error)")
-            }
-            let size = MemoryLayout<E>.size
-            if size != run.expected.count || MemoryLayout<E>.stride != size {
-                let last = run.offsets.last.map { "; its last coded field is '\($0)'" } ?? ""
-                throw SchemaRefusal(
-                    type: "\(type)", field: "",
-                    reason:
-                        "\(MemoryLayout<E>.stride) bytes in memory for \(run.expected.count) bytes of fields: padding or an uncoded field\(last)"
-                )
-            }
-            let isEqual = withUnsafeBytes(of: value) { bytes in bytes.elementsEqual(run.expected) }
-            if !isEqual {
-                throw SchemaRefusal(
-                    type: "\(type)", field: "",
-                    reason: "its memory is not its coded fields in order: padding, or a custom coding")
-            }
-            return run.layout
-        } catch {
+        do throws(SchemaRefusal) { return try checked(type) } catch {
             throw RelayError(.unsupportedType, "\(error)", cause: error)
         }
+    }
+
+    private static func checked<E: DomainEvent>(_ type: E.Type) throws(SchemaRefusal) -> String {
+        func refusal(_ reason: String) -> SchemaRefusal { SchemaRefusal(type: "\(type)", field: "", reason: reason) }
+        let record = PatternRecord(root: "\(type)")
+        let run = PatternDecoder(record)
+        let value: E
+        do { value = try type.init(from: run) } catch let refusal as SchemaRefusal { throw refusal } catch {
+            throw refusal("init(from:) refuses arbitrary numbers: \(error)")
+        }
+        let size = MemoryLayout<E>.size
+        if size != record.bytes.count || MemoryLayout<E>.stride != size {
+            let last = record.lastField.isEmpty ? "" : "; its last coded field is '\(record.lastField)'"
+            throw refusal(
+                "\(MemoryLayout<E>.stride) bytes in memory for \(record.bytes.count) bytes of fields: padding or an uncoded field\(last)"
+            )
+        }
+        if !withUnsafeBytes(of: value, { $0.elementsEqual(record.bytes) }) {
+            throw refusal("its memory is not its coded fields in order: padding, or a custom coding")
+        }
+        let whole = try run.layout()
+        let isStructure = whole.hasPrefix("(")
+        let layout = isStructure ? String(whole.dropFirst().dropLast()) : "value:" + whole
+        if let reason = difference(value, layout, isStructure: isStructure) { throw refusal(reason) }
+        return layout
+    }
+    /// Who has only the layout must read from the bytes what the type writes: nil if so.
+    private static func difference<E: DomainEvent>(_ value: E, _ layout: String, isStructure: Bool) -> String? {
+        var (fromBytes, fromType) = (WireWriter(), WireWriter())
+        do throws(RelayError) {
+            let transcoder = try FixedLayoutTranscoder(layout: layout)
+            try withUnsafeBytes(of: value) { bytes throws(RelayError) in
+                try transcoder.transcode(bytes, into: &fromBytes)
+            }
+            try WireEncoder.encode(
+                value, isStructure: isStructure, WirePlan(transcoder.fields), "\(E.self)", into: &fromType)
+        } catch { return error.message }
+        return fromBytes.bytes == fromType.bytes ? nil : "encode(to:) does not write the numbers that are in memory"
     }
 }

@@ -1,41 +1,63 @@
-/// Answers every read of a number with bytes that no other field has, and notes them.
+/// Answers every read of a number with bytes that no other field has, and writes down what was read.
 final class PatternDecoder: Decoder, SingleValueDecodingContainer {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
-    var expected: [UInt8] = []
-    var offsets: [String] = []
-    /// Every field's name, and of numbers their kind and size: what two programs must agree about.
-    var layout = ""
-    let root: String
-    init(root: String) { self.root = root }
+    private var shape = Shape.nothing
+    let record: PatternRecord
+    /// The field that this decodes; empty for the event itself.
+    private let field: String
 
-    func take<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
-        offsets.append(name)
-        layout += name + ";"
-        if type is any (FixedWidthInteger & BitwiseCopyable).Type || type is Double.Type || type is Float.Type {
-            let size = MemoryLayout<T>.size
-            let pattern = (0..<size).map { UInt8(truncatingIfNeeded: (offsets.count * 16 + $0) & 0x3F | 0x01) }
-            expected += pattern
-            let isSigned = (type as? any FixedWidthInteger.Type)?.isSigned
-            layout += "\(isSigned.map { $0 ? "i" : "u" } ?? "f")\(size);"
-            return pattern.withUnsafeBytes { $0.loadUnaligned(as: T.self) }
-        }
-        if type == Bool.self {
-            throw SchemaRefusal(type: root, field: name, reason: "a Bool has only two valid bytes; use UInt8")
-        }
-        if type is any RawRepresentable.Type && type is any CaseIterable.Type {
-            throw SchemaRefusal(
-                type: root, field: name, reason: "\(type) is an enum: not every byte is valid; use its raw value")
-        }
-        return try type.init(from: self)
+    /// What a type has asked for: its layout in words, see `LayoutParser`.
+    private enum Shape {
+        case nothing, single(String), structure([String])
     }
+
+    init(_ record: PatternRecord, field: String = "") { (self.record, self.field) = (record, field) }
+
+    /// A number's kind and size, or a structure in parentheses.
+    func layout() throws(SchemaRefusal) -> String {
+        switch shape {
+        case .single(let text): text
+        case .structure(let fields) where !fields.isEmpty: "(" + fields.joined(separator: ",") + ")"
+        case .nothing, .structure: throw refusal("it has no fields")
+        }
+    }
+    func refusal(_ reason: String, field name: String? = nil) -> SchemaRefusal {
+        SchemaRefusal(type: record.root, field: name ?? field, reason: reason)
+    }
+
+    func take<T: Decodable>(_ type: T.Type, field name: String) throws -> (T, layout: String) {
+        if let number = record.number(type, field: name) { return number }
+        if type == Bool.self { throw refusal("a Bool has only two valid bytes; use UInt8", field: name) }
+        if type is any RawRepresentable.Type && type is any CaseIterable.Type {
+            throw refusal("\(type) is an enum: not every byte is valid; use its raw value", field: name)
+        }
+        let inner = PatternDecoder(record, field: name)
+        let value = try type.init(from: inner)
+        return (value, try inner.layout())
+    }
+    func add(_ name: String, _ layout: String) throws(SchemaRefusal) {
+        guard case .structure(let fields) = shape else { throw refusal("it is read in two ways") }
+        shape = .structure(fields + [name + ":" + layout])
+    }
+
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(PatternKeyed<Key>(decoder: self))
+        switch shape {
+        case .nothing: shape = .structure([])
+        case .structure: break
+        case .single: throw refusal("it is read in two ways")
+        }
+        return KeyedDecodingContainer(PatternKeyed<Key>(decoder: self))
     }
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw SchemaRefusal(type: root, field: offsets.last ?? "", reason: "a sequence has no fixed layout")
+        throw refusal("a sequence has no fixed layout")
     }
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
     func decodeNil() -> Bool { false }
-    func decode<T: Decodable>(_ type: T.Type) throws -> T { try take(type, offsets.last ?? "") }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard case .nothing = shape else { throw refusal("it is read in two ways") }
+        let (value, layout) = try take(type, field: field)
+        shape = .single(layout)
+        return value
+    }
 }

@@ -5,15 +5,19 @@ struct PatternKeyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] { [] }
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) throws -> Bool {
-        throw SchemaRefusal(type: decoder.root, field: key.stringValue, reason: "an optional has no fixed layout")
+        throw decoder.refusal("an optional has no fixed layout", field: key.stringValue)
     }
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try decoder.take(type, key.stringValue) }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        let (value, layout) = try decoder.take(type, field: key.stringValue)
+        try decoder.add(key.stringValue, layout)
+        return value
+    }
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) throws -> KeyedDecodingContainer<N> {
-        try decoder.container(keyedBy: type)
+        throw decoder.refusal("a container nested by hand; declare a structure instead", field: key.stringValue)
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder.unkeyedContainer()
+        throw decoder.refusal("a sequence has no fixed layout", field: key.stringValue)
     }
-    func superDecoder() throws -> any Decoder { decoder }
-    func superDecoder(forKey key: Key) throws -> any Decoder { decoder }
+    func superDecoder() throws -> any Decoder { throw decoder.refusal("class inheritance has no D-Bus form") }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder() }
 }
