@@ -4,7 +4,7 @@ import RelayCore
 
 /// What is measured, one function a row; each runs once a round.
 struct Rows {
-    let events = [RingEvent(name: "Tick", rawSize: 64, fingerprint: 1)]
+    let events = [RingEvent(name: "Tick", rawSize: 64, layout: "words:u64")]
     private func ring(_ waker: RingWaker) throws -> RingWriter {
         try RingWriter("bench", events: events, epoch: 1, waker: waker)
     }

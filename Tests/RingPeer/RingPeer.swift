@@ -83,7 +83,7 @@ import RingSupport
     static func die(at moment: Int) throws {
         let header = try RingHeader(
             epoch: 1, base: 0, capacity: KillPayload.capacity,
-            events: [RingEvent(name: "Killed", rawSize: nil, fingerprint: 0)])
+            events: [RingEvent(name: "Killed")])
         let area = try RingArea(creating: "ring-killed", header)
         var pen = RingPen(area)
         for sequence in 1...UInt64(KillPayload.before) {

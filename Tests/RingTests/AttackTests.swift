@@ -17,7 +17,7 @@ import Testing
 
         init() throws {
             ring = try RingWriter(
-                "attacked", events: [RingEvent(name: "Any", rawSize: nil, fingerprint: 0)], capacity: 1 << 20, epoch: 1,
+                "attacked", events: [RingEvent(name: "Any")], capacity: 1 << 20, epoch: 1,
                 waker: waker)
             pages = [try WaitPage(slot: 0), try WaitPage(slot: 1)]
             board = try ProgressBoard()

@@ -24,7 +24,7 @@ struct Pair {
 
     init(capacity: Int = 4_096, base: UInt64 = 0, events: Int = 1) throws {
         writer = try RingWriter(
-            "ring-test", events: (0..<events).map { RingEvent(name: "Event\($0)", rawSize: nil, fingerprint: 0) },
+            "ring-test", events: (0..<events).map { RingEvent(name: "Event\($0)") },
             capacity: capacity, epoch: 7, base: base, waker: waker)
     }
     func reader(after: UInt64 = 0) throws -> RingReader {

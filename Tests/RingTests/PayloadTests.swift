@@ -70,6 +70,34 @@ import Testing
             #expect(text(type).contains("Sample") && text(type).contains("SchemaMismatch"))
         }
     }
+    @Test("a layout tells who does not have the type what the bytes are") func layouts() throws {
+        struct Place: Codable, BitwiseCopyable {
+            var x: Float, y: Float
+        }
+        struct Index: RawRepresentable, Codable, BitwiseCopyable {
+            var rawValue: UInt16
+        }
+        struct Nested: FixedLayoutEvent {
+            typealias Interface = RingTest1
+            var from: Place, cpu: Index, small: Int8, flags: UInt8, spare: UInt32, to: Place, at: UInt64
+        }
+        struct Single: FixedLayoutEvent {
+            typealias Interface = RingTest1
+            var at: Double
+            init(from decoder: any Decoder) throws { at = try decoder.singleValueContainer().decode(Double.self) }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(at)
+            }
+        }
+        #expect(try RingEvent(Sample.self).layout == "at:f8,load:f4,cpu:u4,number:i8")
+        #expect(
+            try RingEvent(Nested.self).layout
+                == "from:(x:f4,y:f4),cpu:u2,small:i1,flags:u1,spare:u4,to:(x:f4,y:f4),at:u8"
+        )
+        #expect(try RingEvent(Single.self).layout == "value:f8")
+        #expect(try RingEvent(Note.self).layout.isEmpty)
+    }
     @Test("what is not fit to be copied is refused when it is registered") func refusals() throws {
         #expect(throws: RelayError.self) { _ = try RingEvent(Other.Claimed.self) }
         #expect(throws: RelayError.self) { _ = try RingEvent(Other.Padded.self) }

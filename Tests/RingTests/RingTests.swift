@@ -199,12 +199,14 @@ import Testing
     }
     @Test("lists its events, and refuses a list that is damaged") func directory() throws {
         let events = [try RingEvent(Sample.self), try RingEvent(Note.self)]
-        let ring = try RingWriter("test", events: events, epoch: 1, waker: RingWaker())
+        let ring = try RingWriter("test", events: events, epoch: 1, lane: 7, waker: RingWaker())
         let area = try RingArea(receiving: ring.descriptor)
         #expect(area.header.events == events)
         #expect(area.header == ring.header)
         #expect(events.map(\.rawSize) == [24, nil])
-        let many = (0..<500).map { RingEvent(name: "Event\($0)", rawSize: $0, fingerprint: UInt64($0)) }
+        let many = (0..<500).map { (number: Int) in
+            RingEvent(name: "Event\(number)", rawSize: number, layout: "value:u\(number)")
+        }
         let large = try RingWriter("test", events: many, capacity: 4_096, epoch: 1, waker: RingWaker())
         #expect(try RingArea(receiving: large.descriptor).header.events == many)
     }

@@ -11,7 +11,7 @@ import Testing
     private func run(_ events: Int, capacity: Int, window: UInt64?) async throws -> [[String: UInt64]] {
         let waker = RingWaker()
         let ring = try RingWriter(
-            "stress", events: [RingEvent(name: "Any", rawSize: nil, fingerprint: 0)], capacity: capacity, epoch: 1,
+            "stress", events: [RingEvent(name: "Any")], capacity: capacity, epoch: 1,
             waker: waker)
         let board = try ProgressBoard()
         let peers = try (0..<Self.readers).map { number in

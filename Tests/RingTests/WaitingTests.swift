@@ -20,6 +20,18 @@ import Testing
         }
         #expect(try await sleeping.value == 200)
     }
+    @Test("a peer's page tells how far it has come, whatever it says", arguments: [0, 15, 16, 31])
+    func progress(slot: Int) throws {
+        let page = try WaitPage(slot: slot)
+        let waiter = try RingWaiter(receiving: page.descriptor)
+        #expect((0..<WaitPage.progressCount).allSatisfy { page.progress(lane: $0) == 0 })
+        for lane in -1...WaitPage.progressCount { waiter.report(UInt64(1_000 + lane), lane: lane) }
+        for lane in 0..<WaitPage.progressCount { #expect(page.progress(lane: lane) == UInt64(1_000 + lane)) }
+        for lane in [.min, -1, WaitPage.progressCount, .max] { #expect(page.progress(lane: lane) == 0) }
+        // Neither the flag nor what tells where it is.
+        #expect(!waiter.wait(atMost: .zero, spinning: .none) { false })
+        _ = try RingWaiter(receiving: page.descriptor)
+    }
     @Test("one thread follows several rings, and a page serves several writers") func several() async throws {
         let pairs = try (0..<4).map { _ in try Pair(capacity: 1 << 16) }
         let page = try WaitPage(slot: 3)

@@ -1,41 +1,56 @@
 /// A ring's list of events, as bytes.
 ///
-/// For each: size of its raw bytes or all ones (`u32`), length of its name (`u32`), fingerprint (`u64`), the name filled up to
-/// whole words.
+/// For each: size of its raw bytes or all ones (`u32`), length of its name (`u32`), fingerprint (`u64`), length of its layout
+/// (`u64`), then name and layout, each filled up to whole words.
 enum RingDirectory {
     static func encode(_ events: [RingEvent]) -> [UInt8] {
         var bytes: [UInt8] = []
         func append(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value) { bytes += $0 } }
+        func append(_ text: String) {
+            bytes += Array(text.utf8)
+            while bytes.count % 8 != 0 { bytes.append(0) }
+        }
         for event in events {
             append(event.rawSize.map { UInt32($0) } ?? UInt32.max)
             append(UInt32(event.name.utf8.count))
             append(event.fingerprint)
-            bytes += Array(event.name.utf8)
-            while bytes.count % 8 != 0 { bytes.append(0) }
+            append(UInt64(event.layout.utf8.count))
+            append(event.name)
+            append(event.layout)
         }
         return bytes
     }
     /// Takes a private copy: the bytes must not change any more.
     static func decode(_ bytes: [UInt8]) throws(RingFault) -> [RingEvent] {
         var events: [RingEvent] = []
+        var names: Set<String> = []
         var rest = bytes[...]
         while !rest.isEmpty {
-            guard rest.count >= 16 else { throw RingFault(.directory("it ends within an event")) }
-            let (size, length) = (number(rest, 0, as: UInt32.self), Int(number(rest, 4, as: UInt32.self)))
-            let fingerprint = number(rest, 8, as: UInt64.self)
-            rest = rest.dropFirst(16)
-            guard length <= rest.count else { throw RingFault(.directory("a name of \(length) bytes")) }
-            guard let name = String(validating: rest.prefix(length), as: UTF8.self), BusNames.isMember(name) else {
+            guard rest.count >= 24 else { throw RingFault(.directory("it ends within an event")) }
+            let (size, length) = (number(rest, 0, as: UInt32.self), number(rest, 4, as: UInt32.self))
+            let (fingerprint, layoutLength) = (number(rest, 8, as: UInt64.self), number(rest, 16, as: UInt64.self))
+            rest = rest.dropFirst(24)
+            guard let name = text(&rest, UInt64(length)), BusNames.isMember(name) else {
                 throw RingFault(.directory("a name that D-Bus does not allow"))
             }
-            rest = rest.dropFirst((length + 7) & ~7)
-            guard !events.contains(where: { $0.name == name }) else {
-                throw RingFault(.directory("two events named '\(name)'"))
+            guard let layout = text(&rest, layoutLength) else {
+                throw RingFault(.directory("'\(name)' with a layout that is no text"))
             }
-            events.append(
-                RingEvent(name: name, rawSize: size == .max ? nil : Int(size), fingerprint: fingerprint))
+            guard names.insert(name).inserted else { throw RingFault(.directory("two events named '\(name)'")) }
+            let event = RingEvent(name: name, rawSize: size == .max ? nil : Int(size), layout: layout)
+            // Who does not have the type reads by the text, who has it compares the number: they must not tell different things.
+            guard event.fingerprint == fingerprint, (event.rawSize == nil) == layout.isEmpty else {
+                throw RingFault(.directory("'\(name)' with another layout than its fingerprint's"))
+            }
+            events.append(event)
         }
         return events
+    }
+    /// Takes so many bytes and what fills them up; nil when they are not there, or are no UTF-8.
+    private static func text(_ rest: inout ArraySlice<UInt8>, _ length: UInt64) -> String? {
+        guard length <= UInt64(rest.count) else { return nil }
+        defer { rest = rest.dropFirst((Int(length) + 7) & ~7) }
+        return String(validating: rest.prefix(Int(length)), as: UTF8.self)
     }
     private static func number<T: FixedWidthInteger & BitwiseCopyable>(
         _ bytes: ArraySlice<UInt8>, _ offset: Int, as type: T.Type

@@ -3,16 +3,20 @@ package struct RingEvent: Hashable, Sendable {
     package let name: String
     /// The size of the value's own bytes, or nil for the wire encoding.
     package let rawSize: Int?
-    /// Of the layout of raw bytes: names, kinds and sizes of the fields. 0 for the wire encoding, which is matched by names.
+    /// Of raw bytes, in words: `at:f8,cpu:u4,place:(x:f4,y:f4)`, which is names, kinds and sizes of the fields in the order of the
+    /// bytes. Empty for the wire encoding, which is matched by names.
+    package let layout: String
+    /// The layout's; 0 without one.
     package let fingerprint: UInt64
 
-    package init(name: String, rawSize: Int?, fingerprint: UInt64) {
-        (self.name, self.rawSize, self.fingerprint) = (name, rawSize, fingerprint)
+    package init(name: String, rawSize: Int? = nil, layout: String = "") {
+        (self.name, self.rawSize, self.layout) = (name, rawSize, layout)
+        fingerprint = layout.isEmpty ? 0 : Fingerprint.of(layout.utf8)
     }
     /// Throws `.unsupportedType` with type, field and reason for raw bytes that are not fit to be copied.
     package init<E: DomainEvent>(_ type: E.Type) throws(RelayError) {
         switch type.ringPayload.kind {
-        case .wire: self.init(name: type.name, rawSize: nil, fingerprint: 0)
+        case .wire: self.init(name: type.name)
         case .raw(let size):
             let layout = try FixedLayout.check(type)
             guard size == MemoryLayout<E>.size else {
@@ -21,7 +25,7 @@ package struct RingEvent: Hashable, Sendable {
                     "\(type): its ringPayload has \(size) bytes, its values have \(MemoryLayout<E>.size); leave it to FixedLayoutEvent"
                 )
             }
-            self.init(name: type.name, rawSize: size, fingerprint: Fingerprint.of(layout.utf8))
+            self.init(name: type.name, rawSize: size, layout: layout)
         }
     }
 }

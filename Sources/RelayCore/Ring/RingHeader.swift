@@ -4,6 +4,8 @@ import Glibc
 /// What a ring says of itself: read once, checked, and never looked at again.
 package struct RingHeader: Hashable, Sendable {
     package let epoch: UInt64
+    /// The ring's number among those of its service: where a subscriber tells its progress (`RingWaiter.report`).
+    package let lane: Int
     /// The sequence before the ring's first record.
     package let base: UInt64
     package let capacity: Int
@@ -15,7 +17,7 @@ package struct RingHeader: Hashable, Sendable {
     package var size: Int { dataOffset + capacity }
 
     /// For a new ring. Throws `.invalidArgument` for a capacity that is no power of two, or less than a page.
-    package init(epoch: UInt64, base: UInt64, capacity: Int, events: [RingEvent]) throws(RelayError) {
+    package init(epoch: UInt64, lane: Int = 0, base: UInt64, capacity: Int, events: [RingEvent]) throws(RelayError) {
         let page = Int(getpagesize())
         guard capacity > 0, RingLayout.isCapacity(UInt64(capacity), page: page) else {
             throw RelayError(
@@ -26,7 +28,8 @@ package struct RingHeader: Hashable, Sendable {
         guard length <= RingLayout.maximumDirectory else {
             throw RelayError(.tooLarge, "a list of \(events.count) events for a ring has \(length) bytes")
         }
-        (self.epoch, self.base, self.capacity, self.events) = (epoch, base, capacity, events)
+        (self.epoch, self.lane, self.base) = (epoch, lane, base)
+        (self.capacity, self.events) = (capacity, events)
         dataOffset = (RingLayout.directoryStart + length + page - 1) & ~(page - 1)
     }
 
@@ -44,6 +47,8 @@ package struct RingHeader: Hashable, Sendable {
             of: UInt32(directory.count), toByteOffset: RingLayout.directoryOffset, as: UInt32.self)
         memory.storeBytes(
             of: UInt32(RingLayout.indexCount), toByteOffset: RingLayout.directoryOffset + 4, as: UInt32.self)
+        memory.storeBytes(
+            of: UInt64(UInt32(truncatingIfNeeded: lane)), toByteOffset: RingLayout.laneOffset, as: UInt64.self)
         (memory + RingLayout.directoryStart).copyMemory(from: directory, byteCount: directory.count)
     }
 
@@ -84,6 +89,7 @@ package struct RingHeader: Hashable, Sendable {
         let fingerprint = relay_load(memory + RingLayout.fingerprintOffset)
         guard Fingerprint.of(directory) == fingerprint else { throw RingFault(.fingerprint(fingerprint)) }
         epoch = relay_load(memory + RingLayout.epochOffset)
+        lane = Int(UInt32(truncatingIfNeeded: relay_load(memory + RingLayout.laneOffset)))
         base = relay_load(memory + RingLayout.baseOffset)
         (self.capacity, self.dataOffset) = (Int(capacity), dataOffset)
         events = try RingDirectory.decode(directory)

@@ -1,6 +1,6 @@
 /// Where what is in a ring. docs/RING.md has the same as a table, and the reasons.
 package enum RingLayout {
-    package static let version: UInt32 = 1
+    package static let version: UInt32 = 2
     /// "RELAYRNG" in the order of the bytes; on a machine of the other byte order it reads differently, as it should.
     package static let magic: UInt64 = 0x474E_5259_414C_4552
 
@@ -10,6 +10,7 @@ package enum RingLayout {
     package static let baseOffset = 32
     package static let fingerprintOffset = 40
     package static let directoryOffset = 48
+    package static let laneOffset = 56
 
     // One line each: what changes at different times must not be in one.
     /// Bytes below this plus the capacity may be overwritten any time now.

@@ -18,6 +18,7 @@ package final class RingWaiter: Sendable {
 
     private let memory: SealedMemory
     nonisolated(unsafe) private let flag: UnsafeMutableRawPointer  // Only by relay_load32 and relay_store32.
+    nonisolated(unsafe) private let progress: UnsafeMutableRawPointer  // Only by relay_store.
     private let isInterrupted = Atomic(false)
 
     /// Maps the page that a service made for this peer. The descriptor stays the caller's, and is not needed afterwards.
@@ -33,6 +34,16 @@ package final class RingWaiter: Sendable {
             throw RingFault(.flagOffset(UInt32(truncatingIfNeeded: offset))).relayError()
         }
         flag = memory.base + Int(offset)
+        progress = memory.base + WaitPage.progressOffset(flag: Int(offset))
+    }
+
+    /// Tells the service how far this peer has come with a ring, for people to see. Any thread; a store, and no more.
+    ///
+    /// - Parameters:
+    ///   - sequence: the last that was delivered.
+    ///   - lane: the number in the ring's header; one that has no place is passed over.
+    package func report(_ sequence: UInt64, lane: Int) {
+        if 0..<WaitPage.progressCount ~= lane { relay_store(progress + 8 * lane, sequence) }
     }
 
     /// Waits until there is news, somebody interrupts, or the time is over; returns whether there is news.

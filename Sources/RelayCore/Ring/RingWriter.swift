@@ -22,14 +22,16 @@ package final class RingWriter: Sendable {
     ///
     /// - Parameters:
     ///   - name: for people who look into `/proc`.
+    ///   - lane: the ring's number among those of its service.
     ///   - base: the sequence before the first that will be published.
     ///   - waker: of the service; it wakes sleeping readers where that would take the publisher too long.
     /// Throws `.invalidArgument` for a capacity that is none, `.unavailable` when there is no memory.
     package init(
         _ name: String, events: [RingEvent], capacity: Int = RingLayout.defaultCapacity, epoch: UInt64,
-        base: UInt64 = 0, waker: RingWaker
+        lane: Int = 0, base: UInt64 = 0, waker: RingWaker
     ) throws(RelayError) {
-        let header = try RingHeader(epoch: epoch, base: base, capacity: capacity, events: events)
+        let header = try RingHeader(
+            epoch: epoch, lane: lane, base: base, capacity: capacity, events: events)
         let area = try RingArea(creating: name, header)
         (self.area, self.waker) = (area, waker)
         state = .allocate(capacity: 1)

@@ -3,12 +3,15 @@ import Synchronization
 
 /// A service's side of one peer's wait page: where the peer says that it sleeps.
 ///
-/// The peer can write anything there at any time: it is looked at for one bit, whether to wake, and that at most once in 50 µs.
+/// The peer can write anything there at any time: it is looked at for one bit, whether to wake, and that at most once in 50 µs;
+/// and for how far the peer says that it has come, which is shown to people, and believed by nobody.
 package final class WaitPage: Sendable {
     package static let size = 4_096
     /// Words of the first line, which tell the peer where its flag is; written once, never read back.
     package static let versionOffset = 64
     package static let flagOffsetOffset = 72
+    /// How many of a service's rings have a word of progress.
+    package static let progressCount = 240
     package static let version: UInt64 = 0x3152_4559_414C_5257
     /// Between two calls for a page, in nanoseconds.
     static let interval: UInt64 = 50_000
@@ -16,6 +19,7 @@ package final class WaitPage: Sendable {
     private let memory: SealedMemory
     /// Not 0: the peer sleeps, or is about to.
     nonisolated(unsafe) let flag: UnsafeMutableRawPointer  // Only by relay_load32 and relay_store32.
+    nonisolated(unsafe) private let progress: UnsafeMutableRawPointer  // Only by relay_load.
     private let isClaimed = Atomic(false)
     private let lastWake = Atomic<UInt64>(0)
 
@@ -31,6 +35,14 @@ package final class WaitPage: Sendable {
             page.storeBytes(of: UInt64(offset), toByteOffset: Self.flagOffsetOffset, as: UInt64.self)
         }
         flag = memory.base + offset
+        progress = memory.base + Self.progressOffset(flag: offset)
+    }
+    /// Where the words of progress are: in the half of the page where the flag is not, and not in its first line.
+    static func progressOffset(flag: Int) -> Int { flag >= size / 2 ? 128 : size / 2 }
+
+    /// The last sequence of a ring that the peer says to have delivered; 0 while it has said nothing.
+    package func progress(lane: Int) -> UInt64 {
+        0..<Self.progressCount ~= lane ? relay_load(progress + 8 * lane) : 0
     }
 
     var isFlagged: Bool { relay_load32(flag) != 0 }

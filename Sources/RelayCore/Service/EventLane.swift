@@ -42,6 +42,8 @@ final class EventLane: Sendable {
     let epoch: UInt64
     private let requirement: PeerRequirement
     let state: Mutex<State>
+    /// No signals for now: a hint for who does not hold the lock. Set under it, and cleared there by a tick only.
+    let arePaused = Atomic<Bool>(false)
     let headTemplate: MessageTemplate
 
     init(_ interface: String, names: [String], requirement: PeerRequirement) throws {
