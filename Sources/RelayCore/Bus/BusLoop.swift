@@ -1,7 +1,8 @@
 /// The thread of bus connections: an epoll loop over descriptors, timers and jobs.
 ///
 /// - Order: jobs run in the order of `execute`, one at a time, never under a lock.
-/// - Isolation: descriptor handlers, timers and jobs run on this one thread. It handles no signals.
+/// - Isolation: descriptor handlers, timers and jobs run on this one thread, which holds the loop's turn meanwhile and gives it
+///   up while it sleeps. Another thread gets in between by `withTurn`. The thread handles no signals.
 /// - Loss: no job is dropped; timers are, by `stop()`.
 /// - Cancellation: `stop()`, or the release of the last reference, ends the thread when the jobs given have run.
 package final class BusLoop: Sendable {
@@ -18,8 +19,16 @@ package final class BusLoop: Sendable {
     }
     deinit { core.stop() }
 
-    /// Whether the caller is on the loop's thread.
-    package var isCurrent: Bool { core.isCurrent }
+    /// Whether the caller holds the loop's turn: it is on the loop's thread, or within `withTurn`.
+    package var isCurrent: Bool { core.turn.isMine }
+
+    /// Runs something in a turn of its own, on the calling thread, between those of the loop's thread; before and after the
+    /// loop's end. Waits for its turn; each is served in the order of coming. Not from within a turn.
+    @inline(__always) package func withTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
+        core.turn.take()
+        defer { core.turn.give() }
+        return try body()
+    }
 
     /// Runs a job on the loop's thread, after those given before. After `stop()` too: there is always somebody who waits
     /// for an answer, if only for this one: that the connection is gone.

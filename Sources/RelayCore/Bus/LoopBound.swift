@@ -1,5 +1,5 @@
-/// State that belongs to a loop's thread: no lock, and a trap for the programmer who forgets.
-package final class LoopBound<Value>: @unchecked Sendable {  // Only touched on the loop's thread, which is checked.
+/// State that belongs to who holds a loop's turn: no lock, and a trap for the programmer who forgets.
+package final class LoopBound<Value>: @unchecked Sendable {  // Only touched in a turn, which is checked.
     private var value: Value
     private let loop: BusLoop
 

@@ -23,6 +23,7 @@ final class LoopCore: Sendable {
     private let name: String
     private let state = Mutex(State())
     private let thread = Atomic<UInt>(0)
+    let turn = LoopTurn()
     private static let wakeupID: UInt64 = 0
 
     init(name: String) throws(RelayError) {
@@ -38,7 +39,8 @@ final class LoopCore: Sendable {
         if wakeup >= 0 { close(wakeup) }
     }
 
-    var isCurrent: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+    /// It will look at the jobs before it sleeps: nobody need wake it.
+    private var isOwnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
     // MARK: Jobs and timers
 
@@ -49,7 +51,7 @@ final class LoopCore: Sendable {
             return (!state.isWoken, !state.hasThread)
         }
         // A thread of its own for the jobs that come after the end. Without one they wait for the next try.
-        if mustStart { try? start() } else if mustWake && !isCurrent { wake() }
+        if mustStart { try? start() } else if mustWake && !isOwnThread { wake() }
     }
     func schedule(after duration: Duration, _ job: @escaping BusLoop.Job) -> UInt64 {
         let deadline = MonotonicClock.deadline(after: duration)
@@ -61,7 +63,7 @@ final class LoopCore: Sendable {
             if mustWake { state.isWoken = true }
             return (id, mustWake)
         }
-        if mustWake && !isCurrent { wake() }
+        if mustWake && !isOwnThread { wake() }
         return id
     }
     // Here and below, what leaves the state is released outside the lock: a job may own what calls the loop as it ends.
@@ -76,7 +78,7 @@ final class LoopCore: Sendable {
         }
         guard let (_, handlers) = dropped else { return }
         for (_, registration) in handlers.sorted(by: { $0.key < $1.key }) { execute(registration.whenStopped) }
-        if !isCurrent { wake() }
+        if !isOwnThread { wake() }
     }
 
     // MARK: Descriptors
@@ -134,8 +136,12 @@ final class LoopCore: Sendable {
     private func run() {
         thread.store(pthread_self(), ordering: .relaxed)
         var events = [epoll_event](repeating: epoll_event(), count: 16)
+        turn.take()
+        defer { turn.give() }
         while let timeout = runDue() {
+            turn.give()
             let count = epoll_wait(epoll, &events, Int32(events.count), timeout)
+            turn.take()
             for event in events.prefix(Int(max(0, count))) {
                 if event.data.u64 == Self.wakeupID {
                     var value: UInt64 = 0

@@ -181,4 +181,53 @@ import Testing
         withExtendedLifetime(handled) {}
         #expect(await eventually { count.load(ordering: .relaxed) >= 2 })
     }
+    @Test("who has the turn is alone with the loop's state") func turns() async throws {
+        let loop = try BusLoop(name: "turns")
+        let count = LoopBound(0, on: loop)
+        let isOver = Atomic(false)
+        @Sendable func intrude() async -> Int {
+            var taken = 0
+            while !isOver.load(ordering: .relaxed) {
+                for _ in 0..<100 { loop.withTurn { if loop.isCurrent { count.onLoop += 1 } } }
+                taken += 100
+                await Task.yield()
+            }
+            return taken
+        }
+        let intruders = (0..<2).map { _ in Task.detached(operation: intrude) }
+        let jobs = Atomic(0)
+        let timers = Atomic(0)
+        @Sendable func again() {
+            count.onLoop += 1
+            if jobs.add(1, ordering: .relaxed).newValue < 2_000 { loop.execute { again() } }
+        }
+        // Both get their turns, though others take it again and again.
+        loop.execute { again() }
+        loop.schedule(after: .milliseconds(1)) { timers.add(1, ordering: .relaxed) }
+        #expect(await eventually { jobs.load(ordering: .relaxed) == 2_000 && timers.load(ordering: .relaxed) == 1 })
+        isOver.store(true, ordering: .relaxed)
+        var taken = 0
+        for intruder in intruders { taken += await intruder.value }
+        #expect(loop.withTurn { count.onLoop } == 2_000 + taken)
+        #expect(taken > 0)
+        #expect(!loop.isCurrent)
+        loop.stop()
+    }
+    @Test("a job that is given in another thread's turn wakes the loop, and runs behind it") func outsideJobs()
+        async throws
+    {
+        let loop = try BusLoop(name: "outside")
+        let order = Mutex<[Int]>([])
+        for round in 0..<200 {
+            loop.withTurn {
+                loop.execute { order.withLock { $0.append(2 * round + 1) } }
+                order.withLock { $0.append(2 * round) }
+            }
+            #expect(await eventually { order.withLock { $0.count } == 2 * round + 2 })
+        }
+        #expect(order.withLock { $0 } == Array(0..<400))
+        loop.stop()
+        #expect(await eventually { Self.threadCount(named: "outside") == 0 })
+        #expect(loop.withTurn { loop.isCurrent }, "there is a turn after the end, too")
+    }
 }
