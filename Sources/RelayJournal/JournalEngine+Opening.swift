@@ -84,8 +84,10 @@ extension JournalEngine {
                 .rows([.integer(id)]) { rows.append(($0.integer(0), $0.text(1), $0.text(2))) }
             for (number, name, fields) in rows {
                 present[name] = fields
-                schemas[UInt32(clamping: number)] = EventSchema(
-                    event: name, fields: try fields.split(separator: "\n").map { try WireField(parsing: String($0)) })
+                do {
+                    let fields = try fields.split(separator: "\n").map { try WireField(parsing: String($0)) }
+                    schemas[UInt32(clamping: number)] = EventSchema(event: name, fields: fields)
+                } catch let error as RelayError { throw file.damaged("schema \(number): \(error.message)") }
             }
         }
         try read()

@@ -33,7 +33,8 @@ struct JournalFile {
             throw RelayError(
                 .unavailable,
                 "\(path) is \(size == nil ? "missing" : "empty") beside a \(wal) of \(walSize) bytes: the two were parted; "
-                    + "put the file back, or restore both from a backup; to begin anew, move the -wal away")
+                    + "put the file back, or restore both from a backup; to begin anew, move the -wal away",
+                cause: UnfitFile.damaged)
         }
         if let size, 1..<100 ~= size {
             // Too short for a header: SQLite would begin anew.
@@ -64,13 +65,15 @@ struct JournalFile {
             throw RelayError(
                 .invalidArgument,
                 "\(path) is an SQLite file of something else (application_id \(application), \(tables.count) tables): "
-                    + "move it away, or give the journal another directory")
+                    + "move it away, or give the journal another directory",
+                cause: UnfitFile.foreign)
         }
         if version > JournalSchema.version {
             throw RelayError(
                 .invalidArgument,
                 "\(path) is of version \(version), made by a newer release; this one knows up to "
-                    + "\(JournalSchema.version): update this program, or restore a backup of its own time")
+                    + "\(JournalSchema.version): update this program, or restore a backup of its own time",
+                cause: UnfitFile.newer)
         }
         if version < 1 || !tables.contains("relay_events") { throw damaged("it has no tables of the journal's") }
         return version
@@ -126,14 +129,15 @@ struct JournalFile {
         }
         if let fault { throw damaged(fault) }
     }
-    private func damaged(_ what: String) -> RelayError {
+    func damaged(_ what: String, cause: any Error = UnfitFile.damaged) -> RelayError {
         RelayError(
             .unavailable,
-            "\(path) is damaged (\(what)): restore it from a backup, without its -wal; to begin anew, move both away")
+            "\(path) is damaged (\(what)): restore it from a backup, without its -wal; to begin anew, move both away",
+            cause: cause)
     }
     /// What SQLite's refusal at the start means.
     func refusal(_ error: SQLiteError) -> RelayError {
-        if error.isDamage { return damaged("\(error)") }
+        if error.isDamage { return damaged("\(error)", cause: error) }
         return error.asRelayError("cannot open \(path)")
     }
 }

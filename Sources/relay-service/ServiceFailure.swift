@@ -1,4 +1,5 @@
 import RelayCore
+import RelayJournal
 import RelayTool
 
 /// What ends the service, where its error's code alone does not tell the exit code: the bus and the journal have the same ones.
@@ -8,17 +9,18 @@ struct ServiceFailure: Error {
 
     init(code: ExitCode, message: String) { (self.code, self.message) = (code, message) }
 
-    /// What the journal says when it is opened. With a cause beneath, an errno or SQLite's, it could not be had; without one it
-    /// was read, and refused for what it is.
+    /// What the journal says when it is opened: either the file was read, and is refused for what is in it, or it could not be had.
     init(opening error: any Error) {
-        let error = error as? RelayError ?? RelayError(.internalFailure, "\(error)", cause: error)
-        message = error.message
+        message = (error as? RelayError)?.message ?? "\(error)"
         code =
-            switch error.code {
-            case .conflict: .timedOut
-            case .internalFailure: .software
-            case .storageFull, .notPermitted: .cannotCreate
-            default: error.cause == nil ? .badValue : .cannotCreate
+            if UnfitFile.explains(error) {
+                .badValue
+            } else {
+                switch (error as? RelayError)?.code {
+                case RelayError.Code.conflict?: .timedOut
+                case RelayError.Code.internalFailure?, nil: .software
+                default: .cannotCreate
+                }
             }
     }
 }

@@ -18,7 +18,12 @@ struct ServiceRunner {
         let directory = try prepareStateDirectory()
         let (journal, store) = try await openJournal(in: directory)
         let (bus, daemon) = try chooseBus()
-        let service = try EventService(name: Self.name, on: bus, exporting: Relocation1.self, journal: journal)
+        let service: EventService
+        do {
+            service = try EventService(name: Self.name, on: bus, exporting: Relocation1.self, journal: journal)
+        } catch let error as RelayError where UnfitFile.explains(error) || error.cause is SQLiteError {
+            throw ServiceFailure(opening: error)
+        }
         switch options.domain {
         case .relocation: serve(RelocationCommands(store: store), on: service)
         }

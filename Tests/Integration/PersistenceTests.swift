@@ -141,6 +141,42 @@ import Testing
         }
     }
 
+    @Test(
+        "a journal whose content was damaged is refused with exit code 65, whatever found it",
+        arguments: [
+            ("dd if=/dev/urandom of=journal.sqlite bs=4096 seek=2 count=1 conv=notrunc", "is damaged"),
+            ("sqlite3 journal.sqlite 'PRAGMA writable_schema = 1; DELETE FROM sqlite_master'", "is damaged"),
+            ("sqlite3 journal.sqlite 'ALTER TABLE relay_runs RENAME first TO last'", "first"),
+            ("sqlite3 journal.sqlite \"UPDATE relay_schemas SET fields = 'nonsense'\"", "nonsense"),
+            ("sqlite3 journal.sqlite 'UPDATE relay_interfaces SET events = 7'", "is damaged"),
+            ("sqlite3 journal.sqlite 'UPDATE relocation_schema SET version = 9'", "version 9"),
+            ("sqlite3 journal.sqlite 'DROP TABLE relocation_schema'", "relocation_ids"),
+            ("mv journal.sqlite journal.sqlite-wal", "were parted"),
+        ])
+    func damagedContent(_ damage: String, _ part: String) async throws {
+        let service = try await LiveService.start()
+        _ = try await service.orderBox("Kitchen")
+        #expect(await service.program.terminate().code == 0)
+        let done = try await RunningProgram.run("/bin/sh", ["-ec", "cd \(service.state.path); \(damage)"])
+        try #require(done.code == 0, "\(done)")
+        let outcome = try await RunningProgram.run(
+            Programs.service, ["--bus", "unix:path=/nonexistent/bus", "--state-directory", service.state.path],
+            environment: Programs.environment())
+        #expect(outcome.code == 65, "\(outcome)")
+        #expect(outcome.errors.joined().contains(part), "\(outcome)")
+    }
+
+    @Test("a journal that cannot be opened is refused with exit code 73")
+    func notAFile() async throws {
+        let state = try TestFolder()
+        try #require(mkdir(state.path + "/journal.sqlite", 0o700) == 0)
+        let outcome = try await RunningProgram.run(
+            Programs.service, ["--bus", "unix:path=/nonexistent/bus", "--state-directory", state.path],
+            environment: Programs.environment())
+        #expect(outcome.code == 73, "\(outcome)")
+        #expect(outcome.errors.joined().contains("\(state.path)/journal.sqlite"), "\(outcome)")
+    }
+
     @Test("a directory that its user may not write is refused with exit code 73")
     func unwritable() async throws {
         let folder = try TestFolder()

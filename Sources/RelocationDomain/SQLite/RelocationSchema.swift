@@ -47,7 +47,8 @@ enum RelocationSchema {
             throw RelayError(
                 .schemaMismatch,
                 "the boxes and items in the journal have version \(found), and this program knows versions up to "
-                    + "\(migrations.count): use the program that wrote them, or a newer one")
+                    + "\(migrations.count): use the program that wrote them, or a newer one",
+                cause: UnfitFile.newer)
         }
         if found == migrations.count { return }
         for statement in migrations[found...].joined() { try unit.execute(statement) }

@@ -1,0 +1,33 @@
+import CSQLite
+import RelayCore
+
+/// Why a file cannot serve as the journal, whatever it is that said so: the cause of a `RelayError`.
+package enum UnfitFile: Error, Hashable, Sendable {
+    /// What was written is not what is there, or a part of it is missing.
+    case damaged
+    /// It is something else's.
+    case foreign
+    /// Of a version that this program does not know.
+    case newer
+
+    /// Whether an error comes from what is in the file, rather than from the way to it.
+    package static func explains(_ error: any Error) -> Bool {
+        var next: (any Error)? = error
+        while let error = next {
+            if error is UnfitFile { return true }
+            if let error = error as? SQLiteError { return error.isOfContent }
+            next = (error as? RelayError)?.cause
+        }
+        return false
+    }
+}
+
+extension SQLiteError {
+    /// The file was read: its pages, its tables or its rows are not what a statement needs.
+    fileprivate var isOfContent: Bool {
+        switch primaryCode {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH: true
+        default: false
+        }
+    }
+}
