@@ -4,25 +4,21 @@ import Synchronization
 ///
 /// Everything here is done under the lane's lock.
 extension EventLane {
-    /// What may wait in libdbus because the bus takes it slower than it is published. Past it signals are left out until it
-    /// is half empty, which subscribers see as a gap.
-    static var outgoingLimit: Int { 64 << 20 }
-    /// How many bytes go out between two looks at that.
-    private static var checkEvery: Int { 1 << 20 }
-
+    /// Sends the event that has the lane's sequence, unless signals are paused, or pause here: then `Head` tells of it.
     func send(
         _ message: borrowing WireWriter, _ template: MessageTemplate, on connection: BusConnection,
         _ state: inout State
     ) {
-        if isCongested(connection, message.count, &state) {
-            return
-        }
+        let count = if case .attached(let peers) = state.audience { peers.count } else { 1 }
+        if count == 0 || state.gate.isPaused { return }
+        guard state.gate.admits(state.sequence, signals: count, now: MonotonicClock.now),
+            state.pressure?.admits(message.count * count) != false
+        else { return pause(connection, &state) }
         switch state.audience {
         case .everyone:
             // A connection that is gone ends the service's run; see `publish`.
             try? connection.send(message)
         case .attached(let peers):
-            guard !peers.isEmpty else { return }
             let body = Array(message.bytes[template.bodyStart...])
             for peer in peers {
                 var header = template.header
@@ -31,14 +27,32 @@ extension EventLane {
             }
         }
     }
-    private func isCongested(_ connection: BusConnection, _ count: Int, _ state: inout State) -> Bool {
-        state.sentSinceCheck += count
-        if state.sentSinceCheck > Self.checkEvery || state.isCongested {
-            state.sentSinceCheck = 0
-            let limit = state.isCongested ? Self.outgoingLimit / 2 : Self.outgoingLimit
-            state.isCongested = connection.outgoingBytes > limit
+
+    // MARK: Pausing
+
+    /// How often a pause is looked at, and announces how far the interface has come.
+    private static var pauseTick: Duration { .milliseconds(100) }
+
+    private func pause(_ connection: BusConnection, _ state: inout State) {
+        state.gate.pause(before: state.sequence, now: MonotonicClock.now)
+        arePaused.store(true, ordering: .relaxed)
+        orderPauseTick(connection)
+    }
+    private func orderPauseTick(_ connection: BusConnection) {
+        connection.loop.schedule(after: Self.pauseTick) { [weak self] in self?.tickOfPause() }
+    }
+    private func tickOfPause() {
+        state.withLock { state in
+            guard let connection = state.connection else { return }
+            // Before the first signal that follows, so that what was left out is told by its range.
+            if state.announced != state.sequence { announce(&state) }
+            let isPressed = state.pressure?.isHigh == true
+            if state.gate.tick(state.sequence, isPressed: isPressed, now: MonotonicClock.now) {
+                arePaused.store(false, ordering: .relaxed)
+            } else {
+                orderPauseTick(connection)
+            }
         }
-        return state.isCongested
     }
 
     // MARK: Head
@@ -52,7 +66,8 @@ extension EventLane {
     private func tick() {
         state.withLock { state in
             state.hasTick = false
-            guard let connection = state.connection else { return }
+            // While signals are paused, the pause's ticks announce.
+            guard let connection = state.connection, !state.gate.isPaused else { return }
             if state.sequence != state.seenByTick {
                 orderTick(connection, &state)
             } else if state.announced != state.sequence {

@@ -19,14 +19,14 @@ final class EventLane: Sendable {
         var last: [UInt64]
         var audience: Audience
         var connection: BusConnection?
+        var pressure: BusPressure?
         /// The last word was said: subscribers take it that nothing follows.
         var hasEnded = false
         /// Whether a tick is ordered that will announce the head.
         var hasTick = false
         var announced: UInt64 = 0
         var seenByTick: UInt64 = 0
-        var sentSinceCheck = 0
-        var isCongested = false
+        var gate: SignalGate
 
         /// Of a durable interface only, as are the next two.
         var history: LaneHistory?
@@ -46,11 +46,13 @@ final class EventLane: Sendable {
     let arePaused = Atomic<Bool>(false)
     let headTemplate: MessageTemplate
 
-    init(_ interface: String, names: [String], requirement: PeerRequirement) throws {
+    init(_ interface: String, names: [String], requirement: PeerRequirement, budget: SignalBudget) throws {
         (self.interface, self.names, path) = (interface, names, Stream1.path(of: interface))
         self.requirement = requirement
         epoch = UInt64.random(in: 1...UInt64.max)
-        state = Mutex(State(last: [UInt64](repeating: 0, count: names.count), audience: .attached([])))
+        state = Mutex(
+            State(
+                last: [UInt64](repeating: 0, count: names.count), audience: .attached([]), gate: SignalGate(budget)))
         headTemplate = try MessageTemplate(
             path: path, interface: Stream1.name, member: "Head", signature: Signature(Stream1.headSignature))
     }
@@ -67,10 +69,10 @@ final class EventLane: Sendable {
     ///
     /// - Parameter isOwn: whether the bus lets in nobody but the service's user. Else a broadcast would reach peers that do
     ///   not meet the requirement.
-    func connect(_ connection: BusConnection, isOwn: Bool) {
+    func connect(_ connection: BusConnection, isOwn: Bool, pressure: BusPressure) {
         let isForAll = requirement.isAnyone || isOwn && requirement.admitsSameUser
         state.withLock { state in
-            state.connection = connection
+            (state.connection, state.pressure) = (connection, pressure)
             state.audience = isForAll ? .everyone : .attached([])
         }
     }

@@ -31,7 +31,8 @@ struct ServedInterface: Sendable {
                     + "declare `static let durability = Volatile()`")
         }
         try I.contract.checkNames()
-        let lane = try EventLane(I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement)
+        let lane = try EventLane(
+            I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement, budget: .unlimited)
         var builder = Builder(lane: lane, logIndex: isVolatile ? nil : logIndex)
         for type in I.contract.events { try builder.add(event: type) }
         for type in I.contract.commands { try builder.add(command: type) }

@@ -53,7 +53,8 @@ final class ServiceCore: BusHandler {
             }
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
-            for lane in lanes { lane.connect(connection, isOwn: isOwn) }
+            let pressure = BusPressure(connection)
+            for lane in lanes { lane.connect(connection, isOwn: isOwn, pressure: pressure) }
             try await takeName(connection)
             for lane in lanes { lane.announce() }
         } catch {
