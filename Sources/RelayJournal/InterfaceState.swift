@@ -52,7 +52,7 @@ struct InterfaceState {
             isTouched[event] = true
             touched.append(event)
         }
-        return CommittedEvent(event: event, sequence: sequence, body: body)
+        return CommittedEvent(event: event, sequence: sequence, body: body, fieldsLength: fields.count)
     }
     mutating func wasCommitted(at time: UInt64) {
         committed = counters

@@ -41,7 +41,7 @@ package struct MemoryStream: Sendable {
         head += 1
         last[name] = head
         rows.append(Row(name: name, schema: number, sequence: head, body: body.bytes))
-        return CommittedEvent(event: event, sequence: head, body: body.bytes)
+        return CommittedEvent(event: event, sequence: head, body: body.bytes, fieldsLength: fields.count)
     }
     /// Removes what is not above a sequence; what was removed last of each name.
     mutating func prune(through sequence: UInt64) -> [String: UInt64] {

@@ -78,7 +78,10 @@ extension BusConnection {
         }
         loop.cancel(timer: entry.timer)
         if message.kind == .methodReturn {
-            entry.completion(.success(BusReply(sender: sender ?? "", signature: message.signature, body: message.body)))
+            let reply = BusReply(
+                sender: sender ?? "", signature: message.signature, body: message.body,
+                descriptors: message.descriptors(atMost: 2))
+            entry.completion(.success(reply))
             return
         }
         var text = ""

@@ -220,7 +220,13 @@ package final class BusConnection: Sendable {
     static func flush(_ inner: inout Inner) {
         guard let pointer = inner.pointer else { return }
         while !inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 {
-            _ = inner.outbox.takeFirst { bytes in
+            _ = inner.outbox.takeFirst { item in
+                guard case .bytes(let bytes) = item else {
+                    if case .message(let message) = item {
+                        _ = dbus_connection_send(pointer, message.handle.pointer, nil)
+                    }
+                    return
+                }
                 // A message that libdbus refuses is one of ours gone wrong; it has a place in the sequence, and will be missed.
                 guard let message = try? MessageHandle(parsing: bytes) else { return }
                 _ = dbus_connection_send(pointer, message.pointer, nil)

@@ -33,6 +33,13 @@ package struct BusReply: Sendable {
     package let sender: String
     package let signature: String
     package let body: [UInt8]
+    /// The file descriptors that the answer begins with; none beyond the second.
+    package let descriptors: [ReceivedDescriptor]
+
+    package init(sender: String, signature: String, body: [UInt8], descriptors: [ReceivedDescriptor] = []) {
+        (self.sender, self.signature) = (sender, signature)
+        (self.body, self.descriptors) = (body, descriptors)
+    }
 
     /// Reads the answer's values in order. Throws `SchemaMismatch` when it has another signature than `expected`.
     package func read<Result>(_ expected: String, _ body: (inout WireReader) throws -> Result) throws(RelayError)

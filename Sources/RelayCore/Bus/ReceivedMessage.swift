@@ -51,6 +51,23 @@ package struct ReceivedMessage: ~Copyable {
     package func withBody<Result>(_ read: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try read(UnsafeRawBufferPointer(rebasing: marshalled.bytes[(marshalled.bodyStart ?? 0)...]))
     }
+    /// The file descriptors that the arguments begin with, at most so many: duplicates of the message's own.
+    func descriptors(atMost limit: Int) -> [ReceivedDescriptor] {
+        var iterator = DBusMessageIter()
+        var found: [ReceivedDescriptor] = []
+        guard dbus_message_iter_init(handle.pointer, &iterator) != 0 else { return [] }
+        while found.count < limit, dbus_message_iter_get_arg_type(&iterator) == Self.descriptorType {
+            var number: Int32 = -1
+            dbus_message_iter_get_basic(&iterator, &number)
+            // -1: the message has no such one, or this process has no room for it.
+            guard number >= 0 else { break }
+            found.append(ReceivedDescriptor(number))
+            dbus_message_iter_next(&iterator)
+        }
+        return found
+    }
+    /// `DBUS_TYPE_UNIX_FD`, a macro with a cast.
+    static let descriptorType = Int32(UInt8(ascii: "h"))
     package var body: [UInt8] { withBody { Array($0) } }
 
     /// libdbus's own last word on a connection. Anybody may send one of this name, but not without a sender.

@@ -63,6 +63,8 @@ package struct RingPen: ~Copyable {
         tail = next
         moment(.published)
     }
+    /// Nothing was written yet, and nobody else has the memory.
+    func store(base: UInt64) { relay_store(area.memory.base + RingLayout.baseOffset, base) }
     /// Nothing follows.
     package func end() { relay_store_release(area.end, 1) }
 }

@@ -46,6 +46,11 @@ package final class RingWriter: Sendable {
         state.deallocate()
     }
 
+    /// The sequence before the first, when it was not known before the memory was there. Before any reader has the descriptor.
+    package func begin(after sequence: UInt64) {
+        lock.withLock { _ in state.pointee.begin(after: sequence) }
+    }
+
     // MARK: Publishing
 
     /// Publishes the next event, whose sequence, predecessor and time are the ring's to give.
@@ -73,10 +78,17 @@ package final class RingWriter: Sendable {
     ///
     /// Throws as above, and `.invalidArgument` for a sequence that does not follow.
     package func publish(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
+        if try put(record, payload) { wakeSleepers() }
+    }
+    /// As above, and wakes nobody: returns whether somebody seems to sleep. For a caller with a lock of its own, which lets go of
+    /// it before `wakeSleepers`: that may be a system call.
+    @inline(__always)
+    package func put(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) throws(RelayError) -> Bool {
         let (isPublished, hasSleepers) = lock.withLock { _ in state.pointee.append(record, payload) }
         if !isPublished { throw refusal(record.kind, payload.count, record) }
-        if hasSleepers { waker.wake(sleepers) }
+        return hasSleepers
     }
+    package func wakeSleepers() { waker.wake(sleepers) }
     /// Nothing follows: readers drain what there is, and leave. Idempotent.
     package func end() {
         lock.withLock { _ in state.pointee.end() }

@@ -18,6 +18,10 @@ struct WriterState: ~Copyable {
         (self.sequence, self.last, self.sizes, self.maximumPayload) = (sequence, last, sizes, maximumPayload)
     }
 
+    mutating func begin(after sequence: UInt64) {
+        self.sequence = sequence
+        pen.store(base: sequence)
+    }
     @inline(__always) private func accepts(_ kind: Int, _ count: Int) -> Bool {
         guard !hasEnded, kind >= 0, kind < sizes.count else { return false }
         let size = sizes[kind]

@@ -5,8 +5,11 @@ package struct CommittedEvent: Sendable {
     package let sequence: UInt64
     /// A signal's whole body: the fields, then the stamp.
     package let body: [UInt8]
+    /// How many of the body's bytes are the fields; padding and stamp follow.
+    package let fieldsLength: Int
 
-    package init(event: Int, sequence: UInt64, body: [UInt8]) {
+    package init(event: Int, sequence: UInt64, body: [UInt8], fieldsLength: Int) {
         (self.event, self.sequence, self.body) = (event, sequence, body)
+        self.fieldsLength = fieldsLength
     }
 }

@@ -19,12 +19,15 @@ extension EventLane: EmittingLane {
         for event in events { emit(event, &message) }
     }
     private func emit(_ event: CommittedEvent, _ message: inout WireWriter) {
-        state.withLock { state in
+        let sleepers = state.withLock { state -> RingWriter? in
             // After the last word nothing leaves, and no answer counts it: it is in the log, for the next run's readers.
-            guard !state.hasEnded, state.last.indices.contains(event.event) else { return }
+            guard !state.hasEnded, state.last.indices.contains(event.event) else { return nil }
             state.sequence = event.sequence
             state.last[event.event] = event.sequence
-            guard let connection = state.connection, state.templates.indices.contains(event.event) else { return }
+            let sleepers = putIntoRing(event, state)
+            guard let connection = state.connection, state.templates.indices.contains(event.event) else {
+                return sleepers
+            }
             let template = state.templates[event.event]
             template.begin(&message)
             message.append(event.body)
@@ -33,6 +36,22 @@ extension EventLane: EmittingLane {
                 send(message, template, on: connection, &state)
             }
             if !state.hasTick { orderTick(connection, &state) }
+            return sleepers
+        }
+        sleepers?.wakeSleepers()
+    }
+    private func putIntoRing(_ event: CommittedEvent, _ state: borrowing State) -> RingWriter? {
+        // The stamp is the body's end.
+        let stamp = event.body.count - 3 * 8
+        guard state.ring != nil, 0...stamp ~= event.fieldsLength else { return nil }
+        return event.body.withUnsafeBytes { body in
+            // Within the body: looked at above.
+            let previous = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: stamp + 8, as: UInt64.self))
+            let time = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: stamp + 16, as: UInt64.self))
+            let record = RingRecord(
+                kind: event.event, sequence: event.sequence, previous: previous,
+                publishedAt: Timestamp(microseconds: time))
+            return putIntoRing(record, UnsafeRawBufferPointer(rebasing: body[..<event.fieldsLength]), state)
         }
     }
     func pruned(_ last: [String: UInt64]) { state.withLock { $0.history?.prune(last) } }

@@ -28,6 +28,9 @@ final class EventLane: Sendable {
         var seenByTick: UInt64 = 0
         var gate: SignalGate
 
+        /// From the first peer that asked for it to the end of the run.
+        var ring: RingWriter?
+
         /// Of a durable interface only, as are the next two.
         var history: LaneHistory?
         /// The signals' headers, by the events' numbers.
@@ -38,6 +41,8 @@ final class EventLane: Sendable {
     let interface: String
     let path: String
     let names: [String]
+    /// What its ring will be, if it has one.
+    let ring: RingPlan?
     /// This run's number.
     let epoch: UInt64
     private let requirement: PeerRequirement
@@ -46,8 +51,11 @@ final class EventLane: Sendable {
     let arePaused = Atomic<Bool>(false)
     let headTemplate: MessageTemplate
 
-    init(_ interface: String, names: [String], requirement: PeerRequirement, budget: SignalBudget) throws {
+    init(
+        _ interface: String, names: [String], requirement: PeerRequirement, budget: SignalBudget, ring: RingPlan?
+    ) throws {
         (self.interface, self.names, path) = (interface, names, Stream1.path(of: interface))
+        self.ring = ring
         self.requirement = requirement
         epoch = UInt64.random(in: 1...UInt64.max)
         state = Mutex(
@@ -88,36 +96,56 @@ final class EventLane: Sendable {
     ///
     /// Throws what `encode` throws, and `TooLarge`: the sequence is then as before. A bus that is gone is no error here: the
     /// event has its place, and subscribers will find it missing.
-    func publish(_ index: Int, _ template: MessageTemplate, _ encode: (inout WireWriter) throws -> Void) throws {
+    ///
+    /// - Parameter raw: what the ring gets instead of the fields.
+    func publish(
+        _ index: Int, _ template: MessageTemplate, raw: UnsafeRawBufferPointer? = nil,
+        _ encode: (inout WireWriter) throws -> Void
+    ) throws {
         var message = WireWriter(capacity: template.bodyStart + 256)
         template.begin(&message)
         // Before the lock: an `encode(to:)` is anybody's code, which may publish, or wait for somebody who does.
         try encode(&message)
-        try state.withLock { state in
-            if state.hasEnded {
-                throw RelayError(
-                    .unavailable, "\(interface) has ended with its service's run: nothing can be published")
-            }
+        let fields = template.bodyStart..<message.count
+        try checkRing(raw?.count ?? fields.count, index)
+        let sleepers = try state.withLock { state -> RingWriter? in
+            if state.hasEnded { throw ended }
             let sequence = state.sequence + 1
-            message.uint64(sequence)
-            message.uint64(state.last[index])
-            message.uint64(Timestamp.now.microseconds)
+            let record = RingRecord(
+                kind: index, sequence: sequence, previous: state.last[index], publishedAt: .now)
+            message.uint64(record.sequence)
+            message.uint64(record.previous)
+            message.uint64(record.publishedAt.microseconds)
             try template.finish(&message, serial: state.connection?.nextSerial() ?? 1)
             state.sequence = sequence
             state.last[index] = sequence
-            guard let connection = state.connection else { return }
-            send(message, template, on: connection, &state)
-            if !state.hasTick { orderTick(connection, &state) }
+            let sleepers = message.withUnsafeBytes { bytes in
+                putIntoRing(record, raw ?? UnsafeRawBufferPointer(rebasing: bytes[fields]), state)
+            }
+            if let connection = state.connection {
+                send(message, template, on: connection, &state)
+                if !state.hasTick { orderTick(connection, &state) }
+            }
+            return sleepers
         }
+        sleepers?.wakeSleepers()
+    }
+    var ended: RelayError {
+        RelayError(.unavailable, "\(interface) has ended with its service's run: nothing can be published")
     }
     /// Says that nothing more comes of this run, unless that cannot be known, and sends nothing more.
     func end(isKnown: Bool = true) {
-        state.withLock { state in
+        let ring = state.withLock { state in
             // Without a bus nobody heard of it: they know that the end is unknown.
-            if state.connection == nil { return }
-            if isKnown { send(head: "End", &state) }
-            (state.connection, state.hasEnded) = (nil, true)
+            if state.connection != nil {
+                if isKnown { send(head: "End", &state) }
+                (state.connection, state.hasEnded) = (nil, true)
+            }
+            defer { state.ring = nil }
+            return state.ring
         }
+        // Its last event is in it: nothing is put there any more.
+        ring?.end()
     }
 
     // MARK: Peers

@@ -13,7 +13,7 @@ public final class EventService: Sendable {
     private let events: ServedEvents
     private let storage: (any EventLogStorage)?
     private let commands: [ObjectIdentifier: AnyServedCommand]
-    private let core: ServiceCore
+    let core: ServiceCore
     private let strays = Mutex<[String]>([])
     private let hasRun = Atomic<Bool>(false)
 
@@ -35,7 +35,7 @@ public final class EventService: Sendable {
         var served: [ServedInterface] = []
         for interface in interfaces {
             let logIndex = journal == nil ? nil : served.count { $0.logged != nil }
-            served.append(try ServedInterface(interface, logIndex: logIndex))
+            served.append(try ServedInterface(interface, number: served.count, logIndex: logIndex))
         }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")

@@ -19,8 +19,10 @@ struct ServedInterface: Sendable {
     /// Checks every type, and refuses what D-Bus cannot carry by type, field and reason (`UnsupportedType`); a bad or doubled
     /// name is an `InvalidArgument`, as is a durable interface without a log.
     ///
-    /// - Parameter logIndex: the place among the log's interfaces that a durable one gets; nil without a log.
-    init<I: EventInterface>(_ interface: I.Type, logIndex: Int?) throws {
+    /// - Parameters:
+    ///   - number: of the interface in its service.
+    ///   - logIndex: the place among the log's interfaces that a durable one gets; nil without a log.
+    init<I: EventInterface>(_ interface: I.Type, number: Int, logIndex: Int?) throws {
         try BusNames.check(I.name, as: .interface)
         retention = (I.durability as? Durable)?.retention
         let isVolatile = I.durability is Volatile
@@ -32,7 +34,8 @@ struct ServedInterface: Sendable {
         }
         try I.contract.checkNames()
         let lane = try EventLane(
-            I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement, budget: .unlimited)
+            I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement, budget: .unlimited,
+            ring: RingPlan(interface, isVolatile: isVolatile, lane: number))
         var builder = Builder(lane: lane, logIndex: isVolatile ? nil : logIndex)
         for type in I.contract.events { try builder.add(event: type) }
         for type in I.contract.commands { try builder.add(command: type) }

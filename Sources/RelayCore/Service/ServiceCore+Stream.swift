@@ -8,6 +8,9 @@ extension ServiceCore {
         case "Read":
             guard hasSignature(Stream1.readSignature, call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.read(call, interface, connection) }
+        case "OpenRing":
+            guard hasSignature("", call, connection) else { return }
+            ifPermitted(call, interface, connection) { $0.openRing(call, interface, connection) }
         case "Schemas":
             guard hasSignature("", call, connection) else { return }
             var body = WireWriter()

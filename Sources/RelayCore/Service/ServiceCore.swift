@@ -7,6 +7,7 @@ final class ServiceCore: BusHandler {
         var credentials: [String: PeerCredentials] = [:]
         /// Who waits for the bus to tell a peer's.
         var waiting: [String: [@Sendable (PeerCredentials) -> Void]] = [:]
+        var pages = WaitPages()
     }
     private enum End {
         case running
@@ -16,10 +17,11 @@ final class ServiceCore: BusHandler {
     let name: String
     private let bus: Bus
     let tree: ObjectTree
-    private let interfaces: [ServedInterface]
+    let interfaces: [ServedInterface]
     private var lanes: [EventLane] { interfaces.map(\.lane) }
     let loop: BusLoop
     let queues = CommandQueues()
+    let waker = RingWaker()
     /// The log's threads answer, too.
     let limits = Mutex(ReadLimits())
     let accounts = AccountCache(of: SystemAccounts())
@@ -166,6 +168,7 @@ final class ServiceCore: BusHandler {
         // What is kept by a unique name goes with it: after the bus restarts, it may be another's.
         state.onLoop.credentials[change.name] = nil
         queues.depart(change.name)
+        closeRings(of: change.name)
         limits.withLock { $0.depart(change.name) }
         for lane in lanes { lane.depart(change.name) }
     }

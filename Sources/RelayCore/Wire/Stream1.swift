@@ -23,6 +23,7 @@ package enum Stream1 {
                     .init("epoch", "t"), .init("events", "a(suv)"), .init("oldest", "t"), .init("through", "t"),
                     .init("head", "t"), .init("token", "t"),
                 ]),
+            .init("OpenRing", out: [.init("ring", "h"), .init("waitPage", "h")]),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
             .init("Status", out: [.init("status", "a{sv}")]),
         ],
@@ -40,6 +41,7 @@ package enum Stream1 {
     package static let attachmentSignature = "tttta{st}"
     package static let readSignature = "astut"
     package static let pageSignature = "ta(suv)tttt"
+    package static let openRingSignature = "hh"
     package static let statusSignature = "a{sv}"
     package static let headSignature = "tta{st}"
     package static let schemasSignature = "a{u(sas)}"

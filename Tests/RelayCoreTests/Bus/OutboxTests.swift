@@ -14,7 +14,7 @@ import Testing
                 model.append(message)
             } else {
                 var taken: [UInt8]?
-                let wasThere = outbox.takeFirst { taken = Array($0) }
+                let wasThere = outbox.takeFirst { if case .bytes(let bytes) = $0 { taken = Array(bytes) } }
                 #expect(wasThere == !model.isEmpty && taken == model.first, "seed \(seed), step \(step)")
                 if !model.isEmpty { model.removeFirst() }
             }

@@ -1,0 +1,65 @@
+import Synchronization
+
+/// The ring lane: shared memory that has the events before the bus gets them.
+extension EventLane {
+    /// The ring, which the first one who asks makes; by one thread at a time.
+    ///
+    /// Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no memory.
+    func openRing(_ waker: RingWaker) throws(RelayError) -> RingWriter {
+        guard let plan = ring else {
+            throw RelayError(.notFound, "\(interface) has no ring: its events come as signals")
+        }
+        if let ring = state.withLock({ $0.ring }) { return ring }
+        // Without the lock: a large one takes its time, and nobody who publishes should wait for that.
+        let ring = try RingWriter(
+            "relay-ring", events: plan.events, capacity: plan.capacity, epoch: epoch, lane: plan.lane, waker: waker)
+        let isOpen = state.withLock { state in
+            if state.hasEnded { return false }
+            ring.begin(after: state.sequence)
+            state.ring = ring
+            return true
+        }
+        if !isOpen { throw ended }
+        return ring
+    }
+    var hasRing: Bool { state.withLock { $0.ring != nil } }
+    func detach(_ page: WaitPage) { state.withLock { $0.ring }?.detach(page) }
+
+    /// Puts an event into the ring, if there is one, under the lane's lock. Returns the ring if somebody sleeps, to be woken when the
+    /// lock is free.
+    @inline(__always)
+    func putIntoRing(_ record: RingRecord, _ payload: UnsafeRawBufferPointer, _ state: borrowing State) -> RingWriter? {
+        guard let ring = state.ring else { return nil }
+        // Neither number, size nor sequence can be refused: they are the lane's.
+        let hasSleepers = (try? ring.put(record, payload)) ?? false
+        return hasSleepers ? ring : nil
+    }
+    /// Throws `TooLarge` for what the ring could only tell the absence of, though nobody could read it elsewhere.
+    func checkRing(_ count: Int, _ index: Int) throws(RelayError) {
+        guard let ring, count > ring.largestPayload else { return }
+        throw RelayError(
+            .tooLarge,
+            "\(interface).\(names[index]): \(count) bytes, \(ring.largestPayload) fit into a quarter of the ring; "
+                + "give the interface a larger ringCapacity")
+    }
+
+    // MARK: Without a signal
+
+    /// Gives the event its place and puts it into the ring, while signals pause.
+    ///
+    /// Returns false when they do not, and nothing was done: they may have gone on since `arePaused` was looked at.
+    /// Throws as `publish`.
+    func publishPaused(_ index: Int, _ payload: UnsafeRawBufferPointer) throws -> Bool {
+        let (isDone, sleepers) = try state.withLock { state -> (Bool, RingWriter?) in
+            if state.hasEnded { throw ended }
+            guard arePaused.load(ordering: .relaxed) else { return (false, nil) }
+            let record = RingRecord(
+                kind: index, sequence: state.sequence + 1, previous: state.last[index], publishedAt: .now)
+            state.sequence = record.sequence
+            state.last[index] = record.sequence
+            return (true, putIntoRing(record, payload, state))
+        }
+        sleepers?.wakeSleepers()
+        return isDone
+    }
+}

@@ -1,0 +1,58 @@
+import RelayTestKit
+import Synchronization
+
+@testable import RelayCore
+
+/// A subscriber by hand: opens rings over the bus, reads them, sleeps on its page.
+final class RingPeer: Sendable {
+    struct Record: Hashable, Sendable {
+        var kind: Int
+        var sequence: UInt64
+        var previous: UInt64
+        var publishedAt: Timestamp
+        var payload: [UInt8]
+        var isTooLarge = false
+    }
+    let stranger: BusStranger
+    /// The page of the first ring.
+    private let page = Mutex<RingWaiter?>(nil)
+
+    private init(_ stranger: BusStranger) { self.stranger = stranger }
+    static func join(_ bus: Bus) async throws -> RingPeer { RingPeer(try await BusStranger.join(bus)) }
+
+    func call(_ service: String, _ interface: String) async throws -> BusReply {
+        try await stranger.connection.call(
+            MethodCall(to: service, path: Stream1.path(of: interface), interface: Stream1.name, member: "OpenRing"))
+    }
+    func openRing(_ service: String, _ interface: String, after: UInt64 = 0) async throws -> RingReader {
+        let reply = try await call(service, interface)
+        guard reply.signature == Stream1.openRingSignature, reply.descriptors.count == 2 else {
+            throw RelayError(.schemaMismatch, "\(reply.signature), \(reply.descriptors.count) descriptors")
+        }
+        let waiter = try RingWaiter(receiving: reply.descriptors[1].number)
+        page.withLock { if $0 == nil { $0 = waiter } }
+        return RingReader(try RingArea(receiving: reply.descriptors[0].number), after: after)
+    }
+    var waiter: RingWaiter { page.withLock { $0 }! }  // Opened one: see `openRing`.
+
+    /// Reads until this sequence has come.
+    func drain(_ reader: inout RingReader, to last: UInt64) async throws -> [Record] {
+        var records: [Record] = []
+        while records.last?.sequence ?? 0 < last {
+            switch try reader.next() {
+            case .record(let record): records.append(Self.copy(record, Array(reader.payload), isTooLarge: false))
+            case .tooLarge(let record): records.append(Self.copy(record, [], isTooLarge: true))
+            case .absent, .lapped: break
+            case .ended: return records
+            case .empty: await Task.yield()
+            }
+            if Task.isCancelled { break }
+        }
+        return records
+    }
+    private static func copy(_ record: RingRecord, _ payload: [UInt8], isTooLarge: Bool) -> Record {
+        Record(
+            kind: record.kind, sequence: record.sequence, previous: record.previous,
+            publishedAt: record.publishedAt, payload: payload, isTooLarge: isTooLarge)
+    }
+}
