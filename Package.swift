@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "RelayJournal", targets: ["RelayJournal"]),
         .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
         .library(name: "Relocation", targets: ["Relocation"]),
+        .library(name: "Telemetry", targets: ["Telemetry"]),
         .executable(name: "relay-service", targets: ["relay-service"]),
         .executable(name: "relay-cli", targets: ["relay-cli"]),
     ],
@@ -34,12 +35,17 @@ let package = Package(
         .target(name: "Relocation", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(
             name: "RelocationDomain", dependencies: ["RelayCore", "RelayJournal", "Relocation"], swiftSettings: strict),
+        .target(name: "Telemetry", dependencies: ["RelayCore"], swiftSettings: strict),
+        .target(
+            name: "TelemetryDomain", dependencies: ["RelayCore", "Telemetry", "CRelayShims"], swiftSettings: strict),
         // What the two programs share: options, exit codes, where the private bus is.
         .target(name: "RelayTool", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
         .executableTarget(
             name: "relay-service",
-            dependencies: ["RelayCore", "RelayJournal", "RelayTool", "Relocation", "RelocationDomain"],
-            swiftSettings: strict),
+            dependencies: [
+                "RelayCore", "RelayJournal", "RelayTool", "Relocation", "RelocationDomain", "Telemetry",
+                "TelemetryDomain",
+            ], swiftSettings: strict),
         .executableTarget(
             name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
         .testTarget(
@@ -50,6 +56,9 @@ let package = Package(
         .testTarget(
             name: "RelocationDomainTests",
             dependencies: ["RelocationDomain", "RelayJournal", "RelayTestKit", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TelemetryDomainTests", dependencies: ["TelemetryDomain", "Telemetry", "RelayTestKit"],
+            swiftSettings: strict),
         .testTarget(name: "RelayToolTests", dependencies: ["RelayTool", "RelayTestKit"], swiftSettings: strict),
         .testTarget(
             name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit"], swiftSettings: strict),
@@ -75,7 +84,8 @@ let package = Package(
             path: "Tests/RingTests", swiftSettings: strict),
         // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
         .testTarget(
-            name: "IntegrationTests", dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "Relocation"],
+            name: "IntegrationTests",
+            dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "Telemetry"],
             path: "Tests/Integration", exclude: ["dbus_python_client.py"], swiftSettings: strict),
         // Real processes that are killed, and two that end themselves where a test says.
         .executableTarget(

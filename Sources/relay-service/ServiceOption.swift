@@ -3,7 +3,7 @@ import RelayTool
 /// The daemon's options.
 enum ServiceOption: Int32, OptionName {
     case session = 256
-    case system, bus, ownBus, stateDirectory, synchronous, domain, logLevel, version, help
+    case system, bus, ownBus, stateDirectory, synchronous, domain, rate, logLevel, version, help
 
     static let helpOption = Self.help
 
@@ -16,6 +16,7 @@ enum ServiceOption: Int32, OptionName {
         case .stateDirectory: "state-directory"
         case .synchronous: "synchronous"
         case .domain: "domain"
+        case .rate: "rate"
         case .logLevel: "log-level"
         case .version: "version"
         case .help: "help"
@@ -27,6 +28,7 @@ enum ServiceOption: Int32, OptionName {
         case .stateDirectory: "DIR"
         case .synchronous: "HOW"
         case .domain: "NAME"
+        case .rate: "N"
         case .logLevel: "LEVEL"
         default: nil
         }
@@ -39,7 +41,8 @@ enum ServiceOption: Int32, OptionName {
         case .ownBus: "a private bus that ends with the service, for machines without one"
         case .stateDirectory: "where the journal is; see below"
         case .synchronous: "full (the default) or normal; see below"
-        case .domain: "what to serve: \(ServiceOptions.Domain.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .domain: "what to serve: relocation (the default), telemetry, or both: see below"
+        case .rate: "telemetry samples a second, from 0.1 to 10000 (10)"
         case .logLevel: "error, warning, info (the default) or debug"
         case .version: "the version"
         case .help: "this text"

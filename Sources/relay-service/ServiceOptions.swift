@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import TelemetryDomain
 
 /// What the command line asks for.
 struct ServiceOptions: Equatable {
@@ -7,7 +8,7 @@ struct ServiceOptions: Equatable {
         case session, system, own
         case address(String)
     }
-    enum Domain: String, CaseIterable { case relocation }
+    enum Domain: String, CaseIterable { case relocation, telemetry }
     enum Action: Equatable {
         case serve(ServiceOptions)
         case help, version
@@ -19,20 +20,28 @@ struct ServiceOptions: Equatable {
     /// nil: what the environment says.
     var stateDirectory: String?
     var synchronous = Synchronous.full
-    var domain = Domain.relocation
+    var domains: Set<Domain> = [.relocation]
+    /// Telemetry samples a second.
+    var rate = standardRate
     var logLevel = Log.Level.info
 
+    private static let standardRate = 10.0
     static let version = "relay-service \(Version.current)\n"
     static var help: String {
         """
         Usage: relay-service [--session | --system | --bus ADDRESS | --own-bus] [OPTION…]
 
-        Serves \(ServiceRunner.name) on D-Bus: boxes and the items in them, with an event for
-        every change. Both are kept in a journal, over restarts and crashes. Logs to stderr.
-        Ends on SIGTERM, SIGINT and SIGHUP (but under nohup), after what runs has finished.
+        Serves \(ServiceRunner.name) on D-Bus. Logs to stderr. Ends on SIGTERM, SIGINT and
+        SIGHUP (but under nohup), after what runs has finished.
 
         Options:
         \(ServiceOption.lines(Array(ServiceOption.allCases), width: 24))
+        --domain relocation serves boxes and the items in them, with an event for every change.
+        Both are kept in a journal, over restarts and crashes. --domain telemetry publishes this
+        host's own figures, from /proc: processors, memory, load and network interfaces in turn,
+        --rate events a second together, each from a reading of its time. It keeps nothing, and
+        needs no journal. --domain relocation,telemetry serves both, as does --domain twice.
+
         The journal is in DIR, or else in $STATE_DIRECTORY (the first, if it is a list), or in
         $XDG_STATE_HOME/relay, or in $HOME/.local/state/relay. One service has it at a time.
 
@@ -60,6 +69,7 @@ struct ServiceOptions: Equatable {
                 .invalidArgument, "there is no argument '\(operand)': relay-service takes options only (--help)")
         }
         var options = ServiceOptions()
+        var (domains, rate) = (Set<Domain>(), Double?.none)
         for option in scanned.options {
             let argument = option.argument ?? ""
             switch option.key {
@@ -74,12 +84,33 @@ struct ServiceOptions: Equatable {
                 options.stateDirectory = argument
             case .synchronous:
                 options.synchronous = try value(argument, of: "way of writing", Synchronous.allCases) { $0.rawValue }
-            case .domain: options.domain = try value(argument, of: "domain", Domain.allCases) { $0.rawValue }
+            case .domain: domains.formUnion(try Self.domains(argument))
+            case .rate: rate = try Self.rate(argument)
             case .logLevel: options.logLevel = try value(argument, of: "log level", Log.Level.allCases) { $0.name }
             case .help, .version: break
             }
         }
+        if !domains.isEmpty { options.domains = domains }
+        if let rate {
+            if !options.domains.contains(.telemetry) {
+                throw RelayError(.invalidArgument, "--rate is that of telemetry: give --domain telemetry, too")
+            }
+            options.rate = rate
+        }
         return .serve(options)
+    }
+    private static func domains(_ list: String) throws(RelayError) -> [Domain] {
+        try list.split(separator: ",", omittingEmptySubsequences: false).map { name throws(RelayError) in
+            try value(String(name), of: "domain", Domain.allCases) { $0.rawValue }
+        }
+    }
+    private static func rate(_ text: String) throws(RelayError) -> Double {
+        let isPlain = text.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+        guard isPlain, let rate = Double(text), TelemetrySampler.rates.contains(rate) else {
+            throw RelayError(
+                .invalidArgument, "--rate '\(text)' is no number of samples a second between 0.1 and 10000")
+        }
+        return rate
     }
     private mutating func choose(_ choice: BusChoice) throws(RelayError) {
         if let bus, bus != choice {

@@ -3,10 +3,9 @@ import RelayCore
 import RelayJournal
 import RelayTool
 import Relocation
-import RelocationDomain
-import Synchronization
+import Telemetry
 
-/// The composition root: puts bus, service and domain together, and runs them.
+/// The composition root: puts bus, service and domains together, and runs them.
 struct ServiceRunner {
     static let name = "org.eventrelay.Service1"
     let options: ServiceOptions
@@ -15,67 +14,38 @@ struct ServiceRunner {
 
     /// Returns when the task is cancelled. Throws what ends the service otherwise.
     func run() async throws {
-        let directory = try prepareStateDirectory()
-        let (journal, store) = try await openJournal(in: directory)
+        let kept = options.domains.contains(.relocation) ? try await JournalHost.open(options, environment) : nil
         let (bus, daemon) = try chooseBus()
-        let service: EventService
         do {
-            service = try EventService(name: Self.name, on: bus, exporting: Relocation1.self, journal: journal)
+            try await serve(on: bus, kept)
+        } catch {
+            await daemon?.stop()
+            throw kept?.failure ?? error
+        }
+        log.info("released \(Self.name)")
+        kept?.journal.close()
+        await daemon?.stop()
+    }
+    private func serve(on bus: Bus, _ kept: JournalHost?) async throws {
+        let service = try makeService(on: bus, kept)
+        kept?.serve(on: service)
+        await kept?.tellState(log)
+        let telemetry = options.domains.contains(.telemetry) ? try TelemetryHost(options, on: service, log) : nil
+        try telemetry?.start()
+        defer { telemetry?.stop() }
+        let domains = options.domains.map(\.rawValue).sorted().joined(separator: ", ")
+        try await service.run { log.info("ready: \(Self.name) on \(bus), domain \(domains)") }
+    }
+    private func makeService(on bus: Bus, _ kept: JournalHost?) throws -> EventService {
+        do {
+            guard let kept else { return try EventService(name: Self.name, on: bus, exporting: Telemetry1.self) }
+            return options.domains.contains(.telemetry)
+                ? try EventService(
+                    name: Self.name, on: bus, exporting: Relocation1.self, Telemetry1.self, journal: kept.journal)
+                : try EventService(name: Self.name, on: bus, exporting: Relocation1.self, journal: kept.journal)
         } catch let error as RelayError where UnfitFile.explains(error) || error.cause is SQLiteError {
             throw ServiceFailure(opening: error)
         }
-        switch options.domain {
-        case .relocation: serve(RelocationCommands(store: store), on: service)
-        }
-        await tellState(of: journal, in: directory)
-        do {
-            try await service.run { log.info("ready: \(Self.name) on \(bus), domain \(options.domain.rawValue)") }
-        } catch {
-            await daemon?.stop()
-            throw failure(journal) ?? error
-        }
-        log.info("released \(Self.name)")
-        journal.close()
-        await daemon?.stop()
-    }
-
-    // MARK: Journal
-
-    private func prepareStateDirectory() throws(ServiceFailure) -> String {
-        let directory: StateDirectory
-        do throws(RelayError) {
-            directory = try StateDirectory.find(options.stateDirectory, environment: environment)
-        } catch {
-            throw ServiceFailure(code: .usage, message: error.message)
-        }
-        do throws(RelayError) {
-            try directory.prepare()
-        } catch {
-            throw ServiceFailure(code: .cannotCreate, message: error.message)
-        }
-        return directory.path
-    }
-    private func openJournal(in directory: String) async throws -> (EventJournal, JournalStore) {
-        do {
-            let journal = try EventJournal(
-                directory: directory, synchronous: options.synchronous == .full ? .full : .normal)
-            return (journal, try await JournalStore(journal))
-        } catch {
-            throw ServiceFailure(opening: error)
-        }
-    }
-    /// How much there is; nothing of what.
-    private func tellState(of journal: EventJournal, in directory: String) async {
-        let figures = (try? await journal.access.storage.figures(of: Relocation1.name)) ?? []
-        let told = figures.map { ", \($0.name) \($0.value)" }.joined()
-        log.info("journal: \(directory), synchronous \(options.synchronous.rawValue)\(told)")
-    }
-    /// Why the service ended, if that was the journal's doing.
-    private func failure(_ journal: EventJournal) -> ServiceFailure? {
-        let reason = Mutex<RelayError?>(nil)
-        // Calls back at once, or never again that anybody is there to hear it.
-        journal.access.storage.onFailure { error in reason.withLock { $0 = error } }
-        return reason.withLock { $0 }.map { ServiceFailure(code: .outputFailed, message: $0.message) }
     }
 
     // MARK: Bus
@@ -111,13 +81,5 @@ struct ServiceRunner {
             return (.address(daemon.address), daemon)
         }
         throw refusal ?? RelayError(.unavailable, "no folder for a bus: set XDG_RUNTIME_DIR")
-    }
-
-    private func serve(_ commands: RelocationCommands<JournalStore>, on service: EventService) {
-        service.handle(OrderBox.self) { command, _ in try await commands.handle(command) }
-        service.handle(DistributeItem.self) { command, _ in try await commands.handle(command) }
-        service.handle(RemoveBox.self) { command, _ in try await commands.handle(command) }
-        service.handle(RemoveItem.self) { command, _ in try await commands.handle(command) }
-        service.handle(Contents.self) { command, _ in try await commands.handle(command) }
     }
 }

@@ -1,0 +1,11 @@
+import RelayCore
+
+/// A text of the kernel's that says something else than expected.
+struct ProcFault: Error, Equatable {
+    /// What is missing or no number: "a number of 'cpu3'".
+    let what: String
+
+    func relayError(_ path: String) -> RelayError {
+        RelayError(.internalFailure, "\(path) has not \(what): this kernel writes it otherwise", cause: self)
+    }
+}

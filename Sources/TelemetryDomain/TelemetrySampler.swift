@@ -1,0 +1,98 @@
+package import RelayCore
+import CRelayShims
+import Dispatch
+import Synchronization
+import Telemetry
+
+/// Takes samples at a rate, on a thread of its own: each source in turn, each sample a reading of its own time.
+package final class TelemetrySampler: Sendable {
+    /// Samples a second that can be asked for.
+    package static let rates = 0.1...10_000
+
+    private let rate: Double
+    private let output: any TelemetryOutput
+    private let log: @Sendable (String) -> Void
+    private let sources: Mutex<[any TelemetrySource]>
+    private let isStopped = Atomic<Bool>(false)
+    /// Signalled to stop a sleep.
+    private let alarm = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    /// - Parameters:
+    ///   - rate: events a second, of all sources together.
+    ///   - log: is told of a source that fails, and of samples that were left out.
+    package init(
+        rate: Double, sources: sending [any TelemetrySource], output: any TelemetryOutput,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.rate = min(max(rate, Self.rates.lowerBound), Self.rates.upperBound)
+        (self.output, self.log) = (TellingOutput(output: output), log)
+        self.sources = Mutex(sources)
+    }
+
+    /// Begins. Once only. Throws `Unavailable` when the process can have no more threads.
+    package func start() throws(RelayError) {
+        let context = Unmanaged.passRetained(self)
+        let failed = relay_start_thread(
+            "telemetry",
+            { context in
+                guard let context else { return }
+                // Retained in `start`, for this thread.
+                Unmanaged<TelemetrySampler>.fromOpaque(context).takeRetainedValue().run()
+            }, context.toOpaque())
+        if failed != 0 {
+            context.release()
+            hasEnded.signal()
+            throw RelayError(.unavailable, "no thread to sample on: \(SystemError(failed))", cause: SystemError(failed))
+        }
+    }
+    /// Ends it, and returns when nothing more is published. Waits for at most one reading. Once only.
+    package func stop() {
+        isStopped.store(true, ordering: .releasing)
+        alarm.signal()
+        hasEnded.wait()
+    }
+
+    private func run() {
+        defer { hasEnded.signal() }
+        var sources = self.sources.withLock { $0 }
+        var pacer = Pacer(rate: rate, now: MonotonicClock.now)
+        var turn = 0
+        while !isStopped.load(ordering: .acquiring) {
+            let deadline = pacer.deadline
+            if MonotonicClock.now < deadline {
+                // By the same clock: the uptime of Dispatch is the kernel's monotonic one.
+                _ = alarm.wait(timeout: DispatchTime(uptimeNanoseconds: deadline))
+                continue
+            }
+            do {
+                // A host without network interfaces has had its turn, too.
+                pacer.took(max(1, try sources[turn].sample(to: output)), now: MonotonicClock.now)
+                turn = (turn + 1) % sources.count
+            } catch let failure as PublishingFailure {
+                // The service's run is over: that is no news.
+                if !(.unavailable ~= failure.cause) { log("no more samples: \(failure.cause)") }
+                return
+            } catch {
+                log("no more samples of \(sources[turn].name): \((error as? RelayError)?.message ?? "\(error)")")
+                sources.remove(at: turn)
+                if sources.isEmpty { return }
+                turn %= sources.count
+            }
+            if let report = pacer.report(now: MonotonicClock.now) { log(report.text) }
+        }
+    }
+}
+
+/// What ends the sampling: the events have nowhere to go.
+private struct PublishingFailure: Error {
+    let cause: any Error
+}
+
+/// Tells what publishing throws from what reading throws.
+private struct TellingOutput: TelemetryOutput {
+    let output: any TelemetryOutput
+    func publish<E: TelemetryEvent>(_ event: E) throws {
+        do { try output.publish(event) } catch { throw PublishingFailure(cause: error) }
+    }
+}

@@ -1,0 +1,67 @@
+import RelayCore
+import RelayJournal
+import RelayTool
+import Relocation
+import RelocationDomain
+import Synchronization
+
+/// The journal of the domains that keep something, and what is in it.
+struct JournalHost {
+    let journal: EventJournal
+    let store: JournalStore
+    private let directory: String
+    private let synchronous: ServiceOptions.Synchronous
+
+    /// Throws `ServiceFailure` with the exit code.
+    static func open(_ options: ServiceOptions, _ environment: [String: String]) async throws -> JournalHost {
+        let directory = try prepareDirectory(options, environment)
+        do {
+            let journal = try EventJournal(
+                directory: directory, synchronous: options.synchronous == .full ? .full : .normal)
+            return JournalHost(
+                journal: journal, store: try await JournalStore(journal), directory: directory,
+                synchronous: options.synchronous)
+        } catch {
+            throw ServiceFailure(opening: error)
+        }
+    }
+    private static func prepareDirectory(
+        _ options: ServiceOptions, _ environment: [String: String]
+    ) throws(ServiceFailure) -> String {
+        let directory: StateDirectory
+        do throws(RelayError) {
+            directory = try StateDirectory.find(options.stateDirectory, environment: environment)
+        } catch {
+            throw ServiceFailure(code: .usage, message: error.message)
+        }
+        do throws(RelayError) {
+            try directory.prepare()
+        } catch {
+            throw ServiceFailure(code: .cannotCreate, message: error.message)
+        }
+        return directory.path
+    }
+
+    func serve(on service: EventService) {
+        let commands = RelocationCommands(store: store)
+        service.handle(OrderBox.self) { command, _ in try await commands.handle(command) }
+        service.handle(DistributeItem.self) { command, _ in try await commands.handle(command) }
+        service.handle(RemoveBox.self) { command, _ in try await commands.handle(command) }
+        service.handle(RemoveItem.self) { command, _ in try await commands.handle(command) }
+        service.handle(Contents.self) { command, _ in try await commands.handle(command) }
+    }
+
+    /// How much there is; nothing of what.
+    func tellState(_ log: Log) async {
+        let figures = (try? await journal.access.storage.figures(of: Relocation1.name)) ?? []
+        let told = figures.map { ", \($0.name) \($0.value)" }.joined()
+        log.info("journal: \(directory), synchronous \(synchronous.rawValue)\(told)")
+    }
+    /// Why the service ended, if that was the journal's doing.
+    var failure: ServiceFailure? {
+        let reason = Mutex<RelayError?>(nil)
+        // Calls back at once, or never again that anybody is there to hear it.
+        journal.access.storage.onFailure { error in reason.withLock { $0 = error } }
+        return reason.withLock { $0 }.map { ServiceFailure(code: .outputFailed, message: $0.message) }
+    }
+}
