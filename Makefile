@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test soak demo bench lint format clean dependencies-build dependencies-test dependencies-bench
+.PHONY: help build test soak demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench
 
 # The compiler was seen to hang: every build is bounded, so that nothing waits forever.
 swift := scripts/bounded-swift 420
@@ -20,7 +20,7 @@ help:
 	@echo "make test    all checks: format, warnings, tests, and the bus tests against libdbus's debug build"
 	@echo "make soak    the long forms: thousands of kills, torn writes, a million events; up to an hour and a half"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
-	@echo "make bench   our figures beside those of plain C pairs, in one run"
+	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
 	@echo "make lint    what the formatter would say; 'make format' does it"
 	@echo "make clean   removes everything that was built"
 	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
@@ -63,7 +63,11 @@ soak: dependencies-test
 bench: dependencies-bench
 	$(swift) build -c release --package-path Benchmarks
 	@# All, whatever the first ones say. Each fails when it misses a goal.
-	status=0; for bench in publish-bench signal-bench journal-bench replay-bench; do Benchmarks/.build/release/$$bench || status=1; done; exit $$status
+	status=0; for bench in publish-bench signal-bench journal-bench replay-bench lane-bench; do Benchmarks/.build/release/$$bench || status=1; done; exit $$status
+
+# The last results of lane-bench, put into the documentation.
+bench-docs:
+	Benchmarks/.build/release/lane-bench --render Benchmarks/results/lanes.json docs/BENCHMARKS.md docs/benchmarks.svg
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build Benchmarks/results

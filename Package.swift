@@ -19,6 +19,9 @@ let package = Package(
         .library(name: "Telemetry", targets: ["Telemetry"]),
         .executable(name: "relay-service", targets: ["relay-service"]),
         .executable(name: "relay-cli", targets: ["relay-cli"]),
+        // For Benchmarks/Package.swift alone.
+        .executable(name: "lane-ring", targets: ["lane-ring"]),
+        .library(name: "LaneSupport", targets: ["CLaneSupport", "LaneReport"]),
     ],
     targets: [
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
@@ -67,9 +70,14 @@ let package = Package(
             name: "TestSupport", dependencies: ["RelayCore", "Relocation"], path: "Tests/Support", swiftSettings: strict
         ),
         // In this package, not in Benchmarks/Package.swift: the ring is no public API.
+        .target(name: "CLaneSupport", path: "Benchmarks/lane-support"),
         .executableTarget(
-            name: "ring-bench", dependencies: ["RelayCore", "CRelayShims"], path: "Benchmarks/ring-bench",
+            name: "lane-ring", dependencies: ["RelayCore", "CLaneSupport"], path: "Benchmarks/lane-ring",
             swiftSettings: strict),
+        // Statistics, tables and the plot: pure, and tested.
+        .target(name: "LaneReport", path: "Benchmarks/lane-report", swiftSettings: strict),
+        .testTarget(
+            name: "LaneReportTests", dependencies: ["LaneReport", "CLaneSupport"], swiftSettings: strict),
         // The ring, with other processes at its ends.
         .target(
             name: "RingSupport", dependencies: ["RelayCore", "CRelayShims"], path: "Tests/RingSupport",

@@ -1,0 +1,46 @@
+import CLaneSupport
+import RelayCore
+
+/// Ours from end to end, by the public API alone: `EventService.publish` to a handler behind an `EventRelay`.
+///
+/// The channel is `SERVICE@BUS`. Variants: `ring` (signals within the budget beside it), `paused` (past the budget before the
+/// measurement begins), `signal` (an interface without a ring), each with `-coded` for a Codable event instead of a fixed layout.
+@main enum LaneOurs {
+    static func main() {
+        let run = UnsafeMutablePointer<lane_run>.allocate(capacity: 1)  // One for the process: never given back.
+        run.initialize(to: lane_begin(CommandLine.argc, CommandLine.unsafeArgv))
+        let variant = String(cString: run.pointee.options.variant)
+        do {
+            switch variant {
+            case "ring", "paused", "ring-coded", "paused-coded": try end(Lanes1.self, run, variant)
+            case "signal", "signal-coded": try end(Signals1.self, run, variant)
+            default: lane_fail("variant", variant)
+            }
+        } catch {
+            lane_fail("lane-ours", "\(error)")
+        }
+    }
+    private static func end<I: EventInterface>(
+        _ interface: I.Type, _ run: UnsafeMutablePointer<lane_run>, _ variant: String
+    ) throws where I.Durability == Volatile {
+        switch (variant.hasSuffix("-coded"), run.pointee.options.size) {
+        case (true, 64): try end(Reading<I>.self, run, variant)
+        case (false, 64): try end(Fixed64<I>.self, run, variant)
+        case (false, 256): try end(Fixed256<I>.self, run, variant)
+        case (false, 1_024): try end(Fixed1024<I>.self, run, variant)
+        case (false, 4_096): try end(Block<I>.self, run, variant)
+        default: lane_fail("size", "\(run.pointee.options.size)")
+        }
+    }
+    private static func end<E: LaneEvent>(
+        _ type: E.Type, _ run: UnsafeMutablePointer<lane_run>, _ variant: String
+    ) throws {
+        let channel = String(cString: run.pointee.options.channel).split(separator: "@", maxSplits: 1).map(String.init)
+        guard channel.count == 2 else { lane_fail("channel", "not SERVICE@BUS") }
+        if run.pointee.options.sends {
+            try OurSender<E>(run, service: channel[0], bus: channel[1], pauses: variant.hasPrefix("paused")).sendAll()
+        } else {
+            try OurReceiver<E>(run, service: channel[0], bus: channel[1]).receiveAll()
+        }
+    }
+}

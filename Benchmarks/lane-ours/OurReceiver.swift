@@ -1,0 +1,27 @@
+import CLaneSupport
+import Dispatch
+import Glibc
+import RelayCore
+
+struct OurReceiver<E: LaneEvent> {
+    private let run: UnsafeMutablePointer<lane_run>
+    private let relay: EventRelay
+
+    init(_ run: UnsafeMutablePointer<lane_run>, service: String, bus: String) throws {
+        self.run = run
+        relay = try EventRelay(following: service, on: .address(bus), interfaces: E.Interface.self)
+    }
+    func receiveAll() throws {
+        // Used by the one thread on which this subscription's handler runs.
+        nonisolated(unsafe) let run = run
+        let hasEnded = DispatchSemaphore(value: 0)
+        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate) { event in
+            if event.take(run) { hasEnded.signal() }
+        }
+        relay.activate()
+        lane_attached(run)
+        hasEnded.wait()
+        subscription.cancel()
+        relay.invalidate()
+    }
+}

@@ -1,0 +1,28 @@
+/// A figure, held against what it has to be.
+public struct Goal: Sendable {
+    public let text: String
+    /// Nil: it was not measured.
+    public let value: Double?
+    public let limit: Double
+    /// The figure must not be below the limit; else not above.
+    public let isFloor: Bool
+    /// What there is to say besides.
+    public let note: String
+
+    init(_ text: String, _ value: Double?, atMost limit: Double, note: String = "") {
+        (self.text, self.value, self.limit, isFloor, self.note) = (text, value, limit, false, note)
+    }
+    init(_ text: String, _ value: Double?, atLeast limit: Double, note: String = "") {
+        (self.text, self.value, self.limit, isFloor, self.note) = (text, value, limit, true, note)
+    }
+    public var isMet: Bool {
+        guard let value, value.isFinite else { return false }
+        return isFloor ? value >= limit : value <= limit
+    }
+    public var verdict: String { value == nil ? "not measured" : isMet ? "met" : "MISSED" }
+    public var line: String {
+        let figure = value.map { Number.short($0) } ?? "–"
+        let bound = "\(isFloor ? "at least" : "at most") \(Number.short(limit))"
+        return "\(text): \(figure), \(bound)\(note.isEmpty ? "" : " (\(note))")"
+    }
+}

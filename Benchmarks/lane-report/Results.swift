@@ -1,0 +1,41 @@
+/// All figures of a run of the benchmark, by cell and round.
+public struct Results: Codable, Sendable {
+    public struct Machine: Codable, Hashable, Sendable {
+        public let processor: String
+        public let processors: Int
+        public let kernel: String
+        public init(processor: String, processors: Int, kernel: String) {
+            (self.processor, self.processors, self.kernel) = (processor, processors, kernel)
+        }
+    }
+    public struct Row: Codable, Sendable {
+        public let cell: Cell
+        /// By the metric's name: one value a round.
+        public var figures: [String: [Double]]
+    }
+    public let machine: Machine
+    public let rounds: Int
+    public let isQuick: Bool
+    public private(set) var rows: [Row]
+
+    public init(machine: Machine, plan: Plan, isQuick: Bool) {
+        (self.machine, self.isQuick, rounds) = (machine, isQuick, plan.rounds)
+        rows = plan.cells.map { Row(cell: $0, figures: [:]) }
+    }
+    public mutating func add(_ figures: [Metric: Double], to cell: Cell) {
+        guard let place = rows.firstIndex(where: { $0.cell == cell }) else { return }
+        for (metric, value) in figures { rows[place].figures[metric.rawValue, default: []].append(value) }
+    }
+
+    /// One value a round; none where it was not measured.
+    public func values(_ metric: Metric, of cell: Cell) -> [Double] {
+        rows.first { $0.cell == cell }?.figures[metric.rawValue] ?? []
+    }
+    public func median(_ metric: Metric, of cell: Cell) -> Double? { Statistics.median(values(metric, of: cell)) }
+    /// The median of the rounds' ratios: what moves the machine's pace moves both sides of each.
+    public func ratio(_ metric: Metric, _ cell: Cell, to other: Cell) -> Double? {
+        let (ours, theirs) = (values(metric, of: cell), values(metric, of: other))
+        guard ours.count == theirs.count, !theirs.contains(0) else { return nil }
+        return Statistics.median(zip(ours, theirs).map { $0 / $1 })
+    }
+}

@@ -1,0 +1,37 @@
+import CLaneSupport
+import Glibc
+import RelayCore
+
+/// Reads the ring, spinning or sleeping on its wait page.
+struct RingListener {
+    private let run: UnsafeMutablePointer<lane_run>
+
+    init(_ run: UnsafeMutablePointer<lane_run>) { self.run = run }
+
+    func receiveAll() throws {
+        let (page, own) = (run.pointee.page!, run.pointee.own!)
+        while lane_load_word(&page.pointee.descriptor) == 0 { usleep(500) }
+        let process = page.pointee.process
+        let area = try RingArea(
+            receiving: LaneRing.descriptor(page.pointee.descriptor, of: process, O_RDONLY))
+        let waiter = try RingWaiter(receiving: LaneRing.descriptor(own.pointee.descriptor, of: process, O_RDWR))
+        var reader = RingReader(area, after: 0)
+        lane_attached(run)
+        let spins = run.pointee.options.spins
+        while true {
+            switch try reader.next() {
+            case .record:
+                if lane_take(run, reader.payload.baseAddress) { return }
+            case .empty:
+                // In the spinning form it does not sleep, however long nothing comes; else it does after the usual while.
+                if spins {
+                    while !reader.hasNews { lane_pause() }
+                } else {
+                    _ = waiter.wait { reader.hasNews }
+                }
+            // What was overwritten is what was sent and not received.
+            default: break
+            }
+        }
+    }
+}

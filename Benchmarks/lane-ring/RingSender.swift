@@ -1,0 +1,39 @@
+import CLaneSupport
+import Glibc
+import RelayCore
+
+/// Publishes payloads as wire bytes, and knows no types.
+final class RingSender {
+    private let run: UnsafeMutablePointer<lane_run>
+    private let ring: RingWriter
+    private let pages: [WaitPage]
+    private let payload: UnsafeMutableRawBufferPointer
+
+    init(_ run: UnsafeMutablePointer<lane_run>) throws {
+        self.run = run
+        let options = run.pointee.options
+        ring = try RingWriter("bench", events: [RingEvent(name: "Payload")], epoch: 1, waker: RingWaker())
+        pages = try (0..<Int(options.receivers)).map { try WaitPage(slot: $0) }
+        payload = .allocate(byteCount: Int(options.size), alignment: 64)
+    }
+    deinit { payload.deallocate() }
+
+    func sendAll() throws {
+        let page = run.pointee.page!
+        for (index, waitPage) in pages.enumerated() {
+            ring.attach(waitPage)
+            lane_receiver_of(page, UInt32(index)).pointee.descriptor = UInt64(waitPage.descriptor)
+        }
+        // Last: it says that all the others are there.
+        lane_store_word(&page.pointee.descriptor, UInt64(ring.descriptor))
+        lane_send_all(
+            run,
+            { context, number, sentAt in
+                Unmanaged<RingSender>.fromOpaque(context!).takeUnretainedValue().send(number, sentAt)
+            }, nil, Unmanaged.passUnretained(self).toOpaque())
+    }
+    private func send(_ number: UInt64, _ sentAt: UInt64) {
+        lane_fill(payload.baseAddress, UInt32(payload.count), number, sentAt)
+        do { try ring.publish(0, UnsafeRawBufferPointer(payload)) } catch { lane_fail("publish", "\(error)") }
+    }
+}

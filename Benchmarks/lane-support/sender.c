@@ -1,0 +1,137 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "payload.h"
+
+void lane_fill(void *payload, uint32_t size, uint64_t number, uint64_t sent_at) {
+    lane_payload *event = (lane_payload *)payload;
+    switch (size) {
+    case 64: return lane_fill_words(event, 64, number, sent_at);
+    case 256: return lane_fill_words(event, 256, number, sent_at);
+    case 1024: return lane_fill_words(event, 1024, number, sent_at);
+    case 4096: return lane_fill_words(event, 4096, number, sent_at);
+    default: return lane_fill_words(event, size, number, sent_at);
+    }
+}
+
+static uint64_t cpu_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void wait_until(uint64_t due, bool spins) {
+    if (spins) {
+        while (lane_now() < due) lane_pause();
+        return;
+    }
+    struct timespec time = {.tv_sec = (time_t)(due / 1000000000u), .tv_nsec = (long)(due % 1000000000u)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR) {}
+}
+
+static bool all_are(const lane_run *run, uint64_t state) {
+    for (uint32_t i = 0; i < run->options.receivers; i++)
+        if (lane_load_word(&run->page->receivers[i].state) < state) return false;
+    return true;
+}
+
+static uint64_t slowest(const lane_run *run) {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < run->options.receivers; i++) {
+        uint64_t progress = lane_load_word(&run->page->receivers[i].progress);
+        if (progress < least) least = progress;
+    }
+    return least;
+}
+
+// Sends the same number each millisecond until all receivers are so far.
+static void send_until(lane_run *run, uint64_t state, lane_send send, void *context, uint64_t number, const char *what) {
+    uint64_t limit = lane_now() + 20000000000u;
+    while (!all_are(run, state)) {
+        send(context, number, 0);
+        usleep(1000);
+        if (lane_now() > limit) lane_fail(what, "not all receivers within 20 s");
+    }
+}
+
+static void paced(lane_run *run, lane_send send, void *context) {
+    const lane_options *options = &run->options;
+    uint64_t *callers = lane_callers(run->page, options->count);
+    uint64_t warm_up = options->count / 10, due = lane_now() + 1000000;
+    for (uint64_t i = 0; i < warm_up; i++, due += options->interval) {
+        wait_until(due, options->spins);
+        send(context, LANE_PROBE, lane_now());
+    }
+    for (uint64_t number = 1; number <= options->count; number++, due += options->interval) {
+        wait_until(due, options->spins);
+        uint64_t now = lane_now();
+        send(context, number, now);
+        callers[number - 1] = lane_now() - now;
+    }
+    run->page->sent = options->count;
+}
+
+static void at_full_speed(lane_run *run, lane_send send, void *context, uint64_t window) {
+    uint64_t step = window == 0 ? 64 : window < 256 ? 1 : 64;
+    uint64_t end = lane_now() + run->options.milliseconds * 1000000u, number = 0;
+    do {
+        for (uint64_t i = 0; i < step; i++) send(context, ++number, 1);
+        while (window > 0 && slowest(run) + window < number + step) lane_pause();
+    } while (lane_now() < end);
+    run->page->sent = number;
+}
+
+static void tight(lane_run *run, lane_send send, void *context) {
+    for (uint64_t i = 0; i < 20000; i++) send(context, LANE_PROBE, 0);
+    uint64_t start = lane_now();
+    for (uint64_t number = 1; number <= run->options.count; number++) send(context, number, 1);
+    run->page->tight_picoseconds = (lane_now() - start) * 1000 / run->options.count;
+    run->page->sent = run->options.count;
+}
+
+static void wake(lane_run *run, lane_send send, void *context) {
+    uint64_t count = run->options.count, *callers = lane_callers(run->page, count);
+    uint64_t *cpus = lane_cpu_times(run->page, count), *walls = lane_wall_times(run->page, count);
+    for (uint64_t number = 1; number <= count; number++) {
+        // All asleep; the caller is not: its own awaking is no part of it.
+        usleep(15000);
+        wait_until(lane_now() + 2000000, true);
+        uint64_t cpu = cpu_time(), now = lane_now();
+        send(context, number, now);
+        callers[number - 1] = lane_now() - now;
+        uint64_t limit = now + 5000000000u;
+        while (slowest(run) < number) {
+            usleep(50);
+            if (lane_now() > limit) lane_fail("wake", "a receiver did not wake up within 5 s");
+        }
+        walls[number - 1] = lane_now() - now;
+        cpus[number - 1] = cpu_time() - cpu;
+    }
+    run->page->sent = count;
+}
+
+void lane_send_all(lane_run *run, lane_send send, lane_prepare prepare, void *context) {
+    const lane_options *options = &run->options;
+    lane_page *page = run->page;
+    send_until(run, LANE_HEARD, send, context, LANE_PROBE, "probe");
+    if (prepare) prepare(context);
+    lane_store_word(&page->state, LANE_PREPARED);
+    while (!lane_load_word(&page->go)) usleep(500);
+    lane_confine(options->processor);
+    uint64_t cpu = cpu_time();
+    page->started_at = lane_now();
+    switch (options->load) {
+    case LANE_PACED: paced(run, send, context); break;
+    case LANE_FULL: at_full_speed(run, send, context, 0); break;
+    case LANE_LOSSLESS: at_full_speed(run, send, context, options->window); break;
+    case LANE_TIGHT: tight(run, send, context); break;
+    case LANE_WAKE: wake(run, send, context); break;
+    }
+    page->ended_at = lane_now();
+    // Those whose receivers are stopped hear no end: the harness ends them.
+    if (options->load != LANE_TIGHT) send_until(run, LANE_FINISHED, send, context, LANE_END, "end");
+    page->cpu = cpu_time() - cpu;
+    lane_store_word(&page->state, LANE_DONE);
+}
