@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Decodes events of one type, each by the schema that it was written with. From any thread.
+/// Decodes events of one type, each by the schema that it was written with, or by its ring's shape. From any thread.
 class AnyEventDecoder: @unchecked Sendable {  // Its only subclass guards what changes.
     func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { fatalError("AnyEventDecoder is abstract") }
 }
@@ -22,10 +22,23 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         var schemas: LaneSchemas?
         var byNumber: [UInt32: Way] = [:]
         var last: (number: UInt32, way: Way)?
+        var ring: RingWay?
+    }
+    /// How a ring's payloads become events, or why they cannot.
+    final class RingWay: Sendable {
+        let shape: RingShape
+        fileprivate let map: FieldMap
+        /// The payload is a value's own bytes, of this type.
+        let isOwn: Bool
+        let fault: RelayError?
+        fileprivate init(_ shape: RingShape, _ map: FieldMap, isOwn: Bool, fault: RelayError? = nil) {
+            (self.shape, self.map, self.isOwn, self.fault) = (shape, map, isOwn, fault)
+        }
     }
     private let codec: WireCodec<E>
     private let trailing: Signature
     private let own: Way
+    private let ringEvent: RingEvent
     private let ways = Mutex(Ways())
 
     /// Throws `UnsupportedType` with type, field and reason.
@@ -33,12 +46,14 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         codec = try WireCodec(event: type)
         trailing = try Signature(WireSchema.stampSignature)
         own = Way(codec.map, codec.schema.signature)
+        ringEvent = try RingEvent(type)
     }
 
     override func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { try event(raw) }
 
     /// Throws `SchemaMismatch` for one that its schema makes unreadable, and what the codec throws for its bytes.
     func event(_ raw: RawEvent) throws -> E {
+        if let shape = raw.shape { return try event(raw.body, ringWay(shape)) }
         let way = way(raw)
         if let fault = way.fault { throw fault }
         guard PageReader.isEqual(raw.signature, way.signature) else {
@@ -53,6 +68,50 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         guard let schemas, let number else { return nil }
         return way(schemas, number).fault
     }
+
+    // MARK: Rings
+
+    func ringWay(_ shape: RingShape) -> RingWay {
+        ways.withLock { ways in
+            if let known = ways.ring, known.shape === shape { return known }
+            let way = makeRingWay(shape)
+            ways.ring = way
+            return way
+        }
+    }
+    /// A payload as an event. Throws the way's fault, and `InvalidArgument` for its bytes.
+    func event(_ payload: UnsafeRawBufferPointer, _ way: RingWay) throws -> E {
+        if let fault = way.fault { throw fault }
+        if way.isOwn {
+            let size = MemoryLayout<E>.size
+            guard payload.count == size, let bytes = payload.baseAddress else {
+                throw RelayError(.invalidArgument, "\(E.name): \(payload.count) bytes; its layout has \(size)")
+            }
+            // Of this size, and every byte of it a number's: `RingEvent.init` checked the type.
+            return withUnsafeTemporaryAllocation(of: E.self, capacity: 1) { value in
+                UnsafeMutableRawBufferPointer(value).copyMemory(
+                    from: UnsafeRawBufferPointer(start: bytes, count: size))
+                return value[0]
+            }
+        }
+        guard let transcoder = way.shape.transcoder else { return try codec.decode(payload, using: way.map) }
+        var writer = WireWriter(capacity: 2 * payload.count + 64)
+        try transcoder.transcode(payload, into: &writer)
+        return try writer.withUnsafeBytes { bytes in Result { try codec.decode(bytes, using: way.map) } }.get()
+    }
+    private func makeRingWay(_ shape: RingShape) -> RingWay {
+        if let size = ringEvent.rawSize, shape.rawSize == size, shape.fingerprint == ringEvent.fingerprint {
+            return RingWay(shape, codec.map, isOwn: true)
+        }
+        do throws(RelayError) {
+            return RingWay(
+                shape, try FieldMap(sender: shape.fields, to: codec.schema, event: E.name), isOwn: false)
+        } catch {
+            return RingWay(shape, codec.map, isOwn: false, fault: error)
+        }
+    }
+
+    // MARK: Messages
 
     private func way(_ raw: RawEvent) -> Way {
         guard let schemas = raw.schemas, let number = raw.schema else { return own }

@@ -28,12 +28,7 @@ extension FeedDecoding where Payload == Envelope {
     init(interface: String, names: Set<String>?) {
         let known = NameTable()
         token = { names?.contains($0) == false ? -1 : known.add($0) }
-        payload = { token, raw, stamp in
-            Envelope(
-                interface: interface, name: known[token], signature: String(decoding: raw.signature, as: UTF8.self),
-                body: Array(raw.body), stamp: stamp, fields: raw.schemas?.fields(raw.schema),
-                isLive: raw.isLive)
-        }
+        payload = { token, raw, stamp in try raw.envelope(interface, known[token], stamp) }
     }
     /// Names that were met, by number.
     private final class NameTable: Sendable {

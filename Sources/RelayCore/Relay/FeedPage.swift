@@ -1,4 +1,4 @@
-/// Events on their way to a positioned subscription, as they came: a page of the journal, or one signal.
+/// Events on their way to a positioned subscription, as they came: a page of the journal, one signal, or one payload of a ring.
 final class FeedPage: Sendable {
     struct Entry: Sendable {
         /// The decoder's number for the event.
@@ -12,31 +12,31 @@ final class FeedPage: Sendable {
     let entries: [Entry]
     let epoch: UInt64
     let schemas: LaneSchemas?
-    /// A signal.
+    /// No page.
     let isLive: Bool
+    /// Of a ring's payload, which is all of the bytes, and what it does not have.
+    private let ring: (shape: RingShape, stamp: Stamp)?
     /// Once the last one was handled, everything asked for up to here was.
     let through: UInt64
 
     init(page bytes: [UInt8], _ entries: [Entry], epoch: UInt64, through: UInt64, _ schemas: LaneSchemas?) {
         (self.bytes, self.entries, self.epoch, self.schemas) = (bytes, entries, epoch, schemas)
-        (isLive, self.through) = (false, through)
+        (isLive, self.through, ring) = (false, through, nil)
     }
-    init(
-        live token: Int32, signature: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer, _ stamp: Stamp,
-        schema: UInt32?, _ schemas: LaneSchemas?
-    ) {
+    init(live token: Int32, _ raw: RawEvent, _ stamp: Stamp) {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(body.count + signature.count)
-        bytes.append(contentsOf: body)
-        bytes.append(contentsOf: signature)
+        bytes.reserveCapacity(raw.body.count + raw.signature.count)
+        bytes.append(contentsOf: raw.body)
+        bytes.append(contentsOf: raw.signature)
         self.bytes = bytes
-        entries = [
-            Entry(token: token, schema: schema, signature: body.count..<bytes.count, body: 0..<body.count)
-        ]
-        (epoch, self.schemas, isLive, through) = (stamp.epoch, schemas, true, stamp.sequence)
+        let (body, signature) = (0..<raw.body.count, raw.body.count..<bytes.count)
+        entries = [Entry(token: token, schema: raw.schema, signature: signature, body: body)]
+        (epoch, schemas, isLive, through) = (stamp.epoch, raw.schemas, true, stamp.sequence)
+        ring = raw.shape.map { ($0, stamp) }
     }
 
     func stamp(_ index: Int) -> Stamp {
+        if let ring { return ring.stamp }
         let stamp = bytes.withUnsafeBytes { bytes in
             RawEvent.stamp(of: UnsafeRawBufferPointer(rebasing: bytes[entries[index].body]), epoch: epoch)
         }
@@ -44,6 +44,7 @@ final class FeedPage: Sendable {
         return stamp ?? Stamp(epoch: epoch, sequence: 0, previous: 0, publishedAt: Timestamp(microseconds: 0))
     }
     func withEvent<Result>(_ index: Int, _ body: (RawEvent) throws -> Result) rethrows -> Result {
+        if let ring { return try bytes.withUnsafeBytes { try body(RawEvent(ring.shape, payload: $0)) } }
         let entry = entries[index]
         return try bytes.withUnsafeBytes { bytes in
             try body(

@@ -1,16 +1,21 @@
 /// One interface of a followed service: who follows it, and what was asked of the bus for them.
-final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
-    /// One event of the interface, as it was seen on the bus or in the journal.
-    struct Event {
+final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
+    /// One event of the interface, as it was seen on the bus, in the journal or in a ring's list.
+    final class Event: @unchecked Sendable {  // In a turn of the loop only.
         let index: Int
         let name: String
         fileprivate let utf8: [UInt8]
         /// The sink's number for it.
         let token: Int
         /// By the publisher's subscriptions.
-        var isWanted: Bool
+        @exclusivity(unchecked) fileprivate(set) var isWanted: Bool
         /// Of its signals.
-        var schema: UInt32?
+        fileprivate(set) var schema: UInt32?
+
+        fileprivate init(_ index: Int, _ name: String, token: Int, isWanted: Bool, schema: UInt32?) {
+            (self.index, self.name, utf8, self.token) = (index, name, Array(name.utf8), token)
+            (self.isWanted, self.schema) = (isWanted, schema)
+        }
     }
     let interface: String
     let path: String
@@ -34,6 +39,13 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
     var toldMissing: Set<String> = []
     /// Of the present owner: it was asked again without what it lacks.
     var hasLeftOutMissing = false
+    /// How the events come.
+    var transport = LaneTransport()
+    var ring: LaneRing?
+    /// Counts the requests of `OpenRing`: only the latest answer counts.
+    var ringGeneration = 0
+    /// A ring that waits for the schemas, without which nobody can read it.
+    var openedRing: RingArea?
 
     init(_ interface: String, isDurable: Bool) {
         (self.interface, path) = (interface, Stream1.path(of: interface))
@@ -46,11 +58,13 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
         for member in members { member.forgetOwner() }
         (schemas, isAskingSchemas) = (nil, false)
         (refusal, toldMissing, hasLeftOutMissing) = (nil, [], false)
+        ringGeneration += 1
+        openedRing = nil
     }
     func adopt(_ told: [UInt32: EventSchema]) -> LaneSchemas {
         let adopted = lastSchemas.flatMap { $0.byNumber == told ? $0 : nil } ?? LaneSchemas(told)
         (schemas, lastSchemas, isAskingSchemas) = (adopted, adopted, false)
-        for index in events.indices { events[index].schema = adopted.present(of: events[index].name) }
+        for event in events { event.schema = adopted.present(of: event.name) }
         return adopted
     }
 
@@ -70,7 +84,7 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
     }
     func setSharedNames(_ names: Set<String>?) {
         shared.names = names
-        for index in events.indices { events[index].isWanted = shared.wants(events[index].name) }
+        for event in events { event.isWanted = shared.wants(event.name) }
     }
     /// What somebody wants and the owner does not have.
     func missing(_ member: LaneMember) -> [String] {
@@ -97,10 +111,9 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
         case .one(let name): member = name
         case .all: member = nil
         }
-        return [
-            MatchRule(sender: service, path: path, interface: Stream1.name),
-            MatchRule(sender: service, path: path, interface: interface, member: member),
-        ]
+        let words = MatchRule(sender: service, path: path, interface: Stream1.name)
+        let events = MatchRule(sender: service, path: path, interface: interface, member: member)
+        return transport.takesSignals ? [words, events] : [words]
     }
 
     // MARK: Events
@@ -118,11 +131,24 @@ final class FollowedLane: @unchecked Sendable {  // On the loop's thread only.
     private func add(_ name: String, _ sink: any FollowerSink) -> Event? {
         guard events.count < Self.eventLimit else { return nil }
         let event = Event(
-            index: events.count, name: name, utf8: Array(name.utf8), token: sink.token(for: name, of: interface),
-            isWanted: shared.wants(name), schema: schemas?.present(of: name))
+            events.count, name, token: sink.token(for: name, of: interface), isWanted: shared.wants(name),
+            schema: schemas?.present(of: name))
         events.append(event)
         return event
     }
-    /// As it stands now: it may have been held since.
-    func event(_ index: Int) -> Event { events[index] }
+    /// The events of a ring's list; nil when there are too many of them. Throws for one that nobody could read.
+    func kinds(
+        _ list: [RingEvent], _ schemas: LaneSchemas, _ sink: any FollowerSink
+    ) throws(RelayError) -> ContiguousArray<LaneRing.Kind>? {
+        var kinds: ContiguousArray<LaneRing.Kind> = []
+        for entry in list {
+            guard let event = events.first(where: { $0.name == entry.name }) ?? add(entry.name, sink) else {
+                return nil
+            }
+            kinds.append(LaneRing.Kind(event: event, shape: try RingShape(entry, schemas)))
+        }
+        return kinds
+    }
+    /// A member waits for an answer that tells where it stands: what comes meanwhile stays in the ring.
+    var isAttaching: Bool { members.contains { $0.machine.phase == .attaching } }
 }

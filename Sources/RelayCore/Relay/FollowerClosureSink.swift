@@ -15,11 +15,13 @@ package final class FollowerClosureSink: FollowerSink {
     }
     package func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
         let (interface, name) = names.withLock { $0[token] }
-        let envelope = Envelope(
-            interface: interface, name: name, signature: String(decoding: raw.signature, as: UTF8.self),
-            body: Array(raw.body), stamp: stamp, fields: raw.schemas?.fields(raw.schema),
-            isLive: raw.isLive)
-        deliver(.event(envelope))
+        do throws(RelayError) {
+            deliver(.event(try raw.envelope(interface, name, stamp)))
+        } catch {
+            let one = stamp.sequence...stamp.sequence
+            let gap = Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: error.message)
+            deliver(.gap(interface: interface, gap))
+        }
     }
     package func gap(_ gap: Gap, in interface: String, of name: String?) { deliver(.gap(interface: interface, gap)) }
     package func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool) {

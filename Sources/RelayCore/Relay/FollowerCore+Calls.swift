@@ -18,6 +18,8 @@ extension FollowerCore {
             }
             return wait(waiting)
         }
+        // Whoever subscribes and then calls sees the events of the call: its `Attach` goes first.
+        if state.onLoop.lanesInOrder.contains(where: { $0.transport.phase == .asking }) { return wait(waiting) }
         var call = waiting.call
         if let owner = state.onLoop.owner {
             call.destination = owner
@@ -33,7 +35,52 @@ extension FollowerCore {
         }
         if !activation.startsService { call.flags.insert(.noAutoStart) }
         waiting.ticket.connection = connection
-        waiting.ticket.serial = connection.send(call, timeout: waiting.timeLeft, completion: waiting.completion)
+        waiting.ticket.serial = connection.send(call, timeout: waiting.timeLeft) { [weak self] result in
+            if let self { answered(result, waiting) } else { waiting.completion(result) }
+        }
+    }
+
+    // MARK: Answers
+
+    /// An answer comes behind the events that the service published before it: those in rings, and those that have to be read.
+    private func answered(_ result: Result<BusReply, RelayError>, _ call: WaitingCall) {
+        drainAll()
+        let timeLeft = call.timeLeft
+        guard Self.isFromService(result), isCatchingUp, timeLeft > .zero, !call.ticket.isCancelled else {
+            return call.completion(result)
+        }
+        let timer = loop.schedule(after: timeLeft) { [weak self] in self?.release(call.ticket) }
+        state.onLoop.heldReplies.append(HeldReply(call: call, result: result, timer: timer))
+    }
+    private static func isFromService(_ result: Result<BusReply, RelayError>) -> Bool {
+        switch result {
+        case .success: true
+        case .failure(let error): error.cause is RemoteError
+        }
+    }
+    /// The publisher's subscriptions lack something that is on its way to them. (A positioned one has a pace of its own.)
+    private var isCatchingUp: Bool {
+        state.onLoop.lanesInOrder.contains { $0.shared.machine.phase == .reading || $0.ring?.parkedAt != nil }
+    }
+    /// Completes the answers that waited, if nothing keeps them any more.
+    func releaseReplies() {
+        if state.onLoop.heldReplies.isEmpty || isCatchingUp { return }
+        let replies = state.onLoop.heldReplies
+        state.onLoop.heldReplies = []
+        for reply in replies {
+            loop.cancel(timer: reply.timer)
+            reply.complete()
+        }
+    }
+    /// This one waits no longer. False: it does not wait.
+    @discardableResult private func release(_ ticket: CallTicket) -> Bool {
+        guard let index = state.onLoop.heldReplies.firstIndex(where: { $0.call.ticket === ticket }) else {
+            return false
+        }
+        let reply = state.onLoop.heldReplies.remove(at: index)
+        loop.cancel(timer: reply.timer)
+        reply.complete()
+        return true
     }
     private func wait(_ waiting: WaitingCall) {
         if !state.onLoop.waiting.add(waiting) {
@@ -52,6 +99,8 @@ extension FollowerCore {
     private static let cancelled = RelayError(.cancelled, "the task was cancelled before its call was sent")
     func cancel(_ ticket: CallTicket) {
         ticket.isCancelled = true
+        // It has run: its answer says more than that it was cancelled.
+        if release(ticket) { return }
         if let serial = ticket.serial {
             ticket.connection?.cancel(serial)
         } else {

@@ -4,7 +4,7 @@ import Synchronization
 /// Lanes: what comes from the owner, and what is asked of it.
 extension FollowerCore {
     /// How long the service may take for what only its own thread does, before it is asked again.
-    private static let answerTime = Duration.seconds(10)
+    static let answerTime = Duration.seconds(10)
 
     // MARK: Signals
 
@@ -17,7 +17,8 @@ extension FollowerCore {
         }
         for lane in state.onLoop.lanesInOrder where message.hasPath(lane.path) {
             if message.hasInterface(lane.interface) {
-                event(lane, message)
+                // The ring has it.
+                if lane.transport.takesSignals { event(lane, message) }
             } else if message.hasInterface(Stream1.name), message.hasSignature(Stream1.headSignature) {
                 head(lane, message)
             }
@@ -41,15 +42,14 @@ extension FollowerCore {
             }
         }
     }
-    private func take(
+    func take(
         _ event: FollowedLane.Event, _ raw: RawEvent, _ stamp: Stamp, _ member: LaneMember, _ lane: FollowedLane
     ) {
         if member.machine.isSettled, isFull(event, member) { member.machine.fellBehind() }
         switch member.machine.receive(event.name, stamp.sequence, stamp.previous) {
         case .drop: return
         case .hold:
-            let held = LaneMember.HeldEvent(
-                event: event.index, signature: Array(raw.signature), body: Array(raw.body), stamp: stamp)
+            let held = LaneMember.HeldEvent(event, raw, stamp)
             let actions = member.machine.hold(
                 event.name, stamp.sequence, stamp.previous, held, cost: held.body.count)
             if actions.isEmpty { return }
@@ -75,10 +75,7 @@ extension FollowerCore {
         }
         let token = member.token(of: event)
         guard token >= 0 else { return }
-        feed.append(
-            live: FeedPage(
-                live: token, signature: raw.signature, body: raw.body, stamp, schema: raw.schema, raw.schemas),
-            isDurable: member.machine.isDurable)
+        feed.append(live: FeedPage(live: token, raw, stamp), isDurable: member.machine.isDurable)
     }
     private func head(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
         let head = message.withBody { body -> StreamHead? in
@@ -86,9 +83,16 @@ extension FollowerCore {
             return try? Stream1.readHead(&reader)
         }
         guard let head, let member = message.member, member == "Head" || member == "End" else { return }
+        let isLast = member == "End"
+        if lane.ring != nil {
+            // What it counts is in the ring. Who waits for an answer hears by that where the stream stands, and the others by
+            // what comes then; the last word waits for nobody.
+            if lane.isAttaching && !isLast { return }
+            drain(lane)
+        }
         for follower in lane.members {
             let actions = follower.machine.head(
-                epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: member == "End")
+                epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: isLast)
             run(actions, follower, lane)
         }
     }
@@ -135,19 +139,12 @@ extension FollowerCore {
             }
             switch action {
             case .deliver(let held, let epoch):
-                let event = lane.event(held.event)
-                if isFull(event, member) {
+                if isFull(held.event, member) {
                     isBehind = true
                     member.machine.fellBehind(before: held.stamp.sequence)
                     continue
                 }
-                held.signature.withUnsafeBytes { signature in
-                    held.body.withUnsafeBytes { body in
-                        let raw = RawEvent(
-                            schemas: lane.schemas, schema: event.schema, signature: signature, body: body, isLive: true)
-                        deliver(event, raw, held.stamp.inEpoch(epoch), member)
-                    }
-                }
+                held.withRaw(lane.schemas) { deliver(held.event, $0, held.stamp.inEpoch(epoch), member) }
             case .gap(let gap): tell(gap, member, lane)
             case .attach(let epoch, let after): if member.search == nil { attach(member, lane, epoch, after) }
             case .read(let after): read(after: after, member, lane)
@@ -173,7 +170,7 @@ extension FollowerCore {
             }
         }
     }
-    private func orderTick(_ member: LaneMember, _ lane: FollowedLane) {
+    func orderTick(_ member: LaneMember, _ lane: FollowedLane) {
         member.hasTick = true
         loop.schedule(after: .seconds(2)) { [weak self] in
             member.hasTick = false
@@ -189,9 +186,18 @@ extension FollowerCore {
 
     // MARK: Attach and Schemas
 
+    /// Once it is known how the events come.
     private func attach(_ member: LaneMember, _ lane: FollowedLane, _ epoch: UInt64, _ after: UInt64) {
-        guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
+        guard state.onLoop.connection != nil, state.onLoop.owner != nil else { return }
         member.generation += 1
+        member.waitingAttach = (epoch, after)
+        perform(lane.transport.attachWanted(), lane)
+    }
+    func sendAttach(_ member: LaneMember, _ lane: FollowedLane) {
+        guard let connection = state.onLoop.connection, let owner = state.onLoop.owner,
+            let (epoch, after) = member.waitingAttach
+        else { return }
+        member.waitingAttach = nil
         let generation = member.generation
         askSchemas(lane)
         do throws(RelayError) {
@@ -225,6 +231,7 @@ extension FollowerCore {
         do {
             let schemas = try result.get().read(Stream1.schemasSignature) { try Stream1.readSchemas(&$0) }
             sink.schemas(lane.adopt(schemas), of: lane.interface)
+            beginRing(lane)
             tellLasting(lane)
             readNext()
         } catch .timedOut, .unavailable, .limitsExceeded {
@@ -241,11 +248,16 @@ extension FollowerCore {
         _ result: Result<BusReply, RelayError>, _ member: LaneMember, _ lane: FollowedLane, _ generation: Int
     ) {
         guard member.generation == generation, state.onLoop.owner != nil else { return }
+        defer { releaseReplies() }
         do {
             let answer = try result.get().read(Stream1.attachmentSignature) { try Stream1.readAttachment(&$0) }
+            if lane.ring != nil {
+                guard readRing(upTo: answer, member, lane, generation) else { return }
+            }
             let actions = member.machine.attached(answer)
             member.answered(answer)
             run(actions, member, lane)
+            readOrPark(lane)
             member.markCaughtUp()
             settle()
         } catch .timedOut {
@@ -266,9 +278,24 @@ extension FollowerCore {
             refused(error, lane)
         }
     }
+    /// What the owner published before its answer is in the ring, and comes before it; what is behind that comes afterwards.
+    ///
+    /// False: the answer counts no longer.
+    private func readRing(
+        upTo answer: Attachment, _ member: LaneMember, _ lane: FollowedLane, _ generation: Int
+    ) -> Bool {
+        if lane.ring?.epoch != answer.epoch {
+            fault(RingFault(.epoch(answer.epoch)), lane)
+        } else {
+            run(member.machine.answered(answer), member, lane)
+            read(lane, through: answer.head, most: .max)
+        }
+        return member.generation == generation
+    }
     /// The owner did not answer as a service does that has this interface. The next one may, unless it is a matter of who
     /// asks.
     func refused(_ error: any Error, _ lane: FollowedLane) {
+        defer { releaseReplies() }
         let error = error as? RelayError ?? RelayError(.internalFailure, "\(error)")
         let text = "\(service) does not let us follow \(lane.interface): \(error.message)"
         if error.code == .notPermitted { return fail(RelayError(error.code, text, cause: error)) }

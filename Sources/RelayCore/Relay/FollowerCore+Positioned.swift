@@ -33,6 +33,7 @@ extension FollowerCore {
         lane.remove(member)
         state.onLoop.reads.withdraw(member)
         updateRules(lane)
+        endTransportIfUnused(lane)
         readNext()
         settle()
     }

@@ -92,7 +92,10 @@ extension FollowerCore {
         // Another owner, or none: the queue is that one's.
         guard state.onLoop.reads.generation == queueGeneration else { return }
         let result = note(result)
-        defer { readNext() }
+        defer {
+            releaseReplies()
+            readNext()
+        }
         guard member.readGeneration == readGeneration, let lane = lane(of: member) else { return }
         do throws(RelayError) {
             let reply = try result.get()

@@ -12,6 +12,7 @@ final class FollowerCore: BusHandler {
     let loop: BusLoop
     let state: LoopBound<FollowerState>
     let foreign = Atomic<Int>(0)
+    let faults = Atomic<Int>(0)
     private let accounts = AccountCache(of: SystemAccounts())
     /// How long after a question that the bus could not answer it is asked again.
     static let patience = Duration.seconds(1)
@@ -27,6 +28,7 @@ final class FollowerCore: BusHandler {
         requirement.lookUp(in: accounts)
     }
     var foreignSignals: Int { foreign.load(ordering: .relaxed) }
+    var ringFaults: Int { faults.load(ordering: .relaxed) }
 
     // MARK: From any thread
 
@@ -51,6 +53,7 @@ final class FollowerCore: BusHandler {
             lane.setSharedNames(names)
             updateRules(lane)
             run(lane.shared.machine.want(names), lane.shared, lane)
+            endTransportIfUnused(lane)
             tellLasting(lane)
             settle()
         }
@@ -161,22 +164,32 @@ final class FollowerCore: BusHandler {
         (state.onLoop.owner, state.onLoop.candidate, state.onLoop.isResolved) = (nil, nil, false)
         state.onLoop.ownerGeneration += 1
         for lane in state.onLoop.lanesInOrder {
+            drain(lane)
             for member in lane.members { run(member.machine.disconnected(), member, lane) }
             lane.forgetOwner()
+            perform(lane.transport.ended(), lane)
         }
+        state.onLoop.ringThread = nil
         state.onLoop.reads.forgetOwner()
+        releaseReplies()
         if state.onLoop.isInvalidated { return }
         tell(state.onLoop.wasActive ? .interrupted : .connecting)
         retry()
     }
     private func close(_ reason: RelayError) {
+        let replies = state.onLoop.heldReplies
+        state.onLoop.heldReplies = []
+        for reply in replies { reply.complete() }
         state.onLoop.connection?.close()
         (state.onLoop.connection, state.onLoop.owner, state.onLoop.candidate) = (nil, nil, nil)
         state.onLoop.failure = reason
         endWaiting(reason)
         for lane in state.onLoop.lanesInOrder {
             for member in lane.members { member.feed?.finish() }
+            lane.ringGeneration += 1
+            perform(lane.transport.ended(), lane)
         }
+        state.onLoop.ringThread = nil
     }
     /// Retrying will not help.
     func fail(_ error: RelayError) {
@@ -193,12 +206,17 @@ final class FollowerCore: BusHandler {
         state.onLoop.isResolved = true
         state.onLoop.ownerGeneration += 1
         if state.onLoop.owner != nil || state.onLoop.candidate != nil {
+            // What its rings still have was published before it went.
+            for lane in state.onLoop.lanesInOrder { drain(lane) }
             (state.onLoop.owner, state.onLoop.candidate) = (nil, nil)
             for lane in state.onLoop.lanesInOrder {
                 for member in lane.members { run(member.machine.ownerVanished(), member, lane) }
                 lane.forgetOwner()
+                perform(lane.transport.ended(), lane)
             }
+            state.onLoop.ringThread = nil
             state.onLoop.reads.forgetOwner()
+            releaseReplies()
             tell(state.onLoop.wasActive ? .interrupted : .connecting)
         }
         guard let owner, let connection = state.onLoop.connection else {

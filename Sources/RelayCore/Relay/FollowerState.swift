@@ -1,4 +1,4 @@
-/// What a follower's loop thread knows of the bus and the service.
+/// What a follower knows of the bus and the service.
 struct FollowerState {
     var connection: BusConnection?
     /// The unique name behind the service's, once its requirement is met: the only one that is believed.
@@ -12,6 +12,9 @@ struct FollowerState {
     var lanes: [String: FollowedLane] = [:]
     /// The same; few.
     var lanesInOrder: [FollowedLane] = []
+    /// Those whose ring is read; and the thread that does it.
+    var ringLanes: [FollowedLane] = []
+    var ringThread: RingThread?
     var reads = ReadQueue<LaneMember>()
     var pages = PageReader()
     var told = EventRelay.State.connecting
@@ -20,6 +23,8 @@ struct FollowerState {
     var isInvalidated = false
     var backoff = Backoff()
     var waiting = WaitingCalls()
+    /// In the order in which they came.
+    var heldReplies: [HeldReply] = []
     /// Why no call can be made any more.
     var failure: RelayError?
 }

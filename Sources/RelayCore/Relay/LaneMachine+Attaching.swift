@@ -140,9 +140,43 @@ extension LaneMachine {
         newcomers.removeAll()
         return join(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last))
     }
+    /// The owner answered the latest `attach`, and what it had published by then is still to be received, up to the answer's head,
+    /// because a ring has it; `attached` follows behind that. Nothing to do for a lane that is in step.
+    package mutating func answered(_ answer: Attachment) -> [Action] {
+        guard hasOwner, wanted != .nothing, phase == .attaching, !isBehind else { return [] }
+        isDurable = answer.oldest != .max
+        var actions: [Action] = []
+        if isDurable {
+            adopt(answer, into: &actions)
+        } else {
+            newcomers.removeAll()
+            adopt(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last), into: &actions)
+        }
+        // A hole may be one of signals only: what is behind it is in the ring, too, or is held until then.
+        drain(reading: true, into: &actions)
+        (phase, target, pageEpoch, isUnconfirmed) = (.live, 0, nil, true)
+        return actions
+    }
+    /// From where a ring of this run is to be read: behind this sequence. Nil: nothing is wanted that was published before the
+    /// answer, or it can be read elsewhere.
+    package func place(inRingOf epoch: UInt64) -> UInt64? {
+        if let run, run.epoch == epoch { return run.position }
+        if isDurable { return nil }
+        if let run { return run.epoch == 0 ? run.position : 0 }
+        return beginsAtFirst ? 0 : nil
+    }
     /// Goes on with a run from where this lane stands in it, now that it is known how far the run has come.
     private mutating func join(_ head: StreamHead) -> [Action] {
         var actions: [Action] = []
+        adopt(head, into: &actions)
+        drain(reading: false, into: &actions)
+        if let gap = account(to: head.sequence, last: head.last) { actions.append(.gap(gap)) }
+        scope = wanted
+        goLive()
+        isUnconfirmed = false
+        return actions
+    }
+    private mutating func adopt(_ head: StreamHead, into actions: inout [Action]) {
         if let run, run.epoch == 0 {
             // Nothing older than the head can be had.
             self.run = beginsAtOldest ? nil : Run(epoch: head.epoch, position: min(run.position, head.sequence))
@@ -160,16 +194,31 @@ extension LaneMachine {
         }
         if lastWord?.epoch == head.epoch { run?.isEnded = true }
         settle(with: head.epoch)
-        drain(reading: false, into: &actions)
-        if let gap = account(to: head.sequence, last: head.last) { actions.append(.gap(gap)) }
-        scope = wanted
-        goLive()
-        isUnconfirmed = false
-        return actions
     }
     /// Goes on with the history, if it is the one in which this lane stands; asks for what is missing of it.
     private mutating func join(durable answer: Attachment) -> [Action] {
         var actions: [Action] = []
+        let isOther = adopt(answer, into: &actions)
+        if phase == .reading && !isOther {
+            raiseTarget(to: answer.head, last: answer.last)
+            return actions
+        }
+        target = 0
+        if isBehind { held.removeAll() }
+        // By the old scope: what came before this answer is not for a new name.
+        var isWhole = drain(reading: true, into: &actions)
+        raiseTarget(to: answer.head, last: answer.last)
+        if isWhole { isWhole = target <= position(of: run) && !isBehind }
+        if isWhole { advance(to: answer.head, in: answer.epoch) }
+        scope = wanted
+        guard isWhole else { return actions + read() }
+        goLive()
+        isUnconfirmed = false
+        return actions
+    }
+    /// Returns whether the history is another one than before.
+    @discardableResult
+    private mutating func adopt(_ answer: Attachment, into actions: inout [Action]) -> Bool {
         var isOther = false
         if let run {
             if run.epoch == 0 {
@@ -187,22 +236,7 @@ extension LaneMachine {
         }
         settle(with: answer.epoch)
         newcomers.resolve(answer.head)
-        if phase == .reading && !isOther {
-            raiseTarget(to: answer.head, last: answer.last)
-            return actions
-        }
-        target = 0
-        if isBehind { held.removeAll() }
-        // By the old scope: what came before this answer is not for a new name.
-        var isWhole = drain(reading: true, into: &actions)
-        raiseTarget(to: answer.head, last: answer.last)
-        if isWhole { isWhole = target <= position(of: run) && !isBehind }
-        if isWhole { advance(to: answer.head, in: answer.epoch) }
-        scope = wanted
-        guard isWhole else { return actions + read() }
-        goLive()
-        isUnconfirmed = false
-        return actions
+        return isOther
     }
     private mutating func settle(with epoch: UInt64) {
         ownerEpoch = epoch

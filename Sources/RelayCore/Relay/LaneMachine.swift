@@ -143,6 +143,8 @@ package struct LaneMachine<Payload> {
         }
         let epoch = take(sequence)
         hasHeardSinceTick = true
+        // Only behind `answered` there are any: what the ring has from before the answer is not for a new name.
+        if newcomers.exclude(name, sequence) { return .drop }
         return .deliver(epoch: epoch, after: gap)
     }
     /// Keeps an event, of so many bytes, until its turn.

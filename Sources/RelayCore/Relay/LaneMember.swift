@@ -1,13 +1,29 @@
 /// Who follows a lane: the publisher's subscriptions together, or one positioned subscription. Each has a machine of its own.
-final class LaneMember: Hashable, @unchecked Sendable {  // On the loop's thread only.
+final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loop only.
     struct HeldEvent {
-        /// Its number in the lane.
-        let event: Int
+        let event: FollowedLane.Event
         let signature: [UInt8]
         let body: [UInt8]
+        let shape: RingShape?
         let stamp: Stamp
+
+        init(_ event: FollowedLane.Event, _ raw: RawEvent, _ stamp: Stamp) {
+            (self.event, signature, body) = (event, Array(raw.signature), Array(raw.body))
+            (shape, self.stamp) = (raw.shape, stamp)
+        }
+        func withRaw<Result>(_ schemas: LaneSchemas?, _ read: (RawEvent) -> Result) -> Result {
+            body.withUnsafeBytes { body in
+                if let shape { return read(RawEvent(shape, payload: body)) }
+                return signature.withUnsafeBytes { signature in
+                    read(
+                        RawEvent(
+                            schemas: schemas, schema: event.schema, signature: signature, body: body, isLive: true))
+                }
+            }
+        }
     }
-    var machine: LaneMachine<HeldEvent>
+    // Exempt from the run-time check of exclusive access, which the turn already grants: it is asked about every event.
+    @exclusivity(unchecked) var machine: LaneMachine<HeldEvent>
     /// What is wanted; nil stands for every event. Of a positioned subscription it does not change.
     var names: Set<String>?
     /// A positioned subscription's; nil: the publisher's.
@@ -17,6 +33,8 @@ final class LaneMember: Hashable, @unchecked Sendable {  // On the loop's thread
     private var tokens: [Int32] = []
     /// Counts the requests of `Attach`: only the latest answer counts.
     var generation = 0
+    /// An `Attach` that waits until it is known how the events come.
+    var waitingAttach: (epoch: UInt64, after: UInt64)?
     /// Counts the requests of `Read`, alike.
     var readGeneration = 0
     /// Where the page begins that is waited for.
@@ -61,6 +79,7 @@ final class LaneMember: Hashable, @unchecked Sendable {  // On the loop's thread
     func forgetOwner() {
         generation += 1
         readGeneration += 1
+        waitingAttach = nil
         (isAnswered, isPaused, hasToldRefusal, toldMissing) = (false, false, false, [])
         search = search.map { TimeSearch($0.time) }
     }

@@ -15,7 +15,7 @@ final class RelayReceivers: FollowerSink {
     private let byToken: [AnyReceiver]
     private let tokens: [String: [String: Int]]
     private let current = Mutex(States())
-    /// Nothing more is delivered. Asked for each event on the bus's thread, set on any.
+    /// Nothing more is delivered. Asked for each event in a turn, set on any thread.
     private let over = Atomic<Bool>(false)
     private var isOver: Bool { over.load(ordering: .acquiring) }
 
@@ -40,7 +40,7 @@ final class RelayReceivers: FollowerSink {
     func token(for name: String, of interface: String) -> Int { tokens[interface]?[name] ?? -1 }
     func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
         // -1: an event that the contract does not have.
-        if token >= 0, !isOver { byToken[token].receive(raw, stamp, publisher) }
+        if token >= 0, !isOver { byToken[token].take(raw, stamp, publisher) }
     }
     func gap(_ gap: Gap, in interface: String, of name: String?) {
         if isOver { return }

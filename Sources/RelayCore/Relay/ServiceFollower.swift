@@ -112,4 +112,6 @@ package final class ServiceFollower: Sendable {
     }
     /// Signals that came from somebody else than the service's owner, and were dropped.
     package var foreignSignals: Int { core.foreignSignals }
+    /// Rings that held what no ring holds: their events have come as signals since.
+    package var ringFaults: Int { core.ringFaults }
 }

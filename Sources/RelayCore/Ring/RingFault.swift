@@ -18,6 +18,7 @@ package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
         case kind(UInt32)
         case sequence(UInt64)
         case previous(UInt64)
+        case epoch(UInt64)
     }
     package let problem: Problem
     /// Where in the stream of bytes; 0 for what is no record's.
@@ -46,6 +47,7 @@ package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .kind(let value): "a record of event number \(value)"
         case .sequence(let value): "the sequence \(value), which does not follow"
         case .previous(let value): "a preceding sequence of \(value), which is no smaller than its own"
+        case .epoch(let value): "another run than \(value), which its service is in"
         }
     }
     /// As what the library throws.

@@ -47,7 +47,8 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
 
     /// - Parameters:
     ///   - after: the sequence up to which the subscriber has everything. Records up to it are passed over.
-    package init(_ area: RingArea, after: UInt64) {
+    ///   - atTail: begins with what is published from now on, without a look at what is there.
+    package init(_ area: RingArea, after: UInt64, atTail: Bool = false) {
         self.area = area
         (intentWord, tailWord, endWord) = (
             UnsafeRawPointer(area.intent), UnsafeRawPointer(area.tail), UnsafeRawPointer(area.end)
@@ -61,6 +62,11 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
         buffer = .allocate(byteCount: bufferSize, alignment: 8)
         sequence = after
         lastRecord = area.header.base
+        if atTail {
+            // Whatever it says: it is checked when something is read there.
+            knownTail = relay_load_acquire(tailWord)
+            (position, bufferStart, filled) = (knownTail, knownTail, knownTail)
+        }
     }
     deinit { buffer.deallocate() }
 

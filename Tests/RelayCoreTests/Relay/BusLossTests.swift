@@ -8,6 +8,8 @@ import Testing
 enum Twin1: EventInterface {
     static let name = "org.example.Twin1"
     static let durability = Volatile()
+    // Of a ring the bus could lose nothing.
+    static let ringCapacity = 0
     static var contract: Contract<Self> {
         Left.self
         Right.self

@@ -166,7 +166,7 @@ final class FakeService: BusHandler {
                     state.token = .random(in: 1...UInt64.max)
                     try Stream1.write(page, token: state.token, signatures: signatures, into: &body)
                     state.connection?.reply(to: call, try Signature(Stream1.pageSignature), body: body.bytes)
-                default: break
+                default: state.connection?.fail(call, ErrorNames.unknownMethod, call.member)
                 }
             } catch {
                 state.connection?.fail(call, ErrorNames.name(for: .internalFailure), "\(error)")

@@ -1,0 +1,199 @@
+import Synchronization
+
+/// Rings: asked for, read, and given up. Whoever reads holds the loop's turn: the ring thread, or the loop's own.
+extension FollowerCore {
+    /// How many records are read in one turn of the ring thread: the loop's thread waits no longer for its own.
+    private static let batch = 256
+    /// How long a ring is left alone for those who wait for their answer; and how much of it may fill up meanwhile.
+    private static let parkingTime: UInt64 = 100_000_000
+    private static let parkingPart: UInt64 = 2
+
+    func perform(_ actions: [LaneTransport.Action], _ lane: FollowedLane) {
+        for action in actions {
+            switch action {
+            case .openRing: openRing(lane)
+            case .closeRing: closeRing(lane)
+            case .updateRules: updateRules(lane)
+            case .attach: for member in lane.members { sendAttach(member, lane) }
+            case .attachAll:
+                // Who reads hears of the head by its page.
+                for member in lane.members where member.machine.phase != .reading {
+                    run(member.machine.unanswered(), member, lane)
+                }
+            }
+        }
+        if actions.contains(.attach) { admitWaiting() }
+    }
+
+    // MARK: Opening
+
+    private func openRing(_ lane: FollowedLane) {
+        guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
+        lane.ringGeneration += 1
+        guard connection.canPassDescriptors else { return perform(lane.transport.refused(), lane) }
+        // Asked for before, so that it is known how to read what comes.
+        askSchemas(lane)
+        let generation = lane.ringGeneration
+        let call = MethodCall(to: owner, path: lane.path, interface: Stream1.name, member: "OpenRing")
+        connection.send(call, timeout: Self.answerTime) { [weak self] result in
+            guard let self, lane.ringGeneration == generation else { return }
+            opened(result, lane)
+        }
+    }
+    private func opened(_ result: Result<BusReply, RelayError>, _ lane: FollowedLane) {
+        do {
+            let reply = try result.get()
+            guard reply.signature == "hh", reply.descriptors.count == 2 else {
+                throw RelayError(.schemaMismatch, "\(service) answered OpenRing with '\(reply.signature)'")
+            }
+            if state.onLoop.ringThread == nil {
+                state.onLoop.ringThread = try RingThread(page: reply.descriptors[1].number, loop) { [self] in
+                    readRings()
+                }
+            }
+            lane.openedRing = try RingArea(receiving: reply.descriptors[0].number)
+            beginRing(lane)
+        } catch .timedOut {
+            perform(lane.transport.unanswered(), lane)
+        } catch .unavailable where state.onLoop.connection == nil {
+            // Whoever waits waits for the next owner.
+        } catch {
+            perform(lane.transport.refused(), lane)
+        }
+    }
+    /// Begins to read a ring that was opened, once it is known how.
+    func beginRing(_ lane: FollowedLane) {
+        guard let area = lane.openedRing, let schemas = lane.schemas, let thread = state.onLoop.ringThread else {
+            return
+        }
+        lane.openedRing = nil
+        let after = lane.members.compactMap { $0.machine.place(inRingOf: area.header.epoch) }.min()
+        do throws(RelayError) {
+            guard let kinds = try lane.kinds(area.header.events, schemas, sink) else {
+                return perform(lane.transport.refused(), lane)
+            }
+            let ring = LaneRing(area, kinds: kinds, after: after)
+            ring.watch.park(ring.capacity / Self.parkingPart)
+            try thread.add(ring.watch)
+            lane.ring = ring
+            state.onLoop.ringLanes.append(lane)
+            perform(lane.transport.opened(), lane)
+        } catch {
+            perform(lane.transport.refused(), lane)
+        }
+    }
+    private func closeRing(_ lane: FollowedLane) {
+        guard let ring = lane.ring else { return }
+        lane.ring = nil
+        state.onLoop.ringLanes.removeAll { $0 === lane }
+        state.onLoop.ringThread?.remove(ring.watch)
+    }
+    /// Nobody wants anything of a lane any more.
+    func endTransportIfUnused(_ lane: FollowedLane) {
+        guard lane.names?.isEmpty == true else { return }
+        lane.ringGeneration += 1
+        lane.openedRing = nil
+        for member in lane.members { member.waitingAttach = nil }
+        perform(lane.transport.ended(), lane)
+        admitWaiting()
+    }
+    func fault(_ fault: RingFault, _ lane: FollowedLane) {
+        faults.add(1, ordering: .relaxed)
+        perform(lane.transport.faulted(), lane)
+    }
+
+    // MARK: Reading
+
+    /// In the ring thread's turn: some of what is new in each ring.
+    private func readRings() {
+        for lane in state.onLoop.ringLanes { readOrPark(lane, most: Self.batch) }
+        releaseReplies()
+    }
+    /// Reads what is there, unless somebody waits for an answer: until then the ring itself holds what comes.
+    func readOrPark(_ lane: FollowedLane, most limit: Int = .max) {
+        guard let ring = lane.ring else { return }
+        if lane.isAttaching {
+            let now = MonotonicClock.now
+            let since = ring.parkedAt ?? now
+            ring.parkedAt = since
+            let isPatient = now - since < Self.parkingTime && ring.reader.lag < ring.capacity / Self.parkingPart
+            ring.watch.park(isPatient ? ring.capacity / Self.parkingPart : 0)
+            if isPatient { return }
+        } else if ring.parkedAt != nil || ring.isFresh {
+            (ring.parkedAt, ring.isFresh) = (nil, false)
+            ring.watch.park(0)
+        }
+        read(lane, most: limit)
+    }
+    /// Reads all that is there now, whoever waits for what: something else of the owner follows.
+    func drain(_ lane: FollowedLane) { read(lane, most: .max) }
+    func drainAll() { for lane in state.onLoop.ringLanes { readOrPark(lane) } }
+
+    /// Reads up to the tail that is there now, at most so many records, none beyond a sequence.
+    func read(_ lane: FollowedLane, through last: UInt64 = .max, most limit: Int) {
+        guard let ring = lane.ring else { return }
+        do throws(RingFault) { try read(lane, ring, through: last, most: limit) } catch { return fault(error, lane) }
+        ring.watch.read(to: ring.reader.position)
+        if ring.sequence > 0 { state.onLoop.ringThread?.report(ring.sequence, lane: ring.number) }
+    }
+    private func read(_ lane: FollowedLane, _ ring: LaneRing, through last: UInt64, most limit: Int) throws(RingFault) {
+        if let (record, isTooLarge) = ring.waiting {
+            if record.sequence > last { return }
+            ring.waiting = nil
+            take(record, isTooLarge: isTooLarge, ring, lane)
+        }
+        let tail = ring.reader.tail
+        var (left, attempts) = (limit, 16)
+        // One look at least: a tail that goes back is a fault.
+        while ring.reader.position != tail || ring.reader.hasNews {
+            switch try ring.reader.next() {
+            case .record(let record):
+                if record.sequence > last {
+                    ring.waiting = (record, false)
+                    return
+                }
+                take(record, isTooLarge: false, ring, lane)
+            case .tooLarge(let record):
+                if record.sequence > last {
+                    ring.waiting = (record, true)
+                    return
+                }
+                take(record, isTooLarge: true, ring, lane)
+            case .lapped: suspectLoss(of: lane)
+            case .absent: break  // The next record shows it.
+            case .empty: attempts -= 1
+            case .ended:
+                ring.watch.readEnd()
+                return
+            }
+            left -= 1
+            let isThere = Int64(bitPattern: ring.reader.position &- tail) >= 0
+            if isThere || left <= 0 || attempts <= 0 { return }
+        }
+    }
+    @inline(__always)
+    private func take(_ record: RingRecord, isTooLarge: Bool, _ ring: LaneRing, _ lane: FollowedLane) {
+        ring.sequence = record.sequence
+        let kind = ring.kinds[record.kind]
+        if isTooLarge { return skip(record, kind.event.name, ring, lane) }
+        let raw = RawEvent(kind.shape, payload: ring.reader.payload)
+        let stamp = Stamp(
+            epoch: ring.epoch, sequence: record.sequence, previous: record.previous, publishedAt: record.publishedAt)
+        for member in lane.members { take(kind.event, raw, stamp, member, lane) }
+    }
+    /// An event that the ring has no room for: its service keeps it, and tells here that it is there.
+    private func skip(_ record: RingRecord, _ name: String, _ ring: LaneRing, _ lane: FollowedLane) {
+        for member in lane.members where member.machine.phase != .attaching {
+            let actions = member.machine.head(
+                epoch: ring.epoch, sequence: record.sequence, last: [name: record.sequence])
+            run(actions, member, lane)
+        }
+    }
+    /// Of a single name the last event may be among those that were lost.
+    private func suspectLoss(of lane: FollowedLane) {
+        for member in lane.members {
+            member.machine.suspectLoss()
+            if member.machine.needsTick && !member.hasTick { orderTick(member, lane) }
+        }
+    }
+}

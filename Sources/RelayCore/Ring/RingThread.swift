@@ -1,0 +1,81 @@
+import CRelayShims
+import Synchronization
+
+/// The thread that reads the rings of one followed service. It is there as long as there are rings.
+///
+/// It looks at the rings' tails without a lock, spins for a while and then sleeps on the wait page; for what is new it takes the
+/// loop's turn, so that it may deliver by itself: handing over to another thread would cost more than all the rest.
+final class RingThread: Sendable {
+    private struct State {
+        var watches: [RingWatch] = []
+        var isRunning = false
+    }
+    private let state = Mutex(State())
+    /// Counts the changes of the watches.
+    private let version = Atomic<Int>(0)
+    private let waiter: RingWaiter
+    private let loop: BusLoop
+    private let read: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - page: of the service's wait page; the caller's, and not needed afterwards.
+    ///   - read: reads some of what is there, in the loop's turn, on this thread.
+    /// Throws `.invalidArgument` for what is no wait page.
+    init(page: Int32, _ loop: BusLoop, read: @escaping @Sendable () -> Void) throws(RelayError) {
+        waiter = try RingWaiter(receiving: page)
+        (self.loop, self.read) = (loop, read)
+    }
+
+    /// Throws `.unavailable` when the process is out of threads.
+    func add(_ watch: RingWatch) throws(RelayError) {
+        let mustStart = state.withLock { state in
+            state.watches.append(watch)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        changed()
+        if !mustStart { return }
+        let context = Unmanaged.passRetained(self)
+        let failed = relay_start_thread(
+            "relay-ring",
+            { context in
+                // Never nil: passed below. The reference goes with the scope, on the thread.
+                guard let context else { return }
+                Unmanaged<RingThread>.fromOpaque(context).takeRetainedValue().run()
+            }, context.toOpaque())
+        if failed != 0 {
+            context.release()
+            state.withLock { $0 = State() }
+            throw RelayError(
+                .unavailable, "no thread for rings: \(SystemError(failed))", cause: SystemError(failed))
+        }
+    }
+    func remove(_ watch: RingWatch) {
+        state.withLock { $0.watches.removeAll { $0 === watch } }
+        changed()
+    }
+    private func changed() {
+        version.wrappingAdd(1, ordering: .releasing)
+        waiter.interrupt()
+    }
+    /// Tells the service how far this relay has come; see `RingWaiter.report`.
+    @inline(__always) func report(_ sequence: UInt64, lane: Int) { waiter.report(sequence, lane: lane) }
+
+    private func run() {
+        var (watches, seen) = ([RingWatch](), -1)
+        while true {
+            let present = version.load(ordering: .acquiring)
+            if present != seen {
+                // Decided under the lock: with the next ring there is a thread.
+                watches = state.withLock { state in
+                    state.isRunning = !state.watches.isEmpty
+                    return state.watches
+                }
+                if watches.isEmpty { return }
+                seen = present
+            }
+            loop.withTurn(read)
+            _ = waiter.wait { watches.contains { $0.hasNews } }
+        }
+    }
+}

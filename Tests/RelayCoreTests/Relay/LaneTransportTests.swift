@@ -1,0 +1,107 @@
+import Testing
+
+@testable import RelayCore
+
+@Suite struct LaneTransportTests {
+    /// A relay that does what the transport says, and what its bus and its owner know of that.
+    private struct World: Hashable {
+        enum Input: CaseIterable {
+            case attach, opened, refused, faulted, timeout, gone, unwanted
+        }
+        var transport = LaneTransport()
+        var hasOwner = true
+        var hasRules = true
+        var hasRing = false
+        var isAsked = false
+        /// Somebody waits for its `Attach`; how many were sent, and how many of them while signals came.
+        var isWaiting = false
+        var isAttached = false
+        var faults: [String] = []
+
+        /// False where the input cannot come.
+        mutating func apply(_ input: Input) -> Bool {
+            switch input {
+            case .attach:
+                if !hasOwner { return false }
+                isWaiting = true
+                run(transport.attachWanted())
+            case .opened, .refused, .timeout:
+                if !isAsked { return false }
+                isAsked = false
+                // As it comes with the answer, before anything is told.
+                if input == .opened { hasRing = true }
+                run(
+                    input == .opened
+                        ? transport.opened() : input == .refused ? transport.refused() : transport.unanswered())
+            case .faulted:
+                if !hasRing { return false }
+                isAttached = false
+                run(transport.faulted())
+            case .gone, .unwanted:
+                if input == .gone { hasOwner.toggle() }
+                (isAsked, isWaiting, isAttached) = (false, false, false)
+                run(transport.ended())
+            }
+            check()
+            return true
+        }
+        private mutating func run(_ actions: [LaneTransport.Action]) {
+            for action in actions {
+                switch action {
+                case .openRing:
+                    if isAsked || hasRing { faults.append("asked twice") }
+                    isAsked = true
+                case .closeRing: hasRing = false
+                case .updateRules: hasRules = transport.takesSignals
+                case .attach, .attachAll:
+                    if action == .attach && !isWaiting { faults.append("nobody waits") }
+                    if !hasRing && !hasRules { faults.append("attached to nothing") }
+                    if hasRing && hasRules { faults.append("attached to both") }
+                    if !hasOwner { faults.append("attached to nobody") }
+                    (isWaiting, isAttached) = (false, true)
+                }
+            }
+        }
+        private mutating func check() {
+            if transport.takesSignals == hasRing { faults.append("signals count beside the ring, or nothing does") }
+            if hasRules != transport.takesSignals { faults.append("rules are not what counts") }
+            if hasRing && !hasOwner { faults.append("a ring of nobody") }
+            if isWaiting && !isAsked { faults.append("waits for nothing") }
+            if (transport.phase == .asking) != isAsked { faults.append("asks, and does not") }
+        }
+    }
+
+    @Test("nothing is attached before it is known how events come, and rules are there or a ring, never both")
+    func all() {
+        var seen: Set<World> = [World()]
+        var level = [World()]
+        while !level.isEmpty {
+            var next: [World] = []
+            for world in level {
+                for input in World.Input.allCases {
+                    var world = world
+                    guard world.apply(input) else { continue }
+                    #expect(world.faults == [], "\(input)")
+                    if world.faults.isEmpty && seen.insert(world).inserted { next.append(world) }
+                }
+            }
+            level = next
+        }
+        let phases = Set(seen.map(\.transport.phase))
+        #expect(phases == [.unknown, .asking, .ring, .signals])
+        #expect(seen.count > 4)
+    }
+    @Test("what comes too late changes nothing") func late() {
+        var transport = LaneTransport()
+        #expect(transport.opened() == [] && transport.refused() == [] && transport.faulted() == [])
+        #expect(transport.unanswered() == [] && transport.ended() == [] && transport.phase == .unknown)
+        #expect(transport.attachWanted() == [.openRing])
+        #expect(transport.attachWanted() == [], "one question is enough")
+        #expect(transport.unanswered() == [.openRing])
+        #expect(transport.opened() == [.updateRules, .attach])
+        #expect(transport.opened() == [] && transport.refused() == [])
+        #expect(transport.attachWanted() == [.attach])
+        #expect(transport.faulted() == [.closeRing, .updateRules, .attachAll])
+        #expect(transport.faulted() == [] && transport.takesSignals)
+    }
+}
