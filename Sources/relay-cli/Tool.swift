@@ -42,7 +42,8 @@ struct Tool {
             let cursors: String? = if case .resuming(_, let folder) = watch.start { folder } else { nil }
             try WatchCommand(
                 options: watch, service: options.service, style: style(options), timeout: options.timeout,
-                output: output, stop: signals.descriptor, note: note,
+                output: output, linesPerSecond: watch.linesPerSecond(isTerminal: isTerminal),
+                stop: signals.descriptor, note: note,
                 connect: { deliver throws(CLIFailure) in try connect(options.service, bus, false, cursors, deliver) }
             ).run()
         case .history(let history):

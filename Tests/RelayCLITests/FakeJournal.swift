@@ -104,10 +104,19 @@ final class FakeJournal: Sendable {
             if let reply = try intercept(call, count) { return reply }
             switch call.member {
             case "Get":
-                let durability = self.state.withLock { $0.durability }
+                let state = self.state.withLock { $0 }
+                let isSequence = try call.body.withUnsafeBytes { bytes in
+                    var reader = WireReader(bytes)
+                    _ = try reader.string()
+                    return try reader.string() == "Sequence"
+                }
                 let body = try Samples.body { writer in
-                    writer.signature(try Signature("s"))
-                    try writer.string(durability)
+                    writer.signature(try Signature(isSequence ? "t" : "s"))
+                    if isSequence {
+                        writer.uint64(state.entries.last?.sequence ?? 0)
+                    } else {
+                        try writer.string(state.durability)
+                    }
                 }
                 return IncomingReply(signature: "v", body: body)
             case "Schemas":

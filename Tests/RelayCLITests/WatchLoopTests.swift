@@ -15,6 +15,7 @@ struct WatchLoopTests {
 
         init(
             _ options: WatchOptions, output: Int32, stop: Int32, limit: Int = 65_536,
+            linesPerSecond: UInt64? = nil, clock: Clock = Clock(),
             onDiscover: @escaping @Sendable (WatchQueue) -> Void = { queue in
                 let catalogue = try? Samples.catalogue()
                 queue.post(.discovered(catalogue.map { .found($0) } ?? .failed(CLIFailure(.software, "no catalogue"))))
@@ -25,15 +26,22 @@ struct WatchLoopTests {
             self.queue = queue
             done = WaitingThread.run {
                 var loop = WatchLoop(
-                    WatchMachine(options, service: "a.b", printer: Samples.printer()),
+                    WatchMachine(
+                        options, service: "a.b", printer: Samples.printer(), linesPerSecond: linesPerSecond),
                     output: OutputChannel(descriptor: output), queue: queue, wakeup: wakeup, stop: stop,
-                    duration: options.duration, now: { 0 },
+                    duration: options.duration, now: { clock.now },
                     perform: { action in
                         if action == .discover { onDiscover(queue) }
                     })
                 return loop.run()
             }
         }
+    }
+    /// In microseconds.
+    private final class Clock: Sendable {
+        private let time = Mutex<UInt64>(0)
+        var now: UInt64 { time.withLock { $0 } }
+        func set(_ value: UInt64) { time.withLock { $0 = value } }
     }
     private func event(_ sequence: UInt64, title: String = "Kitchen") throws -> WatchInput {
         .event(try Samples.boxProvisioned(sequence, title: title))
@@ -115,6 +123,38 @@ struct WatchLoopTests {
         }
         #expect(next == total + 1, "every event is a line or in a gap")
         #expect(lines.contains { $0.contains("gap:") })
+    }
+
+    @Test("with a number of lines a second the rest is counted, told after a second, and at the end at once")
+    func sampled() async throws {
+        let output = TestPipe()
+        let stop = TestPipe()
+        defer { close(output, stop) }
+        let clock = Clock()
+        let running = try Running(
+            WatchOptions(), output: output.writing, stop: stop.reading, linesPerSecond: 10, clock: clock)
+        for sequence: UInt64 in 1...10_000 { running.queue.append(try event(sequence)) }
+        let body = Samples.body { for stamp: UInt64 in [10_001, 0, 0] { $0.uint64(stamp) } }
+        running.queue.append(
+            .event(
+                Envelope(
+                    interface: "org.eventrelay.Relocation1", name: "Ping", signature: "ttt", body: body,
+                    stamp: Samples.stamp(10_001))))
+        var text: [UInt8] = []
+        while text.count(where: { $0 == UInt8(ascii: "\n") }) < 41 { text += await output.readSome() }
+        // Without another event: its time has come.
+        clock.set(2_000_000)
+        while text.count(where: { $0 == UInt8(ascii: "\n") }) < 42 { text += await output.readSome() }
+        for sequence: UInt64 in 10_002...11_001 { running.queue.append(try event(sequence)) }
+        stop.closeWriting()
+        #expect(await running.done.value == nil)
+        output.closeWriting()
+        text += await output.readAll()
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+        #expect(lines[40].hasSuffix("#10001 Ping"))
+        #expect(lines[41] == "00:00:02.000 … 9,960 skipped of org.eventrelay.Relocation1")
+        #expect(lines.count { $0.contains("BoxProvisioned") } == 80)
+        #expect(lines.last == "00:00:02.000 … 960 skipped of org.eventrelay.Relocation1")
     }
 
     @Test("the end comes though nobody reads")

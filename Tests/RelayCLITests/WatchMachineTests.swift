@@ -15,7 +15,7 @@ struct WatchMachineTests {
             machine.take(input, now: 0, output: &output)
         }
         mutating func take(_ outcome: Discovery.Outcome) -> [WatchMachine.Action] {
-            machine.take(discovery: outcome, output: &output)
+            machine.take(discovery: outcome, now: 0, output: &output)
         }
         mutating func take(_ catalogue: Catalogue) -> [WatchMachine.Action] { take(.found(catalogue)) }
         var lines: [Substring] { output.text.split(separator: "\n") }

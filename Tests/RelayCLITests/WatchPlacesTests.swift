@@ -133,6 +133,30 @@ struct WatchPlacesTests {
         }
     }
 
+    @Test("without a place, what a durable interface publishes from now on is taken from its journal, too")
+    func now() async throws {
+        let pipe = TestPipe()
+        let asked = Mutex<[StreamPosition]>([])
+        let result = await run(
+            "watch", "--count", "2", pulled: FakePulled(try [.caughtUp] + deliveries(1...2)), output: pipe.writing,
+            positions: { _, _, start in asked.withLock { $0.append(start) } })
+        pipe.closeWriting()
+        #expect(result.code == .ok && result.notes == ["watching org.eventrelay.Service1"])
+        #expect(await pipe.readAll().count { $0 == UInt8(ascii: "\n") } == 2)
+        #expect(asked.withLock { $0 } == [StreamPosition(.at(1))])
+    }
+    @Test("a volatile interface, and one that refuses a place, are followed as they publish", arguments: [true, false])
+    func nowWithoutJournal(_ isVolatile: Bool) async throws {
+        let pipe = TestPipe()
+        let result = await run(
+            "watch", "--count", "1", pulled: FakePulled([]), durability: isVolatile ? "volatile" : "durable",
+            output: pipe.writing, events: [try envelope(8, isLive: true)],
+            refusal: isVolatile ? nil : CLIFailure(.software, "no"))
+        pipe.closeWriting()
+        #expect(result.code == .ok, "\(result.notes)")
+        #expect(String(decoding: await pipe.readAll(), as: UTF8.self).contains(" #8 "))
+    }
+
     @Test("a cursor that cannot be had ends the watch with its words and its code")
     func refused() async throws {
         for failure in [

@@ -65,20 +65,29 @@ final class JournalReader: Sendable {
 
     /// Whether the interface keeps its events.
     func isDurable(_ interface: String) async throws -> Bool {
+        try await property("Durability", of: interface, "s") { reader in try reader.string() == "durable" }
+    }
+    /// The sequence of the interface's last event.
+    func head(of interface: String) async throws -> UInt64 {
+        try await property("Sequence", of: interface, "t") { reader in try reader.uint64() }
+    }
+    private func property<Value>(
+        _ name: String, of interface: String, _ signature: String, _ read: (inout WireReader) throws -> Value
+    ) async throws -> Value {
         let call = OutgoingCall(
             path: Stream1.path(of: interface), interface: "org.freedesktop.DBus.Properties", member: "Get",
             signature: "ss",
             body: try body { writer in
                 try writer.string(Stream1.name)
-                try writer.string("Durability")
+                try writer.string(name)
             })
         let reply = try await caller.call(call, timeout: timeout)
         return try Self.value(of: reply, to: "Get", of: interface, "v") { reader in
             let start = reader.position
-            guard try reader.signature().text == "s" else {
-                throw RelayError(.schemaMismatch, "Durability is no text at \(start)")
+            guard try reader.signature().text == signature else {
+                throw RelayError(.schemaMismatch, "\(name) is no '\(signature)' at \(start)")
             }
-            return try reader.string() == "durable"
+            return try read(&reader)
         }
     }
 

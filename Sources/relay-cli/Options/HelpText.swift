@@ -43,7 +43,7 @@ enum HelpText {
     private static let watch =
         """
         Usage: relay-cli watch [EVENT…] [--since WHEN | --resume NAME [--cursors DIR]]
-                               [--count N] [--for SECONDS] [--no-wait]
+                               [--count N] [--for SECONDS] [--no-wait] [--sample N]
 
         Prints a line for each event as it happens: local time, sequence, name, fields.
             09:15:04.123 #17 BoxProvisioned boxID=3 capacity=10 title="Kitchen"
@@ -52,6 +52,10 @@ enum HelpText {
         Events that were missed are shown as a gap in their place. Waits for a service that
         is not there yet, and for one that went away. Ends with exit code 0 on SIGINT, on
         SIGTERM, and when --count or --for is met.
+
+        On a terminal, of events that come faster than about 40 a second some are shown, of each
+        name its share, and once a second how many were skipped; elsewhere every event is. Both
+        can be had with --sample, but with --resume every event is shown.
 
         With --since, the events that the service keeps from WHEN on come first.
         With --resume, so do those after the last one that a watch of this name has written
@@ -62,7 +66,8 @@ enum HelpText {
         $HOME/.local/state/relay/cursors.
         Of a volatile interface no event is kept: it is shown from now on, and that is said.
 
-        With --json an object a line; a gap is {"gap":{"interface":…,"first":5,"last":9}}.
+        With --json an object a line; a gap is {"gap":{"interface":…,"first":5,"last":9}},
+        what was skipped {"skipped":{"interface":…,"events":9812}}.
         Integers are exact; NaN and infinities are "NaN", "Infinity" and "-Infinity".
 
 

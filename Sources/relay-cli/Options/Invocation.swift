@@ -32,7 +32,7 @@ struct GlobalOptions: Equatable, Sendable {
     var timeout: Duration = .seconds(25)
 }
 
-/// `watch [EVENT…] [--since WHEN | --resume NAME [--cursors DIR]] [--count N] [--for SECONDS] [--no-wait]`
+/// `watch [EVENT…] [--since WHEN | --resume NAME [--cursors DIR]] [--count N] [--for SECONDS] [--no-wait] [--sample N]`
 struct WatchOptions: Equatable, Sendable {
     /// Plain or qualified by an interface; empty: all events.
     var events: [String] = []
@@ -40,6 +40,16 @@ struct WatchOptions: Equatable, Sendable {
     var count: UInt64?
     var duration: Duration?
     var waitsForService = true
+    /// Lines a second; 0: every event. nil: what suits the output.
+    var sample: UInt64?
+
+    /// What a terminal is given.
+    static let terminalSample: UInt64 = 40
+    /// Lines a second, where not every event is to be shown. Who asks for what was kept wants all of it.
+    func linesPerSecond(isTerminal: Bool) -> UInt64? {
+        let lines = sample ?? (isTerminal && start == .now ? Self.terminalSample : 0)
+        return lines == 0 ? nil : lines
+    }
 }
 
 /// Where `watch` begins.

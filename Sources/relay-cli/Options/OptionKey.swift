@@ -5,7 +5,7 @@ enum OptionKey: Int32, OptionName {
     case session = 256
     case system, bus, service, json, noColor, timeout, version, help
     case since, resume, cursors, until, limit, format
-    case count, duration, noWait
+    case count, duration, noWait, sample
     case all
 
     static let helpOption = Self.help
@@ -30,6 +30,7 @@ enum OptionKey: Int32, OptionName {
         case .count: "count"
         case .duration: "for"
         case .noWait: "no-wait"
+        case .sample: "sample"
         case .all: "all"
         }
     }
@@ -43,7 +44,7 @@ enum OptionKey: Int32, OptionName {
         case .resume: "NAME"
         case .cursors: "DIR"
         case .format: "FORMAT"
-        case .count, .limit: "N"
+        case .count, .limit, .sample: "N"
         default: nil
         }
     }
@@ -54,7 +55,7 @@ enum OptionKey: Int32, OptionName {
         case .since: [.watch, .history, .export]
         case .until, .limit: [.history, .export]
         case .format: [.export]
-        case .resume, .cursors, .count, .duration, .noWait: [.watch]
+        case .resume, .cursors, .count, .duration, .noWait, .sample: [.watch]
         case .all: [.list]
         default: nil
         }
@@ -80,6 +81,7 @@ enum OptionKey: Int32, OptionName {
         case .count: "end after N events"
         case .duration: "end after this time"
         case .noWait: "end with exit code 69 if the service is not there"
+        case .sample: "about N lines a second (40 on a terminal); 0 shows every event"
         case .all: "also Stream1 and D-Bus's own interfaces, and objects of other makes"
         }
     }

@@ -42,6 +42,7 @@ enum OptionParser {
             case .count: watch.count = try count(argument, of: option.key)
             case .duration: watch.duration = try seconds(argument, of: option.key)
             case .noWait: watch.waitsForService = false
+            case .sample: watch.sample = try lines(argument)
             case .all: list.all = true
             case .version, .help: break
             }
@@ -50,6 +51,9 @@ enum OptionParser {
         case .watch:
             watch.events = try events(operands)
             watch.start = try range.start()
+            if case .resuming = watch.start, watch.sample ?? 0 > 0 {
+                throw CLIFailure(.usage, "'--resume' shows every event: '--sample' does not go with it")
+            }
             invocation.action = .watch(watch)
         case .history:
             invocation.action = .history(try range.history(of: try events(operands)))
@@ -121,6 +125,13 @@ enum OptionParser {
     private static func count(_ text: String, of key: OptionKey) throws(CLIFailure) -> UInt64 {
         guard text.utf8.allSatisfy({ (48...57).contains($0) }), let value = UInt64(text), value > 0 else {
             throw CLIFailure(.usage, "option '--\(key.name)': '\(text)' is no number of events from 1 on")
+        }
+        return value
+    }
+
+    private static func lines(_ text: String) throws(CLIFailure) -> UInt64 {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let value = UInt64(text), value <= 1_000_000 else {
+            throw CLIFailure(.usage, "option '--sample': '\(text)' is no number of lines from 0 to 1000000")
         }
         return value
     }

@@ -32,6 +32,13 @@ struct ByteBuffer {
         while bytes.count - start < width { bytes.append(UInt8(ascii: "0")) }
         bytes[start...].reverse()
     }
+    /// `9,812`
+    mutating func append(grouped value: UInt64) {
+        if value < 1_000 { return append(decimal: value) }
+        append(grouped: value / 1_000)
+        append(byte: UInt8(ascii: ","))
+        append(decimal: value % 1_000, width: 3)
+    }
     mutating func append(decimal value: Int64) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         append(decimal: value.magnitude)

@@ -79,6 +79,26 @@ struct EventPrinter {
         output.append(byte: UInt8(ascii: "\n"))
     }
 
+    /// Events that were left out because there were too many to show.
+    mutating func append(skipped count: UInt64, of interface: String, now: UInt64, to output: inout ByteBuffer) {
+        if style.json {
+            output.append("{\"skipped\":{\"interface\":")
+            SafeText.append(quoted: interface, to: &output)
+            output.append(",\"events\":")
+            output.append(decimal: count)
+            output.append("}}\n")
+            return
+        }
+        if style.hasColor { output.append(Color.time) }
+        clock.append(timeOfDay: now, to: &output)
+        output.append(" … ")
+        output.append(grouped: count)
+        output.append(" skipped of ")
+        SafeText.append(interface, to: &output)
+        if style.hasColor { output.append(Color.reset) }
+        output.append(byte: UInt8(ascii: "\n"))
+    }
+
     private mutating func line(of event: Envelope) -> EventLine {
         let key = Key(interface: event.interface, name: event.name)
         if let told = event.fields {

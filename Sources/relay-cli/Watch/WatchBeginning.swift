@@ -11,6 +11,8 @@ final class WatchBeginning: Sendable {
     private let onNews: @Sendable () -> Void
     /// The interfaces whose events are taken already: over all runs of the service.
     private let begun = Mutex<Set<String>>([])
+    /// The interfaces that are followed, without a place of their own: they stay so.
+    private let live = Mutex<Set<String>>([])
 
     init(
         _ start: WatchStart, service: String, followed: any FollowedService, reader: JournalReader,
@@ -22,10 +24,7 @@ final class WatchBeginning: Sendable {
 
     /// Returns when all that is published from then on will be seen. Once at a time: the next discovery comes after it.
     func begin(_ selection: EventSelection) async -> WatchQueue.Answer {
-        if start == .now {
-            await followed.follow(selection)
-            return .following
-        }
+        if start == .now { return await begunNow(selection) }
         do {
             return try await begun(selection)
         } catch {
@@ -33,6 +32,29 @@ final class WatchBeginning: Sendable {
             // It left meanwhile, or the bus did. It is asked again when it comes back.
             return failure.code == .unavailable ? .following : .refused(failure)
         }
+    }
+
+    /// A durable interface's events are taken from its journal where they come faster than they are shown.
+    private func begunNow(_ selection: EventSelection) async -> WatchQueue.Answer {
+        var live = EventSelection()
+        var sources: [WatchSource] = []
+        for (interface, names) in selection.names {
+            if begun.withLock({ $0.contains(interface) }) { continue }
+            // A service that does not tell is followed all the same.
+            guard !self.live.withLock({ $0.contains(interface) }), (try? await reader.isDurable(interface)) == true,
+                let head = try? await reader.head(of: interface),
+                let events = try? followed.subscribe(
+                    interface: interface, names: names, from: StreamPosition(.at(head &+ 1)), onNews: onNews)
+            else {
+                live.names.updateValue(names, forKey: interface)
+                self.live.withLock { _ = $0.insert(interface) }
+                continue
+            }
+            begun.withLock { _ = $0.insert(interface) }
+            sources.append(WatchSource(interface: interface, events: events))
+        }
+        await followed.follow(live)
+        return .begun(sources, notes: [])
     }
 
     private func begun(_ selection: EventSelection) async throws -> WatchQueue.Answer {

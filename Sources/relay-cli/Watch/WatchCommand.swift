@@ -7,6 +7,7 @@ struct WatchCommand {
     let style: OutputStyle
     let timeout: Duration
     let output: Int32
+    let linesPerSecond: UInt64?
     /// Readable when the end is asked for.
     let stop: Int32
     let note: (String) -> Void
@@ -24,7 +25,9 @@ struct WatchCommand {
         followed.activate()
         defer { followed.invalidate() }
         var loop = WatchLoop(
-            WatchMachine(options, service: service, printer: EventPrinter(style: style, clock: .local())),
+            WatchMachine(
+                options, service: service, printer: EventPrinter(style: style, clock: .local()),
+                linesPerSecond: linesPerSecond),
             output: OutputChannel(descriptor: output), queue: queue, wakeup: wakeup, stop: stop,
             duration: options.duration, now: { Timestamp.now.microseconds },
             perform: { action in

@@ -45,6 +45,7 @@ struct WatchLoop {
         while true {
             wakeup.clear()
             let hasMore = takeInputs()
+            machine.tellSkipped(now: now(), isLast: hasEnded, output: &output.pending)
             let outcome = output.write()
             sources.written(output.taken)
             switch outcome {
@@ -57,18 +58,26 @@ struct WatchLoop {
             if let patience, ContinuousClock.now >= patience { return failure }
             // Also with more to show at once: events may come faster than they are shown, and a signal must be heard.
             let isBusy = hasMore && outcome == .drained
-            let woken = wait(until: isBusy ? nil : patience ?? deadline, forRoom: outcome == .blocked, isBusy: isBusy)
+            let woken = wait(
+                until: isBusy ? nil : nextTime(deadline), forRoom: outcome == .blocked, isBusy: isBusy)
             if woken.byClosedOutput { return failure }
             let isOver = deadline.map { ContinuousClock.now >= $0 } ?? false
             if (woken.byStop || isOver) && patience == nil { finish() }
         }
     }
 
+    private func nextTime(_ deadline: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
+        let telling = machine.tellsAt.map { time in
+            ContinuousClock.now + .microseconds(Int64(clamping: time - min(time, now())))
+        }
+        return [patience ?? deadline, telling].compactMap { $0 }.min()
+    }
+
     /// Returns whether there may be more than was composed now.
     private mutating func takeInputs() -> Bool {
         for answer in queue.takeAnswers() where !hasEnded {
             switch answer {
-            case .discovered(let outcome): act(machine.take(discovery: outcome, output: &output.pending))
+            case .discovered(let outcome): act(machine.take(discovery: outcome, now: now(), output: &output.pending))
             case .following: act(machine.following())
             case .begun(let more, let notes):
                 sources.add(more)
@@ -105,7 +114,7 @@ struct WatchLoop {
         return sources.take { source, delivery in
             switch delivery {
             // It needs no asking what it is, and is not put off: its place moves on.
-            case .event(let event): act(machine.show(event, &output.pending))
+            case .event(let event): act(machine.show(event, now: now(), &output.pending))
             case .gap(let gap):
                 act(machine.take(.gap(interface: source.interface, gap), now: now(), output: &output.pending))
             case .caughtUp: act(machine.caughtUp(with: source.interface))

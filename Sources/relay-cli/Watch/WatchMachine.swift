@@ -16,6 +16,8 @@ struct WatchMachine {
     private let options: WatchOptions
     private let service: String
     private var printer: EventPrinter
+    /// nil: every event is shown.
+    private var sampler: LineSampler?
     private var shown: UInt64 = 0
     private var isDiscovering = false
     /// The present run of the service has not told what it is.
@@ -28,8 +30,10 @@ struct WatchMachine {
     private var announcement = ""
     private var hasEnded = false
 
-    init(_ options: WatchOptions, service: String, printer: EventPrinter) {
+    /// - Parameter linesPerSecond: nil: every event is shown.
+    init(_ options: WatchOptions, service: String, printer: EventPrinter, linesPerSecond: UInt64? = nil) {
         (self.options, self.service, self.printer) = (options, service, printer)
+        sampler = linesPerSecond.map { LineSampler(perSecond: $0) }
     }
 
     /// False while the service is asked what it is: until then its events cannot be read, and wait.
@@ -45,7 +49,7 @@ struct WatchMachine {
             deferred = event
             return discover()
         case .event(let event):
-            return show(event, &output)
+            return show(event, now: now, &output)
         case .gap(let interface, let gap):
             printer.append(gap, of: interface, now: now, to: &output)
             return gap.detail.map { [.note("\(interface): \($0)")] } ?? []
@@ -64,7 +68,9 @@ struct WatchMachine {
         return [.discover]
     }
 
-    mutating func show(_ event: Envelope, _ output: inout ByteBuffer) -> [Action] {
+    /// Shows an event, unless there are too many. `now` as in `take`.
+    mutating func show(_ event: Envelope, now: UInt64, _ output: inout ByteBuffer) -> [Action] {
+        if sampler?.takes(event.interface, event.name, now: now) == false { return [] }
         let fault = printer.append(event, to: &output)
         shown += 1
         var actions: [Action] = []
@@ -75,7 +81,15 @@ struct WatchMachine {
         return actions
     }
 
-    mutating func take(discovery: Discovery.Outcome, output: inout ByteBuffer) -> [Action] {
+    /// When `tellSkipped` has something to tell; nil: never.
+    var tellsAt: UInt64? { sampler?.tellsAt }
+    mutating func tellSkipped(now: UInt64, isLast: Bool = false, output: inout ByteBuffer) {
+        for (interface, count) in sampler?.tell(now: now, isLast: isLast) ?? [] {
+            printer.append(skipped: count, of: interface, now: now, to: &output)
+        }
+    }
+
+    mutating func take(discovery: Discovery.Outcome, now: UInt64, output: inout ByteBuffer) -> [Action] {
         guard isDiscovering, !hasEnded else { return [] }
         isDiscovering = false
         var actions: [Action]
@@ -91,7 +105,7 @@ struct WatchMachine {
         }
         if let event = deferred, !hasEnded {
             deferred = nil
-            actions += show(event, &output)
+            actions += show(event, now: now, &output)
         }
         return actions
     }
@@ -132,7 +146,10 @@ struct WatchMachine {
     /// It cannot begin where it was asked to.
     mutating func refused(_ failure: CLIFailure) -> [Action] { hasEnded ? [] : [end(failure)] }
     /// Everything that an interface kept when the watch began has been shown.
-    func caughtUp(with interface: String) -> [Action] { hasEnded ? [] : [.note("up to date with \(interface)")] }
+    func caughtUp(with interface: String) -> [Action] {
+        // Who begins now has nothing to catch up with.
+        hasEnded || options.start == .now ? [] : [.note("up to date with \(interface)")]
+    }
 
     private mutating func end(_ failure: CLIFailure?) -> Action {
         hasEnded = true
