@@ -4,7 +4,9 @@ public import RelayCore
 ///
 /// - Order: units of work run one after the other. Events leave after their unit was committed, in the order of their
 ///   sequences, and before whoever published them goes on.
-/// - Isolation: a thread of the journal's own writes, another one reads; both are used from any thread.
+/// - Isolation: a thread of the journal's own writes, another one reads; both are used from any thread. A unit that comes alone
+///   is committed on the thread that runs its caller's task, which waits for the disk then: never an actor's, one thread of the
+///   process at a time, and none where the process has but one processor.
 /// - Loss: what was committed is lost by nothing but the disk (see `Synchronous`); what fails leaves no trace, and no hole in
 ///   the sequences. After an I/O error at a commit nobody can know: the journal takes nothing more, and a restart finds out.
 /// - Cancellation: a unit that was handed over runs, whatever becomes of the task that waits for it.
@@ -20,8 +22,10 @@ public final class EventJournal: EventLog {
         try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults())
     }
     /// - Parameter vfs: the name of SQLite's file layer; nil for its own.
+    /// - Parameter permit: to commit on a caller's thread; nil: never.
     package init(
-        directory: String, synchronous: Synchronous = .full, faults: JournalFaults, vfs: String? = nil
+        directory: String, synchronous: Synchronous = .full, faults: JournalFaults, vfs: String? = nil,
+        permit: CommitPermit? = .process
     ) throws {
         let lock = try DirectoryLock(directory)
         let file = JournalFile(in: directory, vfs: vfs)
@@ -39,7 +43,7 @@ public final class EventJournal: EventLog {
             let reader = try JournalReader(file, activity)
             let writer = JournalWriter(
                 try JournalEngine(file: file, database: database, reserve: reserve, faults: faults), path: file.path,
-                activity)
+                activity, permit)
             try reader.start()
             do {
                 try writer.start(lock)
@@ -56,11 +60,14 @@ public final class EventJournal: EventLog {
     /// For `EventService(journal:)`.
     public var access: EventLogAccess { EventLogAccess(storage) }
 
-    /// Runs a unit of work on the journal's writer, and commits its state and events together; returns when they are on disk
-    /// and the events have left.
+    /// Runs a unit of work, and commits its state and events together; returns when they are on disk and the events have left.
     ///
     /// What `body` throws undoes this unit alone, and is rethrown. Units that came while the disk was busy share a commit, not
-    /// a fate. `body` keeps all others waiting: no waiting in it.
+    /// a fate.
+    ///
+    /// - Isolation: `body` runs on the journal's thread, or, when no other unit is at hand, on one of the cooperative pool (see
+    ///   `EventJournal`); never on its caller's actor. It keeps all others waiting: no waiting in it, least of all for another unit.
+    ///   Neither the caller's task-local values nor its cancellation can be counted on in it.
     ///
     /// Throws `StorageFull` or `Unavailable` when nothing was done, `OutcomeUnknown` when that cannot be known.
     @discardableResult

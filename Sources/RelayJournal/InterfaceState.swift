@@ -64,6 +64,12 @@ struct InterfaceState {
         emissions = []
         untouch()
     }
+    /// How urgently something is to be removed.
+    ///
+    /// - Parameter wall: microseconds since 1970.
+    func urgency(at wall: UInt64) -> RetentionRule.Urgency {
+        rule.urgency(events: committed.events, bytes: committed.bytes, oldest: oldestTime, now: wall)
+    }
     mutating func wasPruned(events: UInt64, bytes: UInt64, oldestTime: UInt64?) {
         committed.events -= min(events, committed.events)
         committed.bytes -= min(bytes, committed.bytes)

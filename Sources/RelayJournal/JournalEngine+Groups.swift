@@ -29,8 +29,8 @@ extension JournalEngine {
                 body(self)
                 place += 1
             } else {
+                relieveIfStarved()
                 place = runGroup(works, from: place)
-                if isStarved && reserve.isThere { relieve() }
             }
         }
     }

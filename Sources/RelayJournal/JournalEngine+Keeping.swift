@@ -16,8 +16,9 @@ struct Keeping {
     /// What the WAL holds, as the last commit said.
     var walPages = 0
     var nextCheckpoint = checkpointPages
-    /// What the WAL held when the file system was looked at.
+    /// What the WAL held when the file system was looked at, and whether it was nearly full.
     var lookedAt = 0
+    var isNear = false
     /// Small excesses are gathered for a while: each step costs an fsync.
     var nextStep: UInt64 = 0
     static let pause: UInt64 = 200_000_000
@@ -33,6 +34,7 @@ extension JournalEngine {
     /// - Parameter isIdle: nobody waits.
     func keep(isIdle: Bool) -> UInt64 {
         if failure != nil { return .max }
+        relieveIfStarved()
         checkpointIfLarge()
         let now = MonotonicClock.now
         var next = UInt64.max
@@ -45,19 +47,13 @@ extension JournalEngine {
         }
         let wall = Timestamp.now.microseconds
         for index in interfaces.indices {
-            let rule = interfaces[index].rule
-            let urgency = rule.urgency(
-                events: interfaces[index].committed.events, bytes: interfaces[index].committed.bytes,
-                oldest: interfaces[index].oldestTime, now: wall)
-            switch urgency {
-            case .none(let until):
-                // The system's clock can be set: never trust it for longer than a minute.
-                if let until { next = min(next, now + min(until - min(until, wall) + 1_000, 60_000_000) * 1_000) }
+            switch interfaces[index].urgency(at: wall) {
+            case .none(let until): next = min(next, Self.time(of: until, now, wall))
             case .some where !isIdle || now < keeping.nextStep, .step where !isIdle:
                 next = min(next, max(keeping.nextStep, now + 1_000_000))
             case .some, .step, .overdue:
                 // One that fails is tried again, but not at once.
-                next = prune(index, rule) ? 0 : min(next, now + 1_000_000_000)
+                next = prune(index, interfaces[index].rule) ? 0 : min(next, now + 1_000_000_000)
                 keeping.nextStep = now + Keeping.pause
                 if next == 0 { return 0 }
             }
@@ -67,6 +63,26 @@ extension JournalEngine {
             if keeping.hasFreed { return 0 }
         }
         return next
+    }
+    /// When there will be something for `keep` to do, after a commit that nobody waited behind; does nothing of it.
+    func nextKeeping() -> UInt64 {
+        if failure != nil { return .max }
+        if isStarved || wantsCheckpoint() { return 0 }
+        let (now, wall) = (MonotonicClock.now, Timestamp.now.microseconds)
+        var next = UInt64.max
+        for index in interfaces.indices {
+            switch interfaces[index].urgency(at: wall) {
+            case .none(let until): next = min(next, Self.time(of: until, now, wall))
+            case .some: next = min(next, keeping.nextStep)
+            case .step, .overdue: return 0
+            }
+        }
+        return next
+    }
+    /// The monotonic clock's time for one of the system's, which can be set: never trusted for longer than a minute.
+    private static func time(of until: UInt64?, _ now: UInt64, _ wall: UInt64) -> UInt64 {
+        guard let until else { return .max }
+        return now + min(until - min(until, wall) + 1_000, 60_000_000) * 1_000
     }
 
     /// Removes the oldest events that are too many, up to a step's worth. Returns whether it could.
@@ -126,13 +142,19 @@ extension JournalEngine {
         if free < (percent > 0 ? Keeping.vacuumPages : 1) { return false }
         return (try? database.execute("PRAGMA incremental_vacuum(\(min(free, Keeping.vacuumPages)))")) != nil
     }
-    private func checkpointIfLarge() {
-        if keeping.walPages < keeping.nextCheckpoint {
-            if keeping.walPages < Keeping.nearPages { return }
-            if abs(keeping.walPages - keeping.lookedAt) < Keeping.lookPages { return }
-            keeping.lookedAt = keeping.walPages
-            if !reserve.isNear { return }
+    /// Whether the WAL is worth a checkpoint. Looks at the file system now and then.
+    private func wantsCheckpoint() -> Bool {
+        if keeping.walPages >= keeping.nextCheckpoint { return true }
+        if keeping.walPages < Keeping.nearPages { return false }
+        if abs(keeping.walPages - keeping.lookedAt) >= Keeping.lookPages {
+            (keeping.lookedAt, keeping.isNear) = (keeping.walPages, reserve.isNear)
         }
+        return keeping.isNear
+    }
+    private func checkpointIfLarge() {
+        if !wantsCheckpoint() { return }
+        // Not once more before the next look.
+        keeping.isNear = false
         guard let (held, copied) = try? database.checkpoint(.passive) else {
             keeping.nextCheckpoint = keeping.walPages + Keeping.checkpointPages
             return
@@ -142,8 +164,12 @@ extension JournalEngine {
         if held == copied { keeping.walPages = 0 }
     }
 
-    /// The disk is full: gives the reserve back, and makes room with it.
-    func relieve() {
+    /// After a commit that found the disk full: gives the reserve back, and makes room with it. (Never a leader's to do: nobody
+    /// leads before `keep` has done it.)
+    func relieveIfStarved() {
+        if isStarved && reserve.isThere { relieve() }
+    }
+    private func relieve() {
         reserve.release()
         keeping.nextReserve = MonotonicClock.now + 1_000_000_000
         // Each may fail: what is not done now is done when there is room.
@@ -152,9 +178,7 @@ extension JournalEngine {
         for index in interfaces.indices {
             let rule = interfaces[index].rule
             for _ in 0..<64 {
-                let (counters, oldest) = (interfaces[index].committed, interfaces[index].oldestTime)
-                let urgency = rule.urgency(events: counters.events, bytes: counters.bytes, oldest: oldest, now: wall)
-                if case .none = urgency { break }
+                if case .none = interfaces[index].urgency(at: wall) { break }
                 if !prune(index, rule) { break }
             }
         }

@@ -1,7 +1,7 @@
 import CSQLite
 import RelayCore
 
-/// The one read-write connection and what is done with it: on the writer's thread alone.
+/// The one read-write connection and what is done with it: by the one thread that `WriterQueue` gave it to.
 ///
 /// Invariant: between two groups the counters here are those on disk.
 final class JournalEngine {

@@ -1,4 +1,4 @@
-/// Fault switches, for tests: what they do happens on the writer's thread.
+/// Fault switches, for tests: what they do happens on the thread that commits.
 package struct JournalFaults: Sendable {
     /// Called at each step. Given, events are emitted one by one, so that there is a moment between any two.
     package var at: (@Sendable (JournalStep) -> Void)?

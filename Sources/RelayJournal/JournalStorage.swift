@@ -2,7 +2,7 @@ import RelayCore
 
 /// The journal, as its service and its owner hold it: it is closed when neither does any more.
 final class JournalStorage: EventLogStorage {
-    private let writer: JournalWriter
+    let writer: JournalWriter
     private let reader: JournalReader
 
     private let path: String

@@ -6,13 +6,13 @@ enum JournalWork: Sendable {
     case events([EncodedEvent], CheckedContinuation<Void, any Error>)
     /// A closure over state and events.
     case unit(any UnitBody)
-    /// Something for the writer itself, between two transactions.
+    /// Something for the writer's thread, between two transactions.
     case call(@Sendable (JournalEngine) -> Void)
 }
 
 /// A unit of work, without its result's type.
 protocol UnitBody: AnyObject, Sendable {
-    /// Runs the closure, once, on the writer's thread. Throws what it throws.
+    /// Runs the closure, once, with the engine. Throws what it throws.
     func run(in unit: inout UnitOfWork) throws
     /// Lets the caller go on, with the closure's result, or with why it counts for nothing.
     func finish(_ failure: (any Error)?)

@@ -5,27 +5,24 @@ import Synchronization
 
 /// The thread that writes, and the queue before it.
 ///
-/// Takes what has queued up while it worked, and commits it together: there is no waiting window.
-final class JournalWriter: @unchecked Sendable {  // `engine` and `lock` are the thread's.
-    private struct Queue {
-        var works: [JournalWork] = []
-        var isWaiting = false
-        var isEnding = false
-        var hasEnded = false
+/// The thread takes what has queued up while it worked, and commits it together: there is no waiting window. A caller that
+/// finds nothing to share a commit with *leads*: it does its own work on its own thread, and nobody wakes anybody. `WriterQueue`
+/// says who has the engine.
+final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
+    private struct State {
+        var queue: WriterQueue<JournalEngine>
         var failure: RelayError?
         var observers: [@Sendable (RelayError) -> Void] = []
     }
-    private let queue = Monitor(Queue())
+    private let state: Monitor<State>
     private let path: String
     private let activity: JournalActivity
-    private var engine: JournalEngine?
+    private let permit: CommitPermit?
     private var lock: DirectoryLock?
-    private var thread: pthread_t?
-    /// So many callers share a commit at most.
-    private static let groupLimit = 512
 
-    init(_ engine: sending JournalEngine, path: String, _ activity: JournalActivity) {
-        (self.engine, self.path, self.activity) = (engine, path, activity)
+    init(_ engine: sending JournalEngine, path: String, _ activity: JournalActivity, _ permit: CommitPermit?) {
+        (self.path, self.activity, self.permit) = (path, activity, permit)
+        state = Monitor(State(queue: WriterQueue(engine)))
     }
     /// Starts the thread, which keeps this alive, and the directory's lock, until `stop`.
     func start(_ lock: consuming DirectoryLock) throws(RelayError) {
@@ -47,98 +44,105 @@ final class JournalWriter: @unchecked Sendable {  // `engine` and `lock` are the
 
     // MARK: From any thread
 
-    /// Takes work, and always finishes it: with a refusal after `stop`. A call is dropped then, and false returned.
+    /// Takes work, and always finishes it, perhaps before this returns: with a refusal after `stop`. A call is dropped then, and
+    /// false returned.
     @discardableResult
     func submit(_ work: JournalWork) -> Bool {
-        let (isTaken, mustWake) = queue.withLock { queue in
-            if queue.isEnding { return (false, false) }
-            queue.works.append(work)
-            defer { queue.isWaiting = false }
-            return (true, queue.isWaiting)
+        switch state.withLock({ $0.queue.accept(work, by: pthread_self(), permit) }) {
+        case .refused:
+            work.finish(closed())
+            return false
+        case .queued(let mustWake): if mustWake { state.announce() }
+        case .lead(let engine): lead(work, engine)
         }
-        if mustWake { queue.announce() }
-        if !isTaken { work.finish(closed()) }
-        return isTaken
+        return true
+    }
+    private func lead(_ work: JournalWork, _ engine: JournalEngine) {
+        commit([work], engine)
+        let due = engine.nextKeeping()
+        permit?.giveBack()
+        if state.withLock({ $0.queue.putBack(engine, due: due) }) { state.announce() }
     }
     func closed() -> RelayError { RelayError(.unavailable, "the journal \(path) is closed: nothing was done") }
 
-    /// Finishes what was submitted, and ends the thread; returns when the file is closed, but on the thread itself.
+    /// Finishes what was submitted, and ends the thread; returns when the file is closed, unless called from within what is
+    /// done with the engine: then it is closed after that.
     func stop() {
-        queue.withLock { $0.isEnding = true }
-        queue.announce()
-        if isCurrent { return }
-        _ = queue.wait { $0.hasEnded ? true : nil }
+        let isWithin = state.withLock { state in
+            state.queue.end()
+            return state.queue.isTaken(by: pthread_self())
+        }
+        state.announce()
+        if isWithin { return }
+        _ = state.wait { $0.queue.isClosed ? true : nil }
     }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) {
-        let failure = queue.withLock { queue in
-            if queue.failure == nil { queue.observers.append(body) }
-            return queue.failure
+        let failure = state.withLock { state in
+            if state.failure == nil { state.observers.append(body) }
+            return state.failure
         }
         if let failure { body(failure) }
     }
-    var waiting: Int { queue.withLock { $0.works.count } }
-    var failure: RelayError? { queue.withLock { $0.failure } }
+    var waiting: Int { state.withLock { $0.queue.works.count } }
+    var failure: RelayError? { state.withLock { $0.failure } }
+
+    // MARK: With the engine
+
+    private func commit(_ works: [JournalWork], _ engine: JournalEngine) {
+        engine.run(works)
+        activity.commits.add(1, ordering: .relaxed)
+        tell(engine)
+    }
+    private func tell(_ engine: JournalEngine) {
+        guard let failure = engine.failure else { return }
+        let observers = state.withLock { state in
+            if state.failure == nil { state.failure = failure }
+            defer { state.observers = [] }
+            return state.observers
+        }
+        for observer in observers { observer(failure) }
+    }
 
     // MARK: The thread
 
-    private var isCurrent: Bool { queue.withLock { _ in thread } == pthread_self() }
-
     private func runThread() {
-        queue.withLock { _ in thread = pthread_self() }
-        // In a scope of its own: closed before the lock goes.
-        if let engine { loop(engine) }
+        var engine: JournalEngine? = loop()
+        engine?.finish()
+        // Closed before the lock goes.
         engine = nil
         lock = nil
-        queue.withLock { queue in
+        let observers = state.withLock { state in
             // Before the thread is gone, so that no later one with the same number is taken for it.
-            thread = nil
-            (queue.hasEnded, queue.observers) = (true, [])
+            state.queue.close()
+            defer { state.observers = [] }
+            return state.observers
         }
-        queue.announce()
+        state.announce()
+        // Not under the lock: what they hold goes here.
+        _ = consume observers
     }
-    private func loop(_ engine: JournalEngine) {
+    /// Returns with the engine when the end has come.
+    private func loop() -> JournalEngine {
         var works: [JournalWork] = []
-        var next = engine.keep(isIdle: true)
-        while take(&works, until: next) {
-            if !works.isEmpty {
-                engine.run(works)
-                activity.commits.add(1, ordering: .relaxed)
-            }
+        var deadline: UInt64 = 0
+        while true {
+            let (engine, isOver) = take(&works, until: deadline)
+            if isOver { return engine }
+            if !works.isEmpty { commit(works, engine) }
             // Not under the lock: what it held goes here. The queue gets the memory back.
             works.removeAll(keepingCapacity: true)
-            if engine.failure != nil { tell(engine) }
-            next = engine.keep(isIdle: queue.withLock { $0.works.isEmpty })
-            if engine.failure != nil { tell(engine) }
+            deadline = engine.keep(isIdle: waiting == 0)
+            tell(engine)
+            state.withLock { $0.queue.putBack(engine, until: deadline) }
         }
-        engine.finish()
     }
-    /// Takes what has queued up; nothing when the time is over. Returns false at the end.
-    ///
-    /// - Parameter works: empty.
-    private func take(_ works: inout [JournalWork], until deadline: UInt64) -> Bool {
-        queue.wait(until: deadline) { queue -> Bool? in
-            if queue.works.isEmpty {
-                if queue.isEnding { return false }
-                queue.isWaiting = true
-                return nil
-            }
-            queue.isWaiting = false
-            if queue.works.count <= Self.groupLimit {
-                swap(&works, &queue.works)
-            } else {
-                works.append(contentsOf: queue.works.prefix(Self.groupLimit))
-                queue.works.removeFirst(Self.groupLimit)
-            }
-            return true
-        } ?? true
-    }
-    private func tell(_ engine: JournalEngine) {
-        let failure = engine.failure
-        let observers = queue.withLock { queue in
-            if queue.failure == nil { queue.failure = failure }
-            defer { queue.observers = [] }
-            return queue.observers
+    private func take(_ works: inout [JournalWork], until deadline: UInt64) -> (engine: JournalEngine, isOver: Bool) {
+        var deadline = deadline
+        while true {
+            let taken = state.wait(until: deadline) { $0.queue.take(&works, by: pthread_self()) }
+            if let taken { return taken }
+            state.withLock { $0.queue.wasDue() }
+            deadline = .max
         }
-        if let failure { for observer in observers { observer(failure) } }
     }
 }

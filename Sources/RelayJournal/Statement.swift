@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A prepared statement of one connection; used on that connection's thread alone.
+/// A prepared statement of one connection; used by the thread that uses that connection.
 final class Statement {
     private let handle: OpaquePointer
     private let database: OpaquePointer

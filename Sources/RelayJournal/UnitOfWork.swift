@@ -3,7 +3,7 @@ public import RelayCore
 /// One transaction over state and events: all of it is committed, or nothing.
 ///
 /// - Order: statements and events in the order of the calls; events are visible, on any lane, after the commit.
-/// - Isolation: the journal's writer runs it, with no other beside it. It cannot be kept, copied or sent elsewhere.
+/// - Isolation: one runs at a time, on a thread that the journal chooses. It cannot be kept, copied or sent elsewhere.
 /// - Loss: what the closure throws undoes this unit alone. An error of a statement undoes that statement alone, when the
 ///   closure catches it; after one of the disk's the whole unit is undone, whatever the closure makes of it.
 public struct UnitOfWork: ~Copyable, EventSink {

@@ -58,7 +58,7 @@ import Testing
             }
         }
         #expect(await eventually { ledger.lane.pruned["Booked"] == 200 })
-        // On the writer's thread, so that nothing moves.
+        // Within a unit, so that nothing moves.
         return try await ledger.journal.unitOfWork { _ in
             Snapshot(
                 file: Self.read(directory.database), wal: Self.read(directory.database + "-wal"),

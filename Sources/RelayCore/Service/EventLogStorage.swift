@@ -1,7 +1,7 @@
 /// A log, as a service uses it.
 ///
-/// Invariant: events leave (`EmittingLane.emit`) after their transaction was committed, on one thread, in the order of their
-/// sequences, and before whoever published them goes on.
+/// Invariant: events leave (`EmittingLane.emit`) after their transaction was committed, on the thread that committed it and before
+/// another commits, in the order of their sequences, and before whoever published them goes on.
 package protocol EventLogStorage: AnyObject, Sendable {
     /// Takes a service's durable interfaces in, and begins a run of each. Before anything is published; once.
     ///

@@ -100,6 +100,8 @@ public final class EventService: Sendable {
     /// a change of state, publish within a unit of work of the journal.
     ///
     /// - Order: as committed: of two publishes of which one returned before the other began, it is theirs.
+    /// - Isolation: from any actor, which is not kept from other work. With an `EventJournal`, an event that comes alone is
+    ///   committed on a thread of the cooperative pool, which waits for the disk then: one of them at a time, where there are several.
     /// - Cancellation: does not take the event back.
     /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
     ///   carry (a NUL in a string), `TooLarge` over 1 MiB; `StorageFull` or `Unavailable` from the journal: nothing was

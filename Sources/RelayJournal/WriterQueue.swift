@@ -1,0 +1,118 @@
+import Glibc
+
+/// What waits for the engine, and who has the engine: what the writer's lock guards.
+///
+/// Invariant: the engine is here, or with the one thread that took it: the writer's, or a leader's, which does its own work
+/// alone. Nobody else touches it until it is put back. Whoever makes the engine free, or adds to what waits for a free one, wakes
+/// the writer's thread if it sleeps.
+struct WriterQueue<Engine> {
+    private enum Place {
+        case here(Engine)
+        case taken(by: pthread_t)
+        case closed
+    }
+    enum Answer {
+        case refused
+        case queued(mustWake: Bool)
+        /// To be done at once, with the engine, which `putBack` wants afterwards.
+        case lead(Engine)
+    }
+    /// In the order in which they came.
+    private(set) var works: [JournalWork] = []
+    private(set) var isEnding = false
+    private var place: Place
+    /// So many shared the last commit. Where several publish, more come to share one while somebody wakes the thread.
+    private var lastGroup = 0
+    /// The writer's thread is to look what there is to keep: it begins with that. Nobody leads before it has.
+    private var isDue = true
+    /// It is to look before anything more is committed: a leader has left it something.
+    private var mustKeep = false
+    /// When it looks by itself.
+    private var deadline: UInt64 = 0
+    private var isAsleep = false
+
+    /// So many callers share a commit at most.
+    private static var groupLimit: Int { 512 }
+    /// What is kept may come so much later than it is due, in nanoseconds: the clocks that say when are read one after the other.
+    private static var slack: UInt64 { 1_000_000 }
+
+    init(_ engine: Engine) { place = .here(engine) }
+
+    var isClosed: Bool { if case .closed = place { true } else { false } }
+    func isTaken(by thread: pthread_t) -> Bool { if case .taken(by: thread) = place { true } else { false } }
+
+    // MARK: From any thread
+
+    /// Takes work in: to wait, or to be done by who brings it.
+    mutating func accept(_ work: JournalWork, by thread: pthread_t, _ permit: CommitPermit?) -> Answer {
+        if isEnding { return .refused }
+        guard case .here(let engine) = place else {
+            works.append(work)
+            return .queued(mustWake: false)
+        }
+        if works.isEmpty, lastGroup <= 1, !isDue, work.isSmall, let permit, permit.take() {
+            place = .taken(by: thread)
+            return .lead(engine)
+        }
+        works.append(work)
+        return .queued(mustWake: mustWake())
+    }
+    /// Takes nothing in from now on. Wake the thread then.
+    mutating func end() { isEnding = true }
+    /// The leader's work is done. Returns whether the thread has to be woken.
+    ///
+    /// - Parameter due: when there will be something to keep.
+    mutating func putBack(_ engine: Engine, due: UInt64) -> Bool {
+        place = .here(engine)
+        if due < deadline && deadline - due > Self.slack { (isDue, mustKeep) = (true, true) }
+        return (isDue || isEnding || !works.isEmpty) && mustWake()
+    }
+    private mutating func mustWake() -> Bool {
+        defer { isAsleep = false }
+        return isAsleep
+    }
+
+    // MARK: From the writer's thread
+
+    /// Takes the engine, and what has queued up: nothing if there is something to keep first, or nothing else to do but to look
+    /// or to end.
+    ///
+    /// Returns nil when the thread has to sleep: there is nothing to do, or a leader is at it.
+    ///
+    /// - Parameter works: empty.
+    mutating func take(_ works: inout [JournalWork], by thread: pthread_t) -> (engine: Engine, isOver: Bool)? {
+        guard isDue || isEnding || !self.works.isEmpty, case .here(let engine) = place else {
+            isAsleep = true
+            return nil
+        }
+        defer { (isDue, mustKeep) = (false, false) }
+        (place, isAsleep) = (.taken(by: thread), false)
+        if mustKeep && !(isEnding && self.works.isEmpty) { return (engine, false) }
+        if self.works.count <= Self.groupLimit {
+            swap(&works, &self.works)
+        } else {
+            works.append(contentsOf: self.works.prefix(Self.groupLimit))
+            self.works.removeFirst(Self.groupLimit)
+        }
+        if !works.isEmpty { lastGroup = works.count }
+        return (engine, isEnding && works.isEmpty)
+    }
+    /// The time that `putBack` was told has come: there is something to keep, after who leads now.
+    mutating func wasDue() { isDue = true }
+    /// - Parameter deadline: when the thread will look again; 0: at once.
+    mutating func putBack(_ engine: Engine, until deadline: UInt64) {
+        (place, self.deadline, isDue) = (.here(engine), deadline, deadline == 0)
+    }
+    mutating func close() { place = .closed }
+}
+
+extension JournalWork {
+    /// Whether its caller's thread may do it. What takes longer than a wake-up gains nothing by that.
+    fileprivate var isSmall: Bool {
+        switch self {
+        case .events(let events, _): events.count <= 64
+        case .unit: true
+        case .call: false
+        }
+    }
+}
