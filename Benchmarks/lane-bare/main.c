@@ -65,7 +65,13 @@ static void receive_payloads(void) {
     while (true) {
         wait_for_other(seen);
         seen = lane_load_word(&run.page->number);
-        if (lane_take(&run, run.page->slots[seen % LANE_SLOTS])) return;
+        const uint64_t *slot = run.page->slots[seen % LANE_SLOTS];
+        bool is_whole = lane_is_whole(slot, run.options.size);
+        uint64_t number = lane_number(slot);
+        // What was written over while it was read did not come, and what took its place comes in its turn.
+        bool is_special = number == LANE_PROBE || number == LANE_END;
+        if (!is_whole || (!is_special && number <= run.last)) continue;
+        if (lane_take_checked(&run, number, slot[1], true)) return;
     }
 }
 

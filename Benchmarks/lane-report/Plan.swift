@@ -33,7 +33,7 @@ public struct Plan: Sendable {
                 for size in sizes {
                     for contender in Contender.allCases
                     where contender.waits.contains(waiting) && contender.sizes.contains(size)
-                        && isMeasured(contender, in: section, waiting)
+                        && isMeasured(contender, in: section, waiting, size)
                     {
                         cells.append(Cell(section, contender, waiting, size: size))
                     }
@@ -41,20 +41,23 @@ public struct Plan: Sendable {
             }
         }
         for receivers in fanOuts {
-            for contender in Contender.allCases where contender != .barePayload && contender != .oursCoded {
+            // Ours as it is at that rate: with its signals.
+            for contender in Contender.allCases where ![.barePayload, .oursCoded, .ours].contains(contender) {
                 cells.append(Cell(.fanOut, contender, receivers: receivers))
             }
         }
         return cells
     }()
-    private static func isMeasured(_ contender: Contender, in section: Cell.Section, _ waiting: Waiting) -> Bool {
+    private static func isMeasured(
+        _ contender: Contender, in section: Cell.Section, _ waiting: Waiting, _ size: Int
+    ) -> Bool {
         switch section {
         // A hand-over has no queue: its sender waits for each, and without that it would only measure what it overwrites.
         case .lossless: contender != .oursWithSignals
-        // How much comes through when nobody waits: once, in the form in which each is fastest to take it.
+        // How much comes through when nobody waits: once, in the form that takes it fastest, in the smallest and the largest size.
         case .fullSpeed:
             ![.bareWords, .barePayload, .oursWithSignals].contains(contender)
-                && (waiting == .spin || contender == .signal)
+                && (waiting == .spin || contender == .signal) && [64, 4_096].contains(size)
         default: true
         }
     }

@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) void lane_fill_words(
     payload->sent_at = sent_at;
     payload->sum = sum;
 }
-static inline __attribute__((always_inline)) bool lane_is_whole(const lane_payload *payload, uint32_t size) {
+static inline __attribute__((always_inline)) bool lane_sums_up(const lane_payload *payload, uint32_t size) {
     uint32_t words = size / 8 - 3;
     uint64_t sum = payload->number + payload->sent_at;
     for (uint32_t i = 0; i < words; i++) sum += payload->words[i];

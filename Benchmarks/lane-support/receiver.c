@@ -50,16 +50,21 @@ bool lane_take_checked(lane_run *run, uint64_t number, uint64_t sent_at, bool is
     return false;
 }
 
-bool lane_take(lane_run *run, const void *payload) {
+bool lane_is_whole(const void *payload, uint32_t size) {
     const lane_payload *event = (const lane_payload *)payload;
-    bool is_whole;
-    switch (run->options.size) {
-    case 64: is_whole = lane_is_whole(event, 64); break;
-    case 256: is_whole = lane_is_whole(event, 256); break;
-    case 1024: is_whole = lane_is_whole(event, 1024); break;
-    case 4096: is_whole = lane_is_whole(event, 4096); break;
-    default: is_whole = lane_is_whole(event, run->options.size);
+    switch (size) {
+    case 64: return lane_sums_up(event, 64);
+    case 256: return lane_sums_up(event, 256);
+    case 1024: return lane_sums_up(event, 1024);
+    case 4096: return lane_sums_up(event, 4096);
+    default: return lane_sums_up(event, size);
     }
+}
+uint64_t lane_number(const void *payload) { return ((const lane_payload *)payload)->number; }
+
+bool lane_take(lane_run *run, const void *payload) {
+    bool is_whole = lane_is_whole(payload, run->options.size);
+    const lane_payload *event = (const lane_payload *)payload;
     return lane_take_checked(run, event->number, event->sent_at, is_whole);
 }
 

@@ -31,7 +31,7 @@ typedef enum {
     LANE_FULL,
     // The same, never more than `window` ahead of the slowest receiver; with 0 the peer's own back-pressure does it.
     LANE_LOSSLESS,
-    // `count` publishes in a row: nothing but their mean is told.
+    // `count` publishes in a row, in batches: the median batch's mean is told.
     LANE_TIGHT,
     // `count` events to receivers that all sleep: at the caller, and until all have it.
     LANE_WAKE,
@@ -106,6 +106,9 @@ void lane_fail(const char *what, const char *why) __attribute__((noreturn));
 // MARK: Payloads. Number, time, sum of all other words, and words that follow from the number.
 
 void lane_fill(void *payload, uint32_t size, uint64_t number, uint64_t sent_at);
+// Whether it is what was written, and its number.
+bool lane_is_whole(const void *payload, uint32_t size);
+uint64_t lane_number(const void *payload);
 
 // MARK: Senders
 
