@@ -11,10 +11,11 @@ package struct RingArea: Sendable {
             creating: name, size: header.size, doubled: header.dataOffset, seals: .readOnly, fill: header.write)
         self.header = header
     }
-    /// Maps another process's ring, read-only.
+    /// Maps another process's ring, read-only; and shows its maker that the descriptor has come, whatever it is.
     ///
     /// Throws `.invalidArgument` with a `RingFault` as its cause for a descriptor that is no sealed ring of a known layout.
     package init(receiving descriptor: Int32) throws(RelayError) {
+        RingReceipt.acknowledge(descriptor)
         let size = try SealedMemory.checkedSize(of: descriptor, seals: .readOnly)
         // Whole, to read the header: what it says decides how it is mapped for good.
         let plain = try SealedMemory(receiving: descriptor, size: size, seals: .readOnly)

@@ -78,15 +78,16 @@ package final class RingWriter: Sendable {
     ///
     /// Throws as above, and `.invalidArgument` for a sequence that does not follow.
     package func publish(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
-        if try put(record, payload) { wakeSleepers() }
-    }
-    /// As above, and wakes nobody: returns whether somebody seems to sleep. For a caller with a lock of its own, which lets go of
-    /// it before `wakeSleepers`: that may be a system call.
-    @inline(__always)
-    package func put(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) throws(RelayError) -> Bool {
         let (isPublished, hasSleepers) = lock.withLock { _ in state.pointee.append(record, payload) }
         if !isPublished { throw refusal(record.kind, payload.count, record) }
-        return hasSleepers
+        if hasSleepers { wakeSleepers() }
+    }
+    /// As above, for a caller whose own lock keeps everybody else off this ring: takes none, and wakes nobody, which may be a system
+    /// call. Returns whether somebody seems to sleep, who is to be woken (`wakeSleepers`) when that lock is free; false for what
+    /// `publish` would refuse.
+    @inline(__always)
+    func putExclusively(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> Bool {
+        state.pointee.append(record, payload).1
     }
     package func wakeSleepers() { waker.wake(sleepers) }
     /// Nothing follows: readers drain what there is, and leave. Idempotent.

@@ -2,37 +2,46 @@ import Synchronization
 
 /// The ring lane: shared memory that has the events before the bus gets them.
 extension EventLane {
-    /// The ring, which the first one who asks makes; by one thread at a time.
+    /// Lets a peer read, and be woken by its page. The first one who asks makes the ring; by one thread at a time.
     ///
-    /// Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no memory.
-    func openRing(_ waker: RingWaker) throws(RelayError) -> RingWriter {
+    /// Returns the ring, which keeps the descriptor open also when the run ends just now. Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no memory.
+    func openRing(for peer: String, _ page: WaitPage, _ waker: RingWaker) throws(RelayError) -> RingWriter {
         guard let plan = ring else {
             throw RelayError(.notFound, "\(interface) has no ring: its events come as signals")
         }
-        if let ring = state.withLock({ $0.ring }) { return ring }
+        if let ring = attach(peer, page) { return ring }
         // Without the lock: a large one takes its time, and nobody who publishes should wait for that.
         let ring = try RingWriter(
             "relay-ring", events: plan.events, capacity: plan.capacity, epoch: epoch, lane: plan.lane, waker: waker)
         let isOpen = state.withLock { state in
             if state.hasEnded { return false }
             ring.begin(after: state.sequence)
-            state.ring = ring
+            state.ring = ServedRing(ring)
             return true
         }
-        if !isOpen { throw ended }
+        guard isOpen, let ring = attach(peer, page) else { throw ended }
         return ring
     }
     var hasRing: Bool { state.withLock { $0.ring != nil } }
-    func detach(_ page: WaitPage) { state.withLock { $0.ring }?.detach(page) }
+    private func attach(_ peer: String, _ page: WaitPage) -> RingWriter? {
+        state.withLock { state in
+            state.ring?.readers[peer] = page
+            state.ring?.writer.attach(page)
+            return state.ring?.writer
+        }
+    }
+    func closeRing(for peer: String, _ page: WaitPage) {
+        state.withLock { state in
+            state.ring?.readers[peer] = nil
+            state.ring?.writer.detach(page)
+        }
+    }
 
     /// Puts an event into the ring, if there is one, under the lane's lock. Returns the ring if somebody sleeps, to be woken when the
     /// lock is free.
     @inline(__always)
     func putIntoRing(_ record: RingRecord, _ payload: UnsafeRawBufferPointer, _ state: borrowing State) -> RingWriter? {
-        guard let ring = state.ring else { return nil }
-        // Neither number, size nor sequence can be refused: they are the lane's.
-        let hasSleepers = (try? ring.put(record, payload)) ?? false
-        return hasSleepers ? ring : nil
+        state.ring?.put(record, payload)
     }
     /// Throws `TooLarge` for what the ring could only tell the absence of, though nobody could read it elsewhere.
     func checkRing(_ count: Int, _ index: Int) throws(RelayError) {

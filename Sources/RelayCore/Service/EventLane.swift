@@ -28,8 +28,10 @@ final class EventLane: Sendable {
         var seenByTick: UInt64 = 0
         var gate: SignalGate
 
-        /// From the first peer that asked for it to the end of the run.
-        var ring: RingWriter?
+        /// Who attached, and for which names.
+        var subscribers: [String: [String]] = [:]
+        /// From the first peer that asked for it to the end of the run. Every use of it is made under this lock.
+        var ring: ServedRing?
 
         /// Of a durable interface only, as are the next two.
         var history: LaneHistory?
@@ -145,7 +147,7 @@ final class EventLane: Sendable {
             return state.ring
         }
         // Its last event is in it: nothing is put there any more.
-        ring?.end()
+        ring?.writer.end()
     }
 
     // MARK: Peers
@@ -159,6 +161,7 @@ final class EventLane: Sendable {
                 if names.isEmpty { peers.remove(peer) } else { peers.insert(peer) }
                 state.audience = .attached(peers)
             }
+            state.note(peer, names)
             let head = state.sequence
             // Volatile: no other run is known, and nothing can be had again.
             var (from, oldest) = (asked == epoch ? min(after, head) : 0, UInt64.max)
@@ -171,6 +174,7 @@ final class EventLane: Sendable {
     }
     func depart(_ peer: String) {
         state.withLock { state in
+            state.subscribers[peer] = nil
             guard case .attached(var peers) = state.audience, peers.remove(peer) != nil else { return }
             state.audience = .attached(peers)
         }

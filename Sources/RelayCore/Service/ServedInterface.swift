@@ -67,6 +67,12 @@ struct ServedInterface: Sendable {
     /// One of these names that the interface does not have, and never had.
     func unknown(_ asked: [String]) -> String? { asked.first { $0 != Stream1.allNames && !names.contains($0) } }
 
+    /// The same names, each once and in this interface's own memory: what is kept of a request must not grow with it.
+    func kept(_ asked: [String]) -> [String] {
+        if asked.contains(Stream1.allNames) { return [Stream1.allNames] }
+        return Set(asked).compactMap { names.firstIndex(of: $0).map { names[$0] } }.sorted()
+    }
+
     private struct Builder {
         let lane: EventLane
         let logIndex: Int?

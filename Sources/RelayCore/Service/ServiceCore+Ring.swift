@@ -1,35 +1,68 @@
 /// `OpenRing`: who may read the shared memory gets it.
 extension ServiceCore {
+    struct RingRequest {
+        let call: IncomingCall
+        let interface: ServedInterface
+        let user: UInt32
+    }
+    /// How often it is looked whether answers were read, while somebody waits for that.
+    private static let look = Duration.milliseconds(2)
+
     func openRing(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
         guard call.wantsReply else { return }
+        guard interface.lane.ring != nil, connection.canPassDescriptors else {
+            let text = "\(interface.name) has no ring, or this bus passes no descriptors: its events come as signals"
+            return fail(call, ErrorNames.name(for: .notFound), text, connection)
+        }
         // Whose the page is counts, whoever may have one.
         credentials(of: call.sender, connection) { [weak self] credentials in
-            self?.openRing(call, interface, credentials, connection)
+            guard let self else { return }
+            // Unknown: it has left, and will not be seen to leave again.
+            guard let user = credentials.userID else {
+                let text = "OpenRing is for peers whose user the bus tells"
+                return fail(call, ErrorNames.name(for: .notPermitted), text, connection)
+            }
+            let request = RingRequest(call: call, interface: interface, user: user)
+            if state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now) {
+                handOut(connection)
+            } else {
+                refuse(call, "too many calls of OpenRing wait", connection)
+            }
         }
     }
-    private func openRing(
-        _ call: IncomingCall, _ interface: ServedInterface, _ credentials: PeerCredentials, _ connection: BusConnection
-    ) {
+    /// Answers as many as may be unread.
+    private func handOut(_ connection: BusConnection) {
+        while let request = state.onLoop.handouts.next() { answer(request, connection) }
+        while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
+            refuse(request.call, "too many answers to OpenRing are unread", connection)
+        }
+        if state.onLoop.handouts.isIdle || state.onLoop.hasHandoutTimer { return }
+        state.onLoop.hasHandoutTimer = true
+        loop.schedule(after: Self.look) { [weak self] in
+            guard let self else { return }
+            state.onLoop.hasHandoutTimer = false
+            handOut(connection)
+        }
+    }
+    private func answer(_ request: RingRequest, _ connection: BusConnection) {
+        let (call, user) = (request.call, request.user)
         do throws(RelayError) {
-            guard connection.canPassDescriptors else {
-                throw RelayError(.notFound, "this bus passes no file descriptors: events come as signals")
-            }
-            // Unknown: it has left, and would not be seen to leave again.
-            guard let user = credentials.userID else {
-                throw RelayError(.notPermitted, "OpenRing is for peers whose user the bus knows")
-            }
-            // The ring first: a page that is refused has cost nothing that another peer does not use.
-            let ring = try interface.lane.openRing(waker)
             let page = try state.onLoop.pages.page(of: call.sender, user: user)
-            ring.attach(page)
-            try connection.reply(to: call, descriptors: [ring.descriptor, page.descriptor])
+            let ring = try request.interface.lane.openRing(for: call.sender, page, waker)
+            let receipt = try RingReceipt(ring)
+            try connection.reply(to: call, descriptors: [receipt.descriptor, page.descriptor])
+            state.onLoop.handouts.sent(to: call.sender, user: user) { receipt.isTaken }
         } catch {
             fail(call, ErrorNames.name(for: error.code), error.message, connection)
         }
     }
-    /// A peer has left: nobody looks at its page any more.
+    private func refuse(_ call: IncomingCall, _ reason: String, _ connection: BusConnection) {
+        fail(call, ErrorNames.name(for: .limitsExceeded), reason, connection)
+    }
+    /// A peer has left: nobody waits for it, or looks at its page any more.
     func closeRings(of peer: String) {
+        state.onLoop.handouts.depart(peer)
         guard let page = state.onLoop.pages.depart(peer) else { return }
-        for interface in interfaces { interface.lane.detach(page) }
+        for interface in interfaces { interface.lane.closeRing(for: peer, page) }
     }
 }

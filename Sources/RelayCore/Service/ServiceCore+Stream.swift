@@ -1,3 +1,5 @@
+import Synchronization
+
 /// `Stream1`: how relays join, and what they have to know to read the events.
 extension ServiceCore {
     func stream(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
@@ -54,7 +56,8 @@ extension ServiceCore {
         if let name = interface.unknown(request.names) {
             return fail(call, ErrorNames.name(for: .notFound), "\(interface.name) has no event '\(name)'", connection)
         }
-        interface.lane.attach(call.sender, epoch: request.epoch, after: request.after, names: request.names) { answer in
+        let names = interface.kept(request.names)
+        interface.lane.attach(call.sender, epoch: request.epoch, after: request.after, names: names) { answer in
             var body = WireWriter()
             // Names and numbers of ours: nothing here can be refused.
             guard (try? Stream1.write(answer, into: &body)) != nil,
@@ -68,6 +71,10 @@ extension ServiceCore {
         var status: [(String, DBusValue)] = [
             ("Epoch", .uint64(interface.lane.epoch)), ("Durability", .string(interface.durability)),
             ("Head", .uint64(sequence)), ("Oldest", .uint64(oldest)),
+            ("RingCapacity", .uint64(UInt64(interface.lane.ring?.capacity ?? 0))),
+            ("RingOpen", .boolean(interface.lane.hasRing)),
+            ("SignalsPaused", .boolean(interface.lane.arePaused.load(ordering: .relaxed))),
+            ("Subscribers", Self.value(interface.lane.subscribers)),
         ]
         do {
             if let log = interface.log {
@@ -83,5 +90,21 @@ extension ServiceCore {
             let code = (error as? RelayError)?.code ?? .internalFailure
             fail(call, ErrorNames.name(for: code), "the journal could not tell of \(interface.name)", connection)
         }
+    }
+    /// How long a list a message has room for.
+    private static let listed = 512 << 10
+
+    private static func value(_ subscribers: [EventLane.Subscriber]) -> DBusValue {
+        var (values, size): ([DBusValue], Int) = ([], 0)
+        for subscriber in subscribers {
+            size += subscriber.names.reduce(64) { $0 + $1.utf8.count + 12 }
+            if size > listed { break }
+            values.append(
+                .structure([
+                    .string(subscriber.peer), .array(.string, subscriber.names.map { .string($0) }),
+                    .string(subscriber.isOnRing ? "ring" : "signal"), .uint64(subscriber.sequence),
+                ]))
+        }
+        return .array(.structure([.string, .array(.string), .string, .uint64]), values)
     }
 }

@@ -8,6 +8,8 @@ final class ServiceCore: BusHandler {
         /// Who waits for the bus to tell a peer's.
         var waiting: [String: [@Sendable (PeerCredentials) -> Void]] = [:]
         var pages = WaitPages()
+        var handouts = RingHandouts<RingRequest>()
+        var hasHandoutTimer = false
     }
     private enum End {
         case running

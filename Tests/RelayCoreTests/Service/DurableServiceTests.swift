@@ -158,7 +158,10 @@ import Testing
             let values = try await desk.peer.call(
                 DurableDesk.name, Stream1.path(of: interface), Stream1.name, "Status")
             guard case .dictionary(_, let entries)? = values.first else { return [:] }
+            // RingLaneTests looks at the rest.
+            let others: [DBusValue] = ["RingCapacity", "RingOpen", "SignalsPaused", "Subscribers"].map { .string($0) }
             return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value) })
+                .filter { !others.contains($0.key) }
         }
         let epoch = try await desk.attach().epoch
         let durable = try await status(Ledger1.name)

@@ -35,6 +35,10 @@ final class RingPeer: Sendable {
     }
     var waiter: RingWaiter { page.withLock { $0 }! }  // Opened one: see `openRing`.
 
+    /// The last three arguments of the signals of these names.
+    func stamps(of names: Set<String>) -> [[DBusValue]] {
+        stranger.signals.filter { names.contains($0.member) }.map { Array($0.values.suffix(3)) }
+    }
     /// Reads until this sequence has come.
     func drain(_ reader: inout RingReader, to last: UInt64) async throws -> [Record] {
         var records: [Record] = []

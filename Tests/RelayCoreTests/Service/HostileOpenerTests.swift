@@ -1,0 +1,40 @@
+import RelayTestKit
+import Testing
+
+@testable import RelayCore
+
+/// Peers that mean harm.
+@Suite("Hostile openers of rings", .timeLimit(.minutes(1))) struct HostileOpenerTests {
+    @Test("peers that open rings and read no answer do not stop the service from being heard", arguments: [1, 8, 25])
+    func unread(count: Int) async throws {
+        let desk = try await Desk(try PrivateBus(limits: .builtIn))
+        let peers = try (0..<count).map { _ in try RawPeer(desk.bus.address) }
+        for serial: UInt32 in 1...UInt32(1_000 / count) {
+            for peer in peers {
+                var writer = WireWriter()
+                let header = MessageHeader.methodCall(
+                    path: Desk.path, interface: Stream1.name, member: "OpenRing", destination: Desk.name)
+                let start = try header.write(into: &writer, serial: serial)
+                try MessageHeader.finish(&writer, bodyStart: start)
+                try peer.send(writer.bytes)
+            }
+        }
+        let other = try await RingPeer.join(desk.bus.bus)
+        let answer = try await other.stranger.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("x")])
+        #expect(answer == [.string("x")])
+        if count < RingHandouts<Int>.perUser {
+            var ring = try await other.openRing(Desk.name, Desk1.name)
+            try desk.service.publish(Torn(number: 1))
+            #expect(try await other.drain(&ring, to: 1).count == 1)
+        } else {
+            // They have used up what their user may have unread: others of it stay with the signals.
+            let refusal = await other.stranger.refusal(Desk.name, Desk.path, Stream1.name, "OpenRing")
+            #expect(refusal?.name == ErrorNames.name(for: .limitsExceeded))
+            try await other.stranger.listen(Desk1.name)
+            try desk.service.publish(Torn(number: 1))
+            #expect(await eventually { other.stranger.signals.contains { $0.member == "Torn" } })
+        }
+        withExtendedLifetime(peers) {}
+        try await desk.stop()
+    }
+}
