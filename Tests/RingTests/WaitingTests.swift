@@ -67,6 +67,27 @@ import Testing
         }
         #expect(try await following.value == 24 * rounds)
     }
+    @Test("looks again and again only where events came soon the last time") func spinning() throws {
+        let page = try WaitPage(slot: 0)
+        let waiter = try RingWaiter(receiving: page.descriptor)
+        func looks(_ hasNews: Bool) -> Int {
+            var count = 0
+            let result = waiter.wait(atMost: .milliseconds(5), spinning: .init(pauses: 100)) {
+                count += 1
+                return hasNews
+            }
+            #expect(result == hasNews)
+            return count
+        }
+        // Besides, one before it sleeps and one for the answer.
+        #expect(looks(false) == 102)
+        #expect(looks(false) == 2)
+        #expect(looks(false) == 2)
+        // It comes before it sleeps.
+        #expect(looks(true) == 2)
+        #expect(looks(true) == 1)
+        #expect(looks(false) == 102)
+    }
     @Test("an interrupt ends a wait, and does not count as news") func interrupt() async throws {
         let page = try WaitPage(slot: 0)
         let waiter = try RingWaiter(receiving: page.descriptor)

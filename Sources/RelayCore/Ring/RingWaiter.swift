@@ -20,6 +20,10 @@ package final class RingWaiter: Sendable {
     nonisolated(unsafe) private let flag: UnsafeMutableRawPointer  // Only by relay_load32 and relay_store32.
     nonisolated(unsafe) private let progress: UnsafeMutableRawPointer  // Only by relay_store.
     private let isInterrupted = Atomic(false)
+    /// Of the one thread that waits; atomic for no other reason than that this is `Sendable`.
+    private let spins = Atomic(true)
+    /// A sleep that was shorter would have been none, had the thread spun: in nanoseconds, with being woken.
+    private static let shortSleep: UInt64 = 50_000
 
     /// Maps the page that a service made for this peer. The descriptor stays the caller's, and is not needed afterwards.
     ///
@@ -48,23 +52,33 @@ package final class RingWaiter: Sendable {
 
     /// Waits until there is news, somebody interrupts, or the time is over; returns whether there is news.
     ///
+    /// Spins only where that was of use the last time.
+    ///
     /// - Parameters:
     ///   - limit: at most `bound`.
     ///   - hasNews: whether any of the thread's rings has something; looked at often, so it must not take long.
     package func wait(
         atMost limit: Duration = bound, spinning: Spinning = .standard, until hasNews: () -> Bool
     ) -> Bool {
-        for _ in 0..<spinning.pauses {
-            if hasNews() { return true }
-            relay_pause()
+        if spins.load(ordering: .relaxed) {
+            for _ in 0..<spinning.pauses {
+                if hasNews() { return true }
+                relay_pause()
+            }
+            // In vain: events are rarer than that. Who has many beside it would keep them from their processors.
+            spins.store(false, ordering: .relaxed)
         }
         // Raised before the look at the tails; a writer looks here after its tail is out. One of the two sees the other.
         relay_store32(flag, 1)
         relay_fence_full()
         if !hasNews(), !isInterrupted.load(ordering: .sequentiallyConsistent) {
             let (seconds, attoseconds) = max(.zero, min(limit, Self.bound)).components
+            let start = MonotonicClock.now
             _ = relay_futex_wait(
                 flag, 1, UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000))
+            if MonotonicClock.now - start < Self.shortSleep { spins.store(true, ordering: .relaxed) }
+        } else {
+            spins.store(true, ordering: .relaxed)
         }
         relay_store32(flag, 0)
         isInterrupted.store(false, ordering: .sequentiallyConsistent)
