@@ -1,6 +1,6 @@
 /// An event for telemetry rates: its bytes are fit to be copied as they are.
 ///
-/// No lane goes through the ring yet: until then it travels as any other event does.
+/// In a volatile interface's ring it is these bytes, with no encoding; as a signal, and in a journal, it travels as any event does.
 /// `BitwiseCopyable` is necessary, not sufficient: registration refuses padding, pointers, Bool and enum fields.
 public protocol FixedLayoutEvent: DomainEvent, BitwiseCopyable {}
 

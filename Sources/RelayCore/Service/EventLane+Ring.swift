@@ -4,15 +4,25 @@ import Synchronization
 extension EventLane {
     /// Lets a peer read, and be woken by its page. The first one who asks makes the ring; by one thread at a time.
     ///
-    /// Returns the ring, which keeps the descriptor open also when the run ends just now. Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no memory.
+    /// Returns the ring, which keeps the descriptor open also when the run ends just now.
+    /// Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no memory: that is
+    /// tried again after a while, as it takes long to find out.
     func openRing(for peer: String, _ page: WaitPage, _ waker: RingWaker) throws(RelayError) -> RingWriter {
         guard let plan = ring else {
             throw RelayError(.notFound, "\(interface) has no ring: its events come as signals")
         }
         if let ring = attach(peer, page) { return ring }
-        // Without the lock: a large one takes its time, and nobody who publishes should wait for that.
-        let ring = try RingWriter(
-            "relay-ring", events: plan.events, capacity: plan.capacity, epoch: epoch, lane: plan.lane, waker: waker)
+        if let (error, due) = state.withLock({ $0.ringFailure }), MonotonicClock.now < due { throw error }
+        let ring: RingWriter
+        do throws(RelayError) {
+            // Without the lock: a large one takes its time, and nobody who publishes should wait for that.
+            ring = try RingWriter(
+                "relay-ring", events: plan.events, capacity: plan.capacity, epoch: epoch, lane: plan.lane, waker: waker)
+        } catch {
+            let due = MonotonicClock.deadline(after: .seconds(10))
+            state.withLock { $0.ringFailure = (error, due) }
+            throw error
+        }
         let isOpen = state.withLock { state in
             if state.hasEnded { return false }
             ring.begin(after: state.sequence)

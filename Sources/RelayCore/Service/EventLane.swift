@@ -32,6 +32,8 @@ final class EventLane: Sendable {
         var subscribers: [String: [String]] = [:]
         /// From the first peer that asked for it to the end of the run. Every use of it is made under this lock.
         var ring: ServedRing?
+        /// Why there was no memory for one, and until when it is not tried again.
+        var ringFailure: (error: RelayError, until: UInt64)?
 
         /// Of a durable interface only, as are the next two.
         var history: LaneHistory?

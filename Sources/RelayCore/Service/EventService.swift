@@ -91,8 +91,8 @@ public final class EventService: Sendable {
     /// be committed.
     ///
     /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
-    ///   carry (a NUL in a string), `TooLarge` over 1 MiB, `Unavailable` once `run()` has said that nothing more comes. Nothing
-    ///   was published then.
+    ///   carry (a NUL in a string), `TooLarge` over 1 MiB or over a quarter of the interface's `ringCapacity`, `Unavailable` once
+    ///   `run()` has said that nothing more comes. Nothing was published then.
     public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
         try events.publish(event)
     }

@@ -48,7 +48,7 @@ final class RingPeer: Sendable {
             case .tooLarge(let record): records.append(Self.copy(record, [], isTooLarge: true))
             case .absent, .lapped: break
             case .ended: return records
-            case .empty: await Task.yield()
+            case .empty: try await Task.sleep(for: .microseconds(200))
             }
             if Task.isCancelled { break }
         }
