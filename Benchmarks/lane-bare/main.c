@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
     run = lane_begin(argc, argv);
     has_payload = strcmp(run.options.variant, "payload") == 0;
     if (run.options.sends) {
-        lane_send_all(&run, send_event, NULL, NULL);
+        lane_send_all(&run, send_event, NULL);
     } else {
         lane_attached(&run);
         if (has_payload) receive_payloads();

@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
             if (connect(sockets[i], (struct sockaddr *)&address, sizeof address) != 0)
                 lane_fail(address.sun_path, strerror(errno));
         }
-        lane_send_all(&run, send_event, NULL, NULL);
+        lane_send_all(&run, send_event, NULL);
     } else {
         struct sockaddr_un address = address_of(run.options.index);
         sockets[0] = open_socket();

@@ -36,7 +36,7 @@ void send() {
     if (run.options.load == LANE_LOSSLESS)
         options.subscriberTooSlowPolicy = iox::popo::ConsumerTooSlowPolicy::WAIT_FOR_CONSUMER;
     iox::popo::UntypedPublisher publisher(service(), options);
-    lane_send_all(&run, sendEvent, nullptr, &publisher);
+    lane_send_all(&run, sendEvent, &publisher);
 }
 
 struct Receiver {

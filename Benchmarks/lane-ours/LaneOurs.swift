@@ -3,8 +3,8 @@ import RelayCore
 
 /// Ours from end to end, by the public API alone: `EventService.publish` to a handler behind an `EventRelay`.
 ///
-/// The channel is `SERVICE@BUS`. Variants: `ring` (signals within the budget beside it), `paused` (past the budget before the
-/// measurement begins), `signal` (an interface without a ring), each with `-coded` for a Codable event instead of a fixed layout.
+/// The channel is `SERVICE@BUS`. Variants: `ring` (by default: sparse events are signals, too), `quiet` (above the signal budget),
+/// `signal` (an interface without a ring), each with `-coded` for a Codable event instead of a fixed layout.
 @main enum LaneOurs {
     static func main() {
         let run = UnsafeMutablePointer<lane_run>.allocate(capacity: 1)  // One for the process: never given back.
@@ -12,7 +12,8 @@ import RelayCore
         let variant = String(cString: run.pointee.options.variant)
         do {
             switch variant {
-            case "ring", "paused", "ring-coded", "paused-coded": try end(Lanes1.self, run, variant)
+            case "ring", "ring-coded": try end(Lanes1.self, run, variant)
+            case "quiet", "quiet-coded": try end(Quiet1.self, run, variant)
             case "signal", "signal-coded": try end(Signals1.self, run, variant)
             default: lane_fail("variant", variant)
             }
@@ -38,7 +39,7 @@ import RelayCore
         let channel = String(cString: run.pointee.options.channel).split(separator: "@", maxSplits: 1).map(String.init)
         guard channel.count == 2 else { lane_fail("channel", "not SERVICE@BUS") }
         if run.pointee.options.sends {
-            try OurSender<E>(run, service: channel[0], bus: channel[1], pauses: variant.hasPrefix("paused")).sendAll()
+            try OurSender<E>(run, service: channel[0], bus: channel[1]).sendAll()
         } else {
             try OurReceiver<E>(run, service: channel[0], bus: channel[1]).receiveAll()
         }

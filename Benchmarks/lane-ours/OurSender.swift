@@ -6,17 +6,18 @@ import RelayCore
 /// What the C loop calls: one without type parameters.
 class AnySender {
     func send(_ number: UInt64, _ sentAt: UInt64) {}
-    func prepare() {}
 }
 
 final class OurSender<E: LaneEvent>: AnySender {
     private let run: UnsafeMutablePointer<lane_run>
     private let service: EventService
-    private let pauses: Bool
-    private var event = E()
+    /// Outside of the object: a variable of a class is guarded at each access, which is no part of a publish.
+    private let event: UnsafeMutablePointer<E>
 
-    init(_ run: UnsafeMutablePointer<lane_run>, service: String, bus: String, pauses: Bool) throws {
-        (self.run, self.pauses) = (run, pauses)
+    init(_ run: UnsafeMutablePointer<lane_run>, service: String, bus: String) throws {
+        self.run = run
+        event = .allocate(capacity: 1)  // As long as the process.
+        event.initialize(to: E())
         self.service = try EventService(name: service, on: .address(bus), exporting: E.Interface.self)
     }
     func sendAll() throws {
@@ -29,20 +30,13 @@ final class OurSender<E: LaneEvent>: AnySender {
         lane_send_all(
             run,
             { context, number, sentAt in
-                Unmanaged<AnySender>.fromOpaque(context!).takeUnretainedValue().send(number, sentAt)
+                Unmanaged<AnySender>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.send(number, sentAt) }
             },
-            { context in Unmanaged<AnySender>.fromOpaque(context!).takeUnretainedValue().prepare() },
             Unmanaged.passUnretained(self as AnySender).toOpaque())
         running.cancel()
     }
     override func send(_ number: UInt64, _ sentAt: UInt64) {
-        event.fill(number, sentAt)
-        do { try service.publish(event) } catch { lane_fail("publish", "\(error)") }
-    }
-    /// Uses up the signals that may come at once: from then on, at more than the budget's rate, there are none.
-    override func prepare() {
-        guard pauses else { return }
-        for _ in 0..<5_000 { send(0, 0) }
-        usleep(100_000)
+        event.pointee.fill(number, sentAt)
+        do { try service.publish(event.pointee) } catch { lane_fail("publish", "\(error)") }
     }
 }

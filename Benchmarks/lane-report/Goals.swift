@@ -5,7 +5,7 @@ extension Results {
     private var publishGoals: [Goal] {
         let (one, many) = (Cell(.publish, .ours, receivers: 1), Cell(.publish, .ours, receivers: 64))
         let (ringOne, ringMany) = (Cell(.publish, .ring, receivers: 1), Cell(.publish, .ring, receivers: 64))
-        let (wake, ringWake) = (Cell(.wake, .oursWithSignals, receivers: 64), Cell(.wake, .ring, receivers: 64))
+        let (wake, ringWake) = (Cell(.wake, .ours, receivers: 64), Cell(.wake, .ring, receivers: 64))
         return [
             Goal("publish of a 64-byte FixedLayoutEvent, nobody asleep, ns", median(.caller, of: one), atMost: 80),
             Goal("the same by the bare ring, ns", median(.caller, of: Cell(.publish, .ring, receivers: 0)), atMost: 80),
@@ -54,8 +54,7 @@ extension Results {
         // How many times better ours is in a row; times are better when less.
         func compare(_ metric: Metric, _ cell: Cell, _ what: String) {
             let ours = Cell(
-                cell.section, cell.section == .fanOut ? .oursWithSignals : .ours, cell.waiting, size: cell.size,
-                receivers: cell.receivers)
+                cell.section, .ours, cell.waiting, size: cell.size, receivers: cell.receivers)
             expected += 1
             guard let ratio = ratio(metric, ours, to: cell) else { return }
             compared += 1

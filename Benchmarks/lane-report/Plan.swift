@@ -27,7 +27,7 @@ public struct Plan: Sendable {
             if contender == .ring { cells.append(Cell(.publish, contender, receivers: 0)) }
             cells += [Cell(.publish, contender, receivers: 1), Cell(.publish, contender, receivers: 64)]
         }
-        cells += [Cell(.wake, .ring, receivers: 64), Cell(.wake, .oursWithSignals, receivers: 64)]
+        cells += [Contender.ring, .ours, .oursWithSignals].map { Cell(.wake, $0, receivers: 64) }
         for waiting in Waiting.allCases {
             for section: Cell.Section in [.latency, .lossless, .fullSpeed] {
                 for size in sizes {
@@ -41,8 +41,7 @@ public struct Plan: Sendable {
             }
         }
         for receivers in fanOuts {
-            // Ours as it is at that rate: with its signals.
-            for contender in Contender.allCases where ![.barePayload, .oursCoded, .ours].contains(contender) {
+            for contender in Contender.allCases where contender != .barePayload && contender != .oursCoded {
                 cells.append(Cell(.fanOut, contender, receivers: receivers))
             }
         }

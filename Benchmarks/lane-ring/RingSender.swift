@@ -29,8 +29,8 @@ final class RingSender {
         lane_send_all(
             run,
             { context, number, sentAt in
-                Unmanaged<RingSender>.fromOpaque(context!).takeUnretainedValue().send(number, sentAt)
-            }, nil, Unmanaged.passUnretained(self).toOpaque())
+                Unmanaged<RingSender>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.send(number, sentAt) }
+            }, Unmanaged.passUnretained(self).toOpaque())
     }
     private func send(_ number: UInt64, _ sentAt: UInt64) {
         lane_fill(payload.baseAddress, UInt32(payload.count), number, sentAt)

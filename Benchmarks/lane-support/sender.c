@@ -125,11 +125,10 @@ static void wake(lane_run *run, lane_send send, void *context) {
     run->page->sent = count;
 }
 
-void lane_send_all(lane_run *run, lane_send send, lane_prepare prepare, void *context) {
+void lane_send_all(lane_run *run, lane_send send, void *context) {
     const lane_options *options = &run->options;
     lane_page *page = run->page;
     send_until(run, LANE_HEARD, send, context, LANE_PROBE, "probe");
-    if (prepare) prepare(context);
     lane_store_word(&page->state, LANE_PREPARED);
     while (!lane_load_word(&page->go)) usleep(500);
     lane_confine(options->processor);

@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     if (run.options.sends) {
         if (run.options.load == LANE_LOSSLESS) set(ZMQ_XPUB_NODROP, 1, "ZMQ_XPUB_NODROP");
         check(zmq_bind(channel, address), address);
-        lane_send_all(&run, send_event, NULL, NULL);
+        lane_send_all(&run, send_event, NULL);
     } else {
         set(ZMQ_RCVTIMEO, 100, "ZMQ_RCVTIMEO");
         check(zmq_setsockopt(channel, ZMQ_SUBSCRIBE, "", 0), "ZMQ_SUBSCRIBE");

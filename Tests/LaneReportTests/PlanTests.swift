@@ -15,7 +15,7 @@ struct PlanTests {
                 }
             }
         }
-        for contender in Contender.peers + [.bareWords, .ring, .oursWithSignals, .signal] {
+        for contender in Contender.peers + [.bareWords, .ring, .ours, .oursWithSignals, .signal] {
             for receivers in [1, 4, 16, 64] {
                 #expect(Plan.allCells.contains(Cell(.fanOut, contender, receivers: receivers)))
             }

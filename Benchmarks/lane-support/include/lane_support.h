@@ -4,7 +4,7 @@
 // through one file of shared memory (`lane_page`). The steps of a run:
 //
 //   1. receivers attach; the sender sends probes (number 0) until each has heard one
-//   2. the sender prepares what is its own to prepare, says so, and waits until the harness says go
+//   2. the sender says that it is prepared, and waits until the harness says go
 //   3. events 1, 2, 3 … under the load that was asked for
 //   4. ends (number LANE_END) until every receiver has had one; receivers stop their clocks at the first
 //
@@ -114,10 +114,8 @@ uint64_t lane_number(const void *payload);
 
 // Writes the event's payload and hands it over. Exits when it cannot.
 typedef void (*lane_send)(void *context, uint64_t number, uint64_t sent_at);
-// What is to be done when all are attached, before the measurement. May be NULL.
-typedef void (*lane_prepare)(void *context);
 // Steps 1 to 4.
-void lane_send_all(lane_run *run, lane_send send, lane_prepare prepare, void *context);
+void lane_send_all(lane_run *run, lane_send send, void *context);
 
 // MARK: Receivers
 
