@@ -22,13 +22,14 @@ import RelayTool
         }
         let environment = Environment.own
         let tool = Tool(
-            environment: environment, output: STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1,
+            environment: environment, output: StandardDescriptors.unwaiting(STDOUT_FILENO),
+            isTerminal: isatty(STDOUT_FILENO) == 1,
             time: .ofProcess(), locator: .ofProcess(environment: environment), note: note,
             connect: { service, bus, startsService, cursors, deliver throws(CLIFailure) in
                 try BusService(
                     service, on: bus, startsService: startsService, cursors: cursors, note: note, deliver: deliver)
             },
-            stop: { () throws(CLIFailure) in try SignalDescriptor() })
+            stop: { () throws(CLIFailure) in try SignalDescriptor() }, input: STDIN_FILENO)
         exit(tool.run(arguments).rawValue)
     }
 }

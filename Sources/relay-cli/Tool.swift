@@ -19,6 +19,8 @@ struct Tool {
     let connect: Connect
     /// Made when `watch` begins.
     let stop: () throws(CLIFailure) -> any EndRequest
+    /// The descriptor that keys come from.
+    var input: Int32 = -1
 
     /// Runs a command line without the program's name.
     func run(_ arguments: [String]) -> ExitCode {
@@ -46,6 +48,7 @@ struct Tool {
                 stop: signals.descriptor, note: note,
                 connect: { deliver throws(CLIFailure) in try connect(options.service, bus, false, cursors, deliver) }
             ).run()
+        case .top(let top): try self.top(top, options)
         case .history(let history):
             let printer = LinesPrinter(style: style(options), clock: EventClock(offset: time.offset), note: note)
             try read(history, options) { _ in printer }
@@ -77,6 +80,22 @@ struct Tool {
                 service: options.service, style: style(options), timeout: options.timeout, caller: caller)
             try write(try Waiting.result { try await command.run() })
         }
+    }
+
+    private func top(_ top: TopOptions, _ options: GlobalOptions) throws(CLIFailure) {
+        let bus = try locator.locate(options.bus)
+        let (style, isUTF8) = (style(options), OutputStyle.isUTF8(environment))
+        let isDrawn = isTerminal && !options.json && !["", "dumb"].contains(environment["TERM"] ?? "")
+        // Before any other thread.
+        let signals = try isDrawn ? SignalDescriptor(TopCommand.signals) : SignalDescriptor()
+        try TopCommand(
+            options: top, service: options.service, timeout: options.timeout,
+            place: isDrawn
+                ? .screen(Terminal(output: output, input: input), hasColor: style.hasColor, isUTF8: isUTF8)
+                : .table(isJSON: options.json, isUTF8: isUTF8),
+            output: output, signals: signals,
+            connect: { deliver throws(CLIFailure) in try connect(options.service, bus, false, nil, deliver) }
+        ).run()
     }
 
     private func read(

@@ -1,6 +1,6 @@
 /// The tool's commands, as they are typed.
 enum CommandName: String, CaseIterable, Sendable {
-    case watch, history, export, call, list, status, help
+    case watch, top, history, export, call, list, status, help
 
     /// `watch, history and help`, each as it is typed.
     static func enumeration(_ commands: [Self], quoted: Bool = false) -> String {

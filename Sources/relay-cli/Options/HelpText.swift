@@ -8,6 +8,7 @@ enum HelpText {
         switch command {
         case nil, .help: overview
         case .watch: watch + points + options(of: .watch) + globalOptions
+        case .top: top + options(of: .top) + globalOptions
         case .history: history + points + options(of: .history) + globalOptions
         case .export: export + points + options(of: .export) + globalOptions
         case .call: call + globalOptions
@@ -25,6 +26,7 @@ enum HelpText {
 
         Commands:
           watch [EVENT…]              a line for each event, as it happens
+          top [EVENT…]                rates, latencies and subscribers, live
           history [EVENT…]            the events that the service keeps, then ends
           export [EVENT…]             the same for programs: JSON Lines or CSV
           call COMMAND [key=value…]   runs a command and prints its reply
@@ -69,6 +71,25 @@ enum HelpText {
         With --json an object a line; a gap is {"gap":{"interface":…,"first":5,"last":9}},
         what was skipped {"skipped":{"interface":…,"events":9812}}.
         Integers are exact; NaN and infinities are "NaN", "Infinity" and "-Infinity".
+
+
+        """
+
+    private static let top =
+        """
+        Usage: relay-cli top [EVENT…] [--for SECONDS] [--no-wait]
+
+        Shows, brought up to date each second, for each interface and event:
+            RATE/S    events that came in the last second
+            P50, P99  from the publishing to the arrival here, of the last five seconds: half,
+                      and 99 of 100, took no longer
+            LAG       events of the interface by which the service was ahead
+            LOST      events that did not come, and cannot be had
+        and the course of the rate; and for each subscriber of the service by which lane it gets
+        the events, and how many it has yet to see. EVENT is as in 'watch'.
+        'q' and ctrl-C end it; ctrl-Z gives the terminal back until 'fg'.
+        Where the output is no terminal, or a dumb one, and with --json (times in microseconds),
+        it measures for a second, or --for SECONDS, prints a table, and ends.
 
 
         """

@@ -4,6 +4,7 @@ struct Invocation: Equatable, Sendable {
         case help(CommandName?)
         case version
         case watch(WatchOptions)
+        case top(TopOptions)
         case history(HistoryOptions)
         case export(HistoryOptions, ExportFormat)
         case call(CallOptions)
@@ -50,6 +51,14 @@ struct WatchOptions: Equatable, Sendable {
         let lines = sample ?? (isTerminal && start == .now ? Self.terminalSample : 0)
         return lines == 0 ? nil : lines
     }
+}
+
+/// `top [EVENT…] [--for SECONDS] [--no-wait]`
+struct TopOptions: Equatable, Sendable {
+    /// Plain or qualified by an interface; empty: all events.
+    var events: [String] = []
+    var duration: Duration?
+    var waitsForService = true
 }
 
 /// Where `watch` begins.

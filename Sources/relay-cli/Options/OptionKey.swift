@@ -55,7 +55,8 @@ enum OptionKey: Int32, OptionName {
         case .since: [.watch, .history, .export]
         case .until, .limit: [.history, .export]
         case .format: [.export]
-        case .resume, .cursors, .count, .duration, .noWait, .sample: [.watch]
+        case .resume, .cursors, .count, .sample: [.watch]
+        case .duration, .noWait: [.watch, .top]
         case .all: [.list]
         default: nil
         }
@@ -79,7 +80,7 @@ enum OptionKey: Int32, OptionName {
         case .limit: "end after the first N events"
         case .format: "json (the standard) or csv"
         case .count: "end after N events"
-        case .duration: "end after this time"
+        case .duration: "end after this time; for a table of top, measure so long"
         case .noWait: "end with exit code 69 if the service is not there"
         case .sample: "about N lines a second (40 on a terminal); 0 shows every event"
         case .all: "also Stream1 and D-Bus's own interfaces, and objects of other makes"

@@ -55,6 +55,10 @@ enum OptionParser {
                 throw CLIFailure(.usage, "'--resume' shows every event: '--sample' does not go with it")
             }
             invocation.action = .watch(watch)
+        case .top:
+            invocation.action = .top(
+                TopOptions(
+                    events: try events(operands), duration: watch.duration, waitsForService: watch.waitsForService))
         case .history:
             invocation.action = .history(try range.history(of: try events(operands)))
         case .export:

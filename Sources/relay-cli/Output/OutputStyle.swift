@@ -6,6 +6,12 @@ struct OutputStyle: Equatable, Sendable {
     /// Whether JSON lines say of which run an event is.
     var hasEpoch = false
 
+    /// Whether the locale's texts are UTF-8, as the C library finds out.
+    static func isUTF8(_ environment: [String: String]) -> Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        let encoding = locale.split(separator: ".").dropFirst().first?.prefix { $0 != "@" } ?? ""
+        return ["utf-8", "utf8"].contains(encoding.lowercased())
+    }
     /// https://no-color.org: NO_COLOR, when present and not empty, means no colour.
     static func choose(_ options: GlobalOptions, environment: [String: String], isTerminal: Bool) -> OutputStyle {
         let isRefused = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"

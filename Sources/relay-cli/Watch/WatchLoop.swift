@@ -153,7 +153,8 @@ struct WatchLoop {
         return (polls[1].revents != 0, polls[2].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0)
     }
 
-    private static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
+    /// For poll(2), rounded up; -1: without end.
+    static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
         guard let end else { return -1 }
         let (seconds, attoseconds) = (end - .now).components
         if seconds < 0 || attoseconds < 0 { return 0 }

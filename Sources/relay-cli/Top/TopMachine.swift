@@ -1,0 +1,88 @@
+import RelayCore
+import RelayTool
+
+/// What `top` does about what it hears: a value that says what is next, and does nothing itself.
+struct TopMachine {
+    enum Action: Equatable {
+        /// Ask the service what it is; the answer is a `.discovered`.
+        case discover
+        /// Then `.following`.
+        case follow(EventSelection)
+        /// The end; nil: all is well.
+        case end(CLIFailure?)
+    }
+    private let events: [String]
+    private let service: String
+    /// Whether to wait for a service that is not there.
+    private let waits: Bool
+    private(set) var model: TopModel
+    private var isDiscovering = false
+    private var isStale = true
+    private var isKnown = false
+    /// All that is published is counted.
+    private(set) var isFollowing = false
+
+    init(events: [String], service: String, waits: Bool) {
+        (self.events, self.service, self.waits) = (events, service, waits)
+        model = TopModel(service: service)
+        model.notice = "looking for \(service)"
+    }
+
+    mutating func start() -> [Action] { discover() }
+
+    mutating func take(_ input: TopInput) -> [Action] {
+        switch input {
+        case .state(.active): return isStale ? discover() : []
+        case .state(.interrupted):
+            (isStale, isFollowing) = (true, false)
+            if isKnown { model.notice = "\(service) went away; waiting for it" }
+            return []
+        case .state(.invalidated(let failure)): return [.end(failure)]
+        case .discovered(let outcome): return take(outcome)
+        case .following:
+            isFollowing = true
+            return []
+        case .status(let all):
+            for (name, status) in all { model.take(status, of: name) }
+            return []
+        }
+    }
+    mutating func tick(_ tallies: [String: TopTally], seconds: Double) { model.tick(tallies, seconds: seconds) }
+
+    private mutating func discover() -> [Action] {
+        if isDiscovering { return [] }
+        isDiscovering = true
+        return [.discover]
+    }
+    private mutating func take(_ outcome: Discovery.Outcome) -> [Action] {
+        isDiscovering = false
+        switch outcome {
+        case .absent:
+            if !waits { return [.end(CLIFailure(.unavailable, "no service '\(service)' on this bus; start it"))] }
+            model.notice = isKnown ? "\(service) went away; waiting for it" : "waiting for \(service)"
+            return []
+        case .failed(let failure) where isKnown:
+            // It left meanwhile, or does not answer: asked again when it comes back.
+            model.notice = failure.message
+            return []
+        case .failed(let failure): return [.end(failure)]
+        case .found(let catalogue): return found(catalogue)
+        }
+    }
+    private mutating func found(_ catalogue: Catalogue) -> [Action] {
+        isStale = false
+        let selection: EventSelection
+        do throws(CLIFailure) { selection = try catalogue.selection(of: events) } catch {
+            model.notice = error.message
+            return isKnown ? [] : [.end(error)]
+        }
+        if selection.isEmpty && !isKnown {
+            return [
+                .end(CLIFailure(.unavailable, "\(service) has no events: none of its objects was built with RelayCore"))
+            ]
+        }
+        (isKnown, model.notice) = (true, nil)
+        model.follow(selection)
+        return [.follow(selection)]
+    }
+}

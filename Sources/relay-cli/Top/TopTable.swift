@@ -1,0 +1,70 @@
+import Glibc
+import RelayCore
+import RelayTool
+
+/// `top` where there is no terminal to draw on: measures for a while, once.
+struct TopTable {
+    private let counters: TopCounters
+    private let inbox: TopInbox
+    private let signals: SignalDescriptor
+    private let duration: Duration
+    private let perform: (TopMachine.Action) -> Void
+    private let askStatus: ([String]) -> Void
+    private var machine: TopMachine
+    private var hasEnded = false
+    private var failure: CLIFailure?
+    /// nil: it was told to end before.
+    private(set) var result: TopModel?
+
+    init(
+        _ machine: TopMachine, counters: TopCounters, inbox: TopInbox, signals: SignalDescriptor, duration: Duration,
+        perform: @escaping (TopMachine.Action) -> Void, askStatus: @escaping ([String]) -> Void
+    ) {
+        (self.machine, self.counters, self.inbox, self.signals) = (machine, counters, inbox, signals)
+        (self.duration, self.perform, self.askStatus) = (duration, perform, askStatus)
+    }
+
+    /// nil: all went well.
+    mutating func measure() -> CLIFailure? {
+        act(machine.start())
+        // From when everything is counted to when the service has told its side.
+        var beginning: ContinuousClock.Instant?
+        var isAsking = false
+        while !hasEnded {
+            inbox.wakeup.clear()
+            for input in inbox.take() {
+                act(machine.take(input))
+                if case .status = input, isAsking {
+                    result = machine.model
+                    return nil
+                }
+            }
+            if hasEnded { break }
+            if machine.isFollowing && beginning == nil {
+                beginning = .now
+                _ = counters.take()
+            }
+            if let beginning, !isAsking, ContinuousClock.now - beginning >= duration {
+                let (seconds, attoseconds) = (ContinuousClock.now - beginning).components
+                machine.tick(counters.take(), seconds: Double(seconds) + Double(attoseconds) / 1e18)
+                isAsking = true
+                askStatus(machine.model.interfaces.keys.sorted())
+            }
+            wait(until: isAsking ? nil : beginning.map { $0 + duration })
+        }
+        return failure
+    }
+    private mutating func act(_ actions: [TopMachine.Action]) {
+        for action in actions {
+            if case .end(let failure) = action { (hasEnded, self.failure) = (true, failure) } else { perform(action) }
+        }
+    }
+    private mutating func wait(until end: ContinuousClock.Instant?) {
+        var polls = [
+            pollfd(fd: inbox.wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = poll(&polls, nfds_t(polls.count), end.map(WatchLoop.milliseconds(until:)) ?? -1)
+        if polls[1].revents != 0, signals.next() != nil { hasEnded = true }
+    }
+}

@@ -1,0 +1,162 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Testing
+
+/// `relay-cli top` and `watch` on a real terminal, with a service that publishes all the time.
+@Suite(.timeLimit(.minutes(3))) struct TopTests {
+    private static let begin = "\u{1B}[?1049h"
+    private static let end = "\u{1B}[?25h\u{1B}[?1049l"
+
+    private func start(_ rate: Int) async throws -> (PrivateBus, RunningProgram) {
+        let bus = try PrivateBus()
+        let service = try RunningProgram(
+            Programs.service, ["--bus", bus.address, "--domain", "telemetry", "--rate", "\(rate)"],
+            environment: Programs.environment())
+        try await service.line(containing: "ready")
+        return (bus, service)
+    }
+    private func onTerminal(
+        _ bus: PrivateBus, _ arguments: [String] = ["top"], columns: UInt16 = 100, rows: UInt16 = 30,
+        environment: [String: String] = [:]
+    ) throws -> ProgramOnTerminal {
+        try ProgramOnTerminal(
+            Programs.cli, ["--bus", bus.address] + arguments, columns: columns, rows: rows,
+            environment: ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"].merging(environment) { $1 })
+    }
+    private func expectRestored(_ top: ProgramOnTerminal, code: Int32 = 0) async {
+        let exit = await top.process.waitForExit()
+        #expect(exit == .code(code), "\(top.text.suffix(300))")
+        #expect(top.isRestored && top.text.hasSuffix(Self.end), "\(top.text.suffix(100).debugDescription)")
+    }
+
+    @Test("it draws rates, latencies and sparklines, and 'q' gives the terminal back")
+    func drawn() async throws {
+        let (bus, service) = try await start(200)
+        let top = try onTerminal(bus)
+        #expect(
+            await eventually { top.picture.contains { $0.contains("CPUSampled") && $0.contains("█") } }, "\(top.text)")
+        #expect(top.isRaw && top.text.hasPrefix(Self.begin))
+        let picture = top.picture
+        #expect(picture.first?.hasSuffix("q quits") == true && picture.allSatisfy { $0.count <= 100 }, "\(picture)")
+        let row = try #require(picture.first { $0.hasPrefix("org.eventrelay.Telemetry1") })
+        let rate = row.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+        #expect(rate > 10 && rate < 400, "\(row)")
+        #expect(row.contains("µs") || row.contains("ms"), "\(row)")
+        top.type("q")
+        await expectRestored(top)
+        _ = await service.terminate()
+    }
+    @Test("a signal that ends it gives the terminal back, too", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    func signals(_ number: Int32) async throws {
+        let (bus, service) = try await start(50)
+        let top = try onTerminal(bus)
+        #expect(await eventually { top.picture.contains { $0.contains("LoadSampled") } }, "\(top.text)")
+        top.process.signal(number)
+        await expectRestored(top)
+        _ = await service.terminate()
+    }
+    @Test("ctrl-Z gives it back, and 'fg' takes it again")
+    func stopped() async throws {
+        let (bus, service) = try await start(50)
+        let top = try onTerminal(bus)
+        #expect(await eventually { top.picture.contains { $0.contains("LoadSampled") } }, "\(top.text)")
+        top.process.signal(SIGTSTP)
+        #expect(await eventually { top.isStopped })
+        #expect(top.isRestored && top.text.hasSuffix(Self.end), "\(top.text.suffix(100).debugDescription)")
+        top.process.signal(SIGCONT)
+        #expect(
+            await eventually { top.isRaw && top.text.split(separator: Self.end).last?.contains("\u{1B}[J") == true },
+            "\(top.text.suffix(200).debugDescription)")
+        top.type("q")
+        await expectRestored(top)
+        _ = await service.terminate()
+    }
+    @Test("it follows the terminal's size, down to a few columns")
+    func resized() async throws {
+        let (bus, service) = try await start(50)
+        let top = try onTerminal(bus)
+        #expect(await eventually { top.picture.contains { $0.contains("LoadSampled") } }, "\(top.text)")
+        for (columns, rows) in [(40, 6), (13, 30), (2, 2), (120, 40)] as [(UInt16, UInt16)] {
+            top.resize(columns, rows)
+            #expect(
+                await eventually {
+                    let picture = top.picture
+                    return picture.allSatisfy { $0.count <= columns } && picture.count <= rows
+                        && (columns < 100 || picture.first?.count == Int(columns))
+                }, "\(columns) × \(rows): \(top.picture)")
+        }
+        top.process.signal(SIGTERM)
+        await expectRestored(top)
+        _ = await service.terminate()
+    }
+    @Test("it waits for a service that went away, and shows it again when it is back")
+    func serviceGoes() async throws {
+        let (bus, service) = try await start(50)
+        let top = try onTerminal(bus)
+        #expect(await eventually { top.picture.contains { $0.contains("LoadSampled") } }, "\(top.text)")
+        _ = await service.terminate()
+        #expect(await eventually { top.picture.contains { $0.contains("went away") } }, "\(top.picture)")
+        let next = try RunningProgram(
+            Programs.service, ["--bus", bus.address, "--domain", "telemetry", "--rate", "50"],
+            environment: Programs.environment())
+        try await next.line(containing: "ready")
+        #expect(await eventually { !top.picture.contains { $0.contains("went away") } }, "\(top.picture)")
+        await bus.stop()
+        top.type("q")
+        await expectRestored(top)
+        _ = await next.terminate()
+    }
+    @Test("a dumb terminal and a pipe get a table of one second, without an escape; other locales no UTF-8")
+    func plain() async throws {
+        let (bus, service) = try await start(100)
+        for environment in [["TERM": "dumb"], ["TERM": "", "LC_ALL": "C"]] {
+            let top = try onTerminal(bus, environment: environment)
+            let exit = await top.process.waitForExit()
+            let text = top.text
+            #expect(exit == .code(0) && text.contains("CPUSampled") && !text.contains("\u{1B}"), "\(text)")
+            #expect(environment["LC_ALL"] == nil || text.utf8.allSatisfy { $0 < 0x80 }, "\(text)")
+        }
+        let piped = try await RunningProgram.run(
+            Programs.cli, ["--bus", bus.address, "top", "--for", "0.2"], environment: Programs.environment())
+        #expect(piped.code == 0 && piped.output.contains { $0.contains("NetworkSampled") }, "\(piped)")
+        let json = try await RunningProgram.run(
+            Programs.cli, ["--bus", bus.address, "--json", "top", "LoadSampled", "--for", "0.2"],
+            environment: Programs.environment())
+        #expect(json.output.contains { $0.contains(#""event":"LoadSampled","rate":"#) }, "\(json)")
+        #expect(!json.output.contains { $0.contains("CPUSampled") }, "\(json)")
+        _ = await service.terminate()
+        let absent = try await RunningProgram.run(
+            Programs.cli, ["--bus", bus.address, "top"], environment: Programs.environment())
+        #expect(absent.code == 69 && absent.output.isEmpty, "\(absent)")
+    }
+    @Test("a terminal that takes nothing holds up no end", arguments: ["watch", "top"])
+    func stalledTerminal(_ command: String) async throws {
+        let (bus, service) = try await start(2_000)
+        let program = try onTerminal(
+            bus, [command, "--json"].dropLast(command == "top" ? 1 : 0), columns: 250, rows: 60)
+        // Nobody reads: some 4 KiB fill it. A watch has written them soon, a top within some seconds.
+        #expect(await eventually { program.isFull })
+        program.process.signal(SIGTERM)
+        let exit = await program.process.waitForExit()
+        #expect(exit == .code(0) && program.isRestored)
+        _ = await service.terminate()
+    }
+    @Test("watch shows a terminal some forty lines a second, and how many it skipped")
+    func sampledWatch() async throws {
+        let (bus, service) = try await start(2_000)
+        let watch = try onTerminal(bus, ["watch", "--for", "4"], environment: ["NO_COLOR": "1"])
+        #expect(
+            await eventually {
+                _ = watch.text  // As a terminal does, all the time.
+                return watch.process.exit != nil
+            })
+        let lines = watch.text.split(separator: "\n")
+        let shown = lines.count { $0.contains("Sampled ") }
+        let skipped = lines.compactMap { $0.firstMatch(of: /… ([0-9,]+) skipped of org.eventrelay.Telemetry1/)?.1 }
+            .compactMap { Int($0.filter(\.isNumber)) }
+        #expect(shown > 30 && shown < 700 && skipped.count >= 2, "\(lines.suffix(20))")
+        #expect(skipped.reduce(0, +) > shown, "\(skipped)")
+        _ = await service.terminate()
+    }
+}
