@@ -256,6 +256,26 @@ import Testing
         try await desk.stop()
         #expect(lanes.allSatisfy { !$0.hasRing })
     }
+    @Test("a user's 65th peer gets no page, until one of the others has left") func manyPeers() async throws {
+        let desk = try await RingDesk()
+        var peers: [RingPeer] = []
+        for _ in 0..<WaitPages.perUser {
+            let peer = try await RingPeer.join(desk.bus.bus)
+            _ = try await peer.openRing(RingDesk.name, Meter1.name)
+            peers.append(peer)
+        }
+        let late = try await RingPeer.join(desk.bus.bus)
+        func refusal() async -> String? {
+            let path = Stream1.path(of: Meter1.name)
+            return await late.stranger.refusal(RingDesk.name, path, Stream1.name, "OpenRing")?.name
+        }
+        #expect(await refusal() == ErrorNames.name(for: .limitsExceeded))
+        // Those that have one get it again, with another ring.
+        _ = try await peers[1].openRing(RingDesk.name, SmallLedger1.name)
+        peers[0].stranger.connection.close()
+        #expect(await eventually { await refusal() == nil })
+        try await desk.stop()
+    }
     @Test("the ring ends when the service stops, and when its bus goes", arguments: [false, true])
     func ends(byBus: Bool) async throws {
         let desk = try await RingDesk()
