@@ -53,6 +53,12 @@ struct HistoryFailureTests {
                 == #"{"interface":"org.eventrelay.Relocation1","durability":"durable","status":{"head":40,"oldest":3}}"#
                 + "\n")
         journal.change { $0.durability = "volatile" }
+        #expect(
+            try await HistoryRun.run("status", from: journal).output
+                == "org.eventrelay.Relocation1  volatile\n  head    40\n  oldest  3\n")
+        journal.change {
+            $0.intercept = { call, _ in if call.member == "Status" { throw CLIFailure(.software, "no") } else { nil } }
+        }
         #expect(try await HistoryRun.run("status", from: journal).output == "org.eventrelay.Relocation1  volatile\n")
     }
 

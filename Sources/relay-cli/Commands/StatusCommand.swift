@@ -1,7 +1,7 @@
 import RelayCore
 import RelayTool
 
-/// `status`: how each interface keeps its events, and how many.
+/// `status`: how each interface keeps its events, and how many; its ring and its subscribers.
 struct StatusCommand {
     let service: String
     let style: OutputStyle
@@ -15,7 +15,10 @@ struct StatusCommand {
         var output = ByteBuffer()
         for entry in catalogue.offered {
             let isDurable = try await reader.isDurable(entry.interface.name)
-            let status = isDurable ? try await reader.status(of: entry.interface.name) : []
+            let status: [(name: String, value: [UInt8])]
+            do { status = try await reader.status(of: entry.interface.name) } catch  where !isDurable {
+                status = []  // There is nothing kept to tell of.
+            }
             append(entry.interface.name, isDurable: isDurable, status, to: &output)
         }
         if output.count == 0 { throw CLIFailure(.unavailable, "\(service) has no interface built with RelayCore") }

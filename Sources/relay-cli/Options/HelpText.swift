@@ -189,7 +189,8 @@ enum HelpText {
         Usage: relay-cli status
 
         Prints how each of the service's interfaces keeps its events, and for those that do
-        which and how many are kept.
+        which and how many are kept; whether its ring is open, whether signals pause, and who
+        subscribes: bus name, events, lane, the last sequence it has (0: unknown).
 
 
         """
