@@ -1,31 +1,43 @@
 import Glibc
 public import RelayCore
 
-/// A bus of one's own, for tests: a `dbus-daemon` in a temporary folder, which ends with this value or with the process.
+/// A bus of one's own, for tests: a daemon in a temporary folder, which ends with this value or with the process.
 public final class PrivateBus: Sendable {
     /// Where services and relays connect: `Bus.address(bus.address)`.
     public let address: String
     public var bus: Bus { .address(address) }
     /// The folder of the socket; for whatever else a test needs beside it.
     public let directory: String
-    package let daemon: BusDaemon
+    /// The daemon.
+    package let process: ChildProcess
+    /// Kept for what a broker needs beside its process.
+    private let broker: BrokerDaemon?
 
-    /// Starts a daemon. Throws `NotFound` when `dbus-daemon` is not installed, `Unavailable` when it does not come up.
+    /// Starts a `dbus-daemon`. Throws `NotFound` when it is not installed, `Unavailable` when it does not come up.
     public convenience init() throws { try self.init(limits: .session) }
     package init(limits: BusDaemon.Limits, policy: String = "") throws {
         directory = try Self.temporaryDirectory()
-        daemon = try BusDaemon(directory: directory, limits: limits, policy: policy)
-        address = daemon.address
+        let daemon = try BusDaemon(directory: directory, limits: limits, policy: policy)
+        (address, process, broker) = (daemon.address, daemon.process, nil)
+    }
+    /// Starts a `dbus-broker`, in which each user may have so many bytes waiting.
+    package init(brokerWith bytes: Int) throws {
+        directory = try Self.temporaryDirectory()
+        let broker = try BrokerDaemon(directory: directory, bytes: bytes)
+        (address, process, self.broker) = (broker.address, broker.process, broker)
     }
     deinit {
-        daemon.process.terminate()
+        process.terminate()
         for name in ["bus", "bus.conf", "bus.log"] { unlink("\(directory)/\(name)") }
         rmdir(directory)
     }
     /// The daemon's process id, to stop or kill it.
-    public var processID: Int32 { daemon.process.processID }
+    public var processID: Int32 { process.processID }
     /// Ends the daemon, and waits for that.
-    public func stop() async { await daemon.stop() }
+    public func stop() async {
+        process.terminate()
+        _ = await process.waitForExit()
+    }
 
     private static func temporaryDirectory() throws -> String {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"

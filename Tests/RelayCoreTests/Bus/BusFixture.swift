@@ -32,7 +32,7 @@ final class BusFixture: Sendable {
     }
     /// Stops the daemon, and waits until it stands still.
     func stopBus() async {
-        bus.daemon.process.signal(SIGSTOP)
+        bus.process.signal(SIGSTOP)
         let stat = "/proc/\(bus.processID)/stat"
         #expect(await eventually { (try? ProcessState(stat))?.isStopped == true })
     }

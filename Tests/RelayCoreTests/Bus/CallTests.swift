@@ -200,7 +200,7 @@ import Testing
         for _ in 0..<100 { peer?.connection.send(.test(silent.name)) { outcomes.add($0) } }
         #expect(await eventually { silent.handler.all.calls.count == 100 })
         switch ending {
-        case .killedBus: fixture.bus.daemon.process.signal(9)
+        case .killedBus: fixture.bus.process.signal(9)
         case .close: peer?.connection.close()
         case .closeOnLoop: loop.execute { [connection = peer?.connection] in connection?.close() }
         case .loopStop: loop.stop()

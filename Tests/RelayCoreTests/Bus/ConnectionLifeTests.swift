@@ -28,7 +28,7 @@ import Testing
         let task = Task { [loop = fixture.loop, bus = fixture.bus.bus] in
             try await BusConnection.connect(to: bus, on: loop, handler: handler)
         }
-        fixture.bus.daemon.process.signal(SIGKILL)
+        fixture.bus.process.signal(SIGKILL)
         let error = await #expect(throws: RelayError.self) { _ = try await task.value }
         #expect(error?.code == .unavailable)
         #expect(handler.all.disconnects.isEmpty)
@@ -53,7 +53,7 @@ import Testing
         let (peer, sender) = (try await fixture.peer(), try await fixture.peer())
         for _ in 0..<500 { try sender.connection.send(.test(peer.name)) }
         #expect(await eventually { peer.handler.signals.count > 0 })
-        fixture.bus.daemon.process.signal(SIGKILL)
+        fixture.bus.process.signal(SIGKILL)
         #expect(await eventually { peer.handler.all.disconnects.count == 1 })
         #expect(await eventually { sender.handler.all.disconnects.count == 1 })
         #expect(peer.handler.all.order.last == "disconnected")

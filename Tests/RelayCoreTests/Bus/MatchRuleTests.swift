@@ -116,7 +116,7 @@ import Testing
         var peer: BusFixture.Peer? = try await fixture.peer()
         let failures = Atomic<Int>(0)
         let rule = rule(sender)
-        fixture.bus.daemon.process.signal(19)  // SIGSTOP: no answer before the end.
+        fixture.bus.process.signal(19)  // SIGSTOP: no answer before the end.
         for _ in 0..<3 {
             peer?.connection.addMatch(rule) { if $0.code == .unavailable { failures.add(1, ordering: .relaxed) } }
         }

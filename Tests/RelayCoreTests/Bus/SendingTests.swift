@@ -45,7 +45,7 @@ import Testing
         let body = wire { $0.bytes([UInt8](repeating: 7, count: 10_000)) }
         for _ in 0..<300 { try sender.connection.send(.test(name, "Went", signature), body: body) }
         #expect(sender.connection.outgoingBytes > 2_000_000)
-        fixture.bus.daemon.process.signal(SIGCONT)
+        fixture.bus.process.signal(SIGCONT)
         #expect(await eventually { receiver.handler.signals.count == 300 })
         #expect(receiver.handler.signals.allSatisfy { $0.body == body })
         #expect(await eventually { sender.connection.outgoingBytes == 0 })
@@ -118,6 +118,6 @@ import Testing
         #expect(error?.code == .invalidArgument)
         peer.connection.close()
         #expect(peer.connection.outgoingBytes == 0)
-        fixture.bus.daemon.process.signal(SIGCONT)
+        fixture.bus.process.signal(SIGCONT)
     }
 }

@@ -34,7 +34,7 @@ import Testing
     }
     @Test("the end of the bus ends the service, with the reason") func busGone() async throws {
         let desk = try await Desk()
-        desk.bus.daemon.process.signal(SIGKILL)
+        desk.bus.process.signal(SIGKILL)
         do {
             try await desk.end()
             Issue.record("ended without a reason")
@@ -176,6 +176,7 @@ import Testing
 enum Plain1: EventInterface {
     static let name = "org.example.Plain1"
     static let durability = Volatile()
+    static let signalBudget = SignalBudget.unlimited
     static var contract: Contract<Self> { Said.self }
 }
 struct Said: DomainEvent, Equatable {
