@@ -1,7 +1,11 @@
 /// How many of an interface's events the bus is given as signals.
 ///
 /// Past it signals pause, and `Head` announces every 100 ms how far the stream has come: relays on the ring or the journal notice
-/// nothing, and a plain D-Bus client sees that something happens. They go on after a second below it.
+/// nothing, and a plain D-Bus client sees that something happens. They go on after a second below it. An event that goes to each
+/// peer by itself, as a restricted interface's do, counts as so many signals.
+///
+/// Whatever the budget, they pause too while the bus holds too much that some subscriber does not read: 32 MiB, or less where it
+/// has less room.
 public struct SignalBudget: Hashable, Sendable {
     /// Signals a second; nil: without end.
     let rate: Int?

@@ -12,7 +12,7 @@ extension EventLane {
         let count = if case .attached(let peers) = state.audience { peers.count } else { 1 }
         if count == 0 || state.gate.isPaused { return }
         guard state.gate.admits(state.sequence, signals: count, now: MonotonicClock.now),
-            state.pressure?.admits(message.count * count) != false
+            state.pressure?.admits(message.count * count, messages: count) != false
         else { return pause(connection, &state) }
         switch state.audience {
         case .everyone:
@@ -30,27 +30,28 @@ extension EventLane {
 
     // MARK: Pausing
 
-    /// How often a pause is looked at, and announces how far the interface has come.
-    private static var pauseTick: Duration { .milliseconds(100) }
+    /// When a pause is first looked at.
+    private static var firstLook: Duration { .milliseconds(100) }
 
     private func pause(_ connection: BusConnection, _ state: inout State) {
         state.gate.pause(before: state.sequence, now: MonotonicClock.now)
         arePaused.store(true, ordering: .relaxed)
-        orderPauseTick(connection)
+        orderLook(connection, after: Self.firstLook)
     }
-    private func orderPauseTick(_ connection: BusConnection) {
-        connection.loop.schedule(after: Self.pauseTick) { [weak self] in self?.tickOfPause() }
+    private func orderLook(_ connection: BusConnection, after pace: Duration) {
+        connection.loop.schedule(after: pace) { [weak self] in self?.lookAtPause() }
     }
-    private func tickOfPause() {
+    private func lookAtPause() {
         state.withLock { state in
-            guard let connection = state.connection else { return }
+            guard let connection = state.connection, let pressure = state.pressure else { return }
             // Before the first signal that follows, so that what was left out is told by its range.
             if state.announced != state.sequence { announce(&state) }
-            let isPressed = state.pressure?.isHigh == true
-            if state.gate.tick(state.sequence, isPressed: isPressed, now: MonotonicClock.now) {
+            let now = MonotonicClock.now
+            let (isHigh, pace) = pressure.look(now)
+            if state.announced == state.sequence, state.gate.tick(state.sequence, isPressed: isHigh, now: now) {
                 arePaused.store(false, ordering: .relaxed)
             } else {
-                orderPauseTick(connection)
+                orderLook(connection, after: pace)
             }
         }
     }
@@ -76,25 +77,40 @@ extension EventLane {
         }
     }
     func announce(_ state: inout State) {
-        state.announced = state.sequence
-        send(head: "Head", &state)
+        if send(head: "Head", &state) { state.announced = state.sequence }
     }
-    func send(head member: String, _ state: inout State) {
-        guard let connection = state.connection else { return }
+    /// Before a reply to a peer: while signals are paused it does not see what was published before, but by this. One that reads
+    /// the ring does.
+    func announce(beforeReplyTo peer: String) {
+        if !arePaused.load(ordering: .relaxed) { return }
+        state.withLock { state in
+            let isWaiting = state.subscribers[peer] != nil && state.ring?.readers[peer] == nil
+            if state.gate.isPaused && state.announced != state.sequence && isWaiting {
+                send(head: "Head", to: [peer], &state)
+            }
+        }
+    }
+    /// Tells how far the interface has come, those who get its events, or these. False if the bus holds too much even for that,
+    /// which the last word ignores.
+    @discardableResult
+    func send(head member: String, to some: [String]? = nil, _ state: inout State) -> Bool {
+        guard let connection = state.connection else { return false }
         let head = StreamHead(epoch: epoch, sequence: state.sequence, last: last(state))
         var body = WireWriter()
         var header = headTemplate.header
         header.member = member
         // Neither the head nor its sending can fail but by a bus that is gone.
         try? Stream1.write(head, into: &body)
-        switch state.audience {
-        case .everyone: try? connection.send(header, body: body.bytes)
-        case .attached(let peers):
-            for peer in peers {
-                header.destination = peer
-                try? connection.send(header, body: body.bytes)
-            }
+        let peers: [String?] =
+            if let some { some } else if case .attached(let peers) = state.audience { Array(peers) } else { [nil] }
+        let count = (headTemplate.bodyStart + body.count) * peers.count
+        let isAdmitted = state.pressure?.admitsHead(count, messages: peers.count) != false
+        if !isAdmitted && member == "Head" { return false }
+        for peer in peers {
+            header.destination = peer
+            try? connection.send(header, body: body.bytes)
         }
+        return true
     }
     func last(_ state: borrowing State) -> [String: UInt64] {
         var last = state.history?.former ?? [:]

@@ -34,7 +34,7 @@ struct ServedInterface: Sendable {
         }
         try I.contract.checkNames()
         let lane = try EventLane(
-            I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement, budget: .unlimited,
+            I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement, budget: I.signalBudget,
             ring: RingPlan(interface, isVolatile: isVolatile, lane: number))
         var builder = Builder(lane: lane, logIndex: isVolatile ? nil : logIndex)
         for type in I.contract.events { try builder.add(event: type) }

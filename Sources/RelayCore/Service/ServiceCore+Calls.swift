@@ -76,7 +76,9 @@ extension ServiceCore {
             return fail(call, ErrorNames.name(for: .notPermitted), refusal, connection)
         }
         let peer = Peer(uniqueName: call.sender, userID: credentials.userID)
-        switch await command.answer(call.body, CommandContext(peer: peer)) {
+        let result = await command.answer(call.body, CommandContext(peer: peer))
+        for interface in interfaces { interface.lane.announce(beforeReplyTo: call.sender) }
+        switch result {
         case .reply(let body): connection.reply(to: call, command.replySignature, body: body)
         case .error(let name, let message): fail(call, name, message, connection)
         }

@@ -30,7 +30,13 @@ package struct WireWriter: Sendable {
         if storage.count - count < size + 16 { grow(size + 16) }
     }
     @inline(never) private mutating func grow(_ size: Int) {
-        storage.append(contentsOf: repeatElement(0, count: max(size, storage.count)))
+        // Not by appending: without optimisation that takes the bytes one by one.
+        var larger = [UInt8](repeating: 0, count: storage.count + max(size, storage.count))
+        larger.withUnsafeMutableBytes { larger in
+            // As large as what it is given, and larger.
+            storage.withUnsafeBytes { larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+        storage = larger
     }
 
     @inline(__always) package mutating func align(_ alignment: Int) {

@@ -9,6 +9,7 @@ struct OperatingPage {
     }
     private(set) var commands: [Block] = []
     private(set) var files: [Block] = []
+    private(set) var policies: [Block] = []
 
     /// Throws where a block has no name: it would not be tested.
     init() throws {
@@ -24,6 +25,7 @@ struct OperatingPage {
             switch lines[first] {
             case "```sh": commands.append(Block(name: try Self.name("run", lines[first - 1]), text: text))
             case "```ini": files.append(Block(name: try Self.name("unit", lines[first - 1]), text: text))
+            case "```xml": policies.append(Block(name: try Self.name("policy", lines[first - 1]), text: text))
             default: Issue.record("line \(first + 1): nobody tests a block of this kind")
             }
         }

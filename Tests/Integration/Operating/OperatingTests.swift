@@ -155,4 +155,31 @@ import Testing
         #expect(rows == told)
         #expect(rows.contains(74) && page.contains("RestartPreventExitStatus=64 65 73 77"))
     }
+
+    @Test("with the page's policy the service's user may ask what a bus holds that tells nobody else")
+    func figures() async throws {
+        let page = try OperatingPage()
+        let block = try #require(page.policies.first { $0.name == "figures" })
+        let lines = block.text.split(separator: "\n")
+        try #require(lines.first == "<busconfig>" && lines.last == "</busconfig>")
+        let user = String(cString: getpwuid(getuid()).pointee.pw_name)
+        let policy = lines.dropFirst().dropLast().joined(separator: "\n")
+            .split(separator: "\"relay\"", omittingEmptySubsequences: false).joined(separator: "\"\(user)\"")
+        // As the system bus has it.
+        let refusal = """
+            <policy context="default">
+              <deny send_destination="org.freedesktop.DBus" send_interface="org.freedesktop.DBus.Debug.Stats"/>
+            </policy>
+            """
+        for (policies, isTold) in [(refusal, false), (refusal + policy, true)] {
+            let bus = try PrivateBus(limits: .builtIn, policy: policies)
+            let stats = "org.freedesktop.DBus.Debug.Stats"
+            let outcome = try await RunningProgram.run(
+                "busctl",
+                ["--address=\(bus.address)", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus", stats]
+                    + ["GetConnectionStats", "s", ":1.0"], environment: Programs.environment())
+            #expect((outcome.code == 0) == isTold, "\(outcome)")
+            #expect(outcome.output.joined().contains("IncomingBytes") == isTold, "\(outcome)")
+        }
+    }
 }

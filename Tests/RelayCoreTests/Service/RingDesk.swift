@@ -7,6 +7,7 @@ import Testing
 enum Meter1: EventInterface {
     static let name = "org.example.Meter1"
     static let durability = Volatile()
+    static let signalBudget = SignalBudget.unlimited
     static let ringCapacity = 64 << 10
     static var contract: Contract<Self> {
         Metered.self
@@ -23,6 +24,7 @@ struct Labelled: DomainEvent, Equatable {
 }
 enum SmallLedger1: EventInterface {
     static let name = "org.example.SmallLedger1"
+    static let signalBudget = SignalBudget.unlimited
     static let ringCapacity = 64 << 10
     static var contract: Contract<Self> {
         Entered.self

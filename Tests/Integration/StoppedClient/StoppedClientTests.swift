@@ -1,0 +1,89 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import Synchronization
+import Testing
+
+/// A D-Bus client that knows nothing of ours, subscribed to everything, is stopped while far more is published than a bus holds.
+@Suite(.serialized) struct StoppedClientTests {
+    struct Case: Sendable, CustomStringConvertible {
+        let description: String
+        let bus: @Sendable () throws -> PrivateBus
+        let isUnlimited: Bool
+    }
+    // dbus-broker as it would be with half of what Debian's session has: at its limit it ends connections.
+    static let cases = [
+        Case(
+            description: "dbus-daemon, without a budget", bus: { try PrivateBus(limits: .builtIn) }, isUnlimited: true),
+        Case(description: "dbus-daemon", bus: { try PrivateBus(limits: .builtIn) }, isUnlimited: false),
+        Case(
+            description: "dbus-broker, without a budget", bus: { try PrivateBus(brokerWith: 128 << 20) },
+            isUnlimited: true),
+        Case(description: "dbus-broker", bus: { try PrivateBus(brokerWith: 128 << 20) }, isUnlimited: false),
+    ]
+
+    @Test(
+        "200 MiB past a stopped client: relays see all, commands are answered as before, and its signals go on later",
+        .timeLimit(.minutes(3)), arguments: cases)
+    func stopped(_ which: Case) async throws {
+        let flood = try await Flood(on: which.bus(), isUnlimited: which.isUnlimited)
+        let client = try ForeignClient(flood.bus, of: Flood.name)
+        let monitor = try RunningProgram(
+            "dbus-monitor",
+            ["--address", flood.bus.address, "type='signal',interface='org.eventrelay.Stream1'"],
+            environment: Programs.environment())
+        try await client.isListening()
+        #expect(
+            try await eventually {
+                try flood.publish(mebibytes: 0.1)
+                return client.newest > 0
+            })
+        // After a quiet second.
+        #expect(await eventually { monitor.output.contains { $0.contains("member=Head") } })
+
+        // The same load, with a client that reads.
+        flood.calls.begin("before")
+        for _ in 0..<12 {
+            try await flood.pour(mebibytes: 2)
+            let newest = flood.published
+            // Signals pause here, too: by the budget, and where the client reads slower than is published.
+            _ = await eventually(within: .milliseconds(100)) { client.newest >= newest }
+        }
+        client.program.signal(SIGSTOP)
+        flood.calls.begin("during")
+        let headsBefore = monitor.output.count { $0.contains("member=Head") }
+        try await flood.pour(mebibytes: 200)
+        let figures = try await flood.busFigures()
+        #expect(
+            await eventually { monitor.output.count { $0.contains("member=Head") } > headsBefore },
+            "a plain client sees that something happens")
+        #expect(figures.held < figures.limit, "\(figures) bytes in the bus")
+        // So that there are as many calls in a second of silence as in a burst.
+        #expect(await eventually { flood.calls.count("during") > 200 })
+        flood.calls.begin("after")
+        let stoppedAt = flood.published
+        client.program.signal(SIGCONT)
+        var next = ContinuousClock.now
+        #expect(
+            try await eventually {
+                if ContinuousClock.now >= next {
+                    next += .milliseconds(20)
+                    try flood.publish(mebibytes: 0)
+                }
+                return client.newest > stoppedAt
+            }, "signals go on; newest \(client.newest) of \(flood.published), and \(stoppedAt) when it was stopped")
+        #expect(await eventually { flood.calls.count("after") > 200 })
+        flood.calls.end()
+
+        #expect(await eventually { flood.seen.count == flood.published })
+        #expect(flood.seen.faults == 0, "\(flood.seen)")
+        #expect(flood.calls.failures == [])
+        let (before, during, after) = (flood.calls.p99("before"), flood.calls.p99("during"), flood.calls.p99("after"))
+        print("\(which): p99 of a command in µs: \(before) before, \(during) during, \(after) after; \(figures)")
+        // The floor is what two cores with other work do to a call now and then. A bus that stopped reading is 25 s.
+        for p99 in [during, after] { #expect(p99 <= max(2 * before, 50_000)) }
+        _ = await client.program.terminate()
+        _ = await monitor.terminate()
+        try await flood.stop()
+    }
+}
