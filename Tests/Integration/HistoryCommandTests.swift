@@ -6,7 +6,7 @@ import Testing
 /// `relay-cli history`, `export`, `status` and `watch` from a place, against a live service with a journal.
 @Suite struct HistoryCommandTests {
     private func withoutLane(_ lines: [String]) -> [String] {
-        lines.map { $0.replacing(#""lane":"signal""#, with: "").replacing(#""lane":"journal""#, with: "") }
+        lines.map { $0.replacing(/"lane":"(signal|ring|journal)"/, with: "") }
     }
     /// What a watch printed when it had shown all that was kept, and was asked to end.
     private func untilCaughtUp(_ watcher: RunningProgram) async throws -> RunningProgram.Outcome {

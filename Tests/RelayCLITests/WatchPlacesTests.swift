@@ -12,11 +12,13 @@ struct WatchPlacesTests {
         let wakeup: Wakeup
         var descriptor: Int32 { wakeup.descriptor }
     }
-    private func envelope(_ sequence: UInt64, isLive: Bool = false, fields: [WireField]? = nil) throws -> Envelope {
+    private func envelope(_ sequence: UInt64, lane: Envelope.Lane = .journal, fields: [WireField]? = nil) throws
+        -> Envelope
+    {
         let event = try Samples.boxProvisioned(sequence)
         return Envelope(
             interface: event.interface, name: event.name, signature: event.signature, body: event.body,
-            stamp: event.stamp, fields: fields, isLive: isLive)
+            stamp: event.stamp, fields: fields, lane: lane)
     }
     private func deliveries(_ range: ClosedRange<UInt64>) throws -> [FollowedDelivery] {
         try range.map { .event(try envelope($0)) }
@@ -150,7 +152,7 @@ struct WatchPlacesTests {
         let pipe = TestPipe()
         let result = await run(
             "watch", "--count", "1", pulled: FakePulled([]), durability: isVolatile ? "volatile" : "durable",
-            output: pipe.writing, events: [try envelope(8, isLive: true)],
+            output: pipe.writing, events: [try envelope(8, lane: .signal)],
             refusal: isVolatile ? nil : CLIFailure(.software, "no"))
         pipe.closeWriting()
         #expect(result.code == .ok, "\(result.notes)")

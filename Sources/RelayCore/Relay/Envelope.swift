@@ -9,14 +9,16 @@ package struct Envelope: Sendable {
     package let stamp: Stamp
     /// The fields that it was written with, by name; nil when the service has not told them.
     package let fields: [WireField]?
-    /// It came as a signal, not in a page of the journal.
-    package let isLive: Bool
+    /// What brought it.
+    package let lane: Lane
+
+    package enum Lane: Sendable { case signal, ring, journal }
 
     package init(
         interface: String, name: String, signature: String, body: [UInt8], stamp: Stamp, fields: [WireField]? = nil,
-        isLive: Bool = true
+        lane: Lane = .signal
     ) {
         (self.interface, self.name, self.signature) = (interface, name, signature)
-        (self.body, self.stamp, self.fields, self.isLive) = (body, stamp, fields, isLive)
+        (self.body, self.stamp, self.fields, self.lane) = (body, stamp, fields, lane)
     }
 }

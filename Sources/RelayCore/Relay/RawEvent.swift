@@ -32,11 +32,12 @@ package struct RawEvent {
         if let shape {
             return Envelope(
                 interface: interface, name: name, signature: shape.signature, body: try shape.body(body, stamp),
-                stamp: stamp, fields: shape.fields, isLive: isLive)
+                stamp: stamp, fields: shape.fields, lane: .ring)
         }
         return Envelope(
             interface: interface, name: name, signature: String(decoding: signature, as: UTF8.self),
-            body: Array(body), stamp: stamp, fields: schemas?.fields(schema), isLive: isLive)
+            body: Array(body), stamp: stamp, fields: schemas?.fields(schema),
+            lane: isLive ? .signal : .journal)
     }
 
     /// The last 24 bytes of a body: three numbers, aligned as the body is.

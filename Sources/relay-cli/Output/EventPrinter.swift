@@ -31,7 +31,12 @@ struct EventPrinter {
     /// Returns what is wrong with the event's body, which its line shows as far as it can be read.
     mutating func append(_ event: Envelope, to output: inout ByteBuffer) -> WireFault? {
         let line = line(of: event)
-        let lane: StaticString = event.isLive ? "signal" : "journal"
+        let lane: StaticString =
+            switch event.lane {
+            case .signal: "signal"
+            case .ring: "ring"
+            case .journal: "journal"
+            }
         return event.body.withUnsafeBytes { line.append(event.stamp, $0, lane: lane, clock: &clock, to: &output) }
     }
 
