@@ -22,7 +22,10 @@ extension JournalEngine {
     private static let fewCallers = 15
 
     /// Does everything that is asked for, in groups; returns when all callers have been told.
-    func run(_ works: [JournalWork]) {
+    ///
+    /// - Parameter more: called when a group could be committed; adds what is to share its commit, and returns whether that is
+    ///   anything.
+    func run(_ works: inout [JournalWork], more: (inout [JournalWork]) -> Bool) {
         var place = 0
         while place < works.count {
             if case .call(let body) = works[place] {
@@ -30,12 +33,14 @@ extension JournalEngine {
                 place += 1
             } else {
                 relieveIfStarved()
-                place = runGroup(works, from: place)
+                place = runGroup(&works, from: place, more)
             }
         }
     }
     /// Returns where the next group begins.
-    private func runGroup(_ works: [JournalWork], from start: Int) -> Int {
+    private func runGroup(
+        _ works: inout [JournalWork], from start: Int, _ more: (inout [JournalWork]) -> Bool
+    ) -> Int {
         if let refusal = refusal() {
             works[start].finish(refusal)
             return start + 1
@@ -54,7 +59,7 @@ extension JournalEngine {
         repeat {
             if let failure = perform(works[end]) { group.failures.append((end, failure)) }
             end += 1
-        } while group.doom == nil && end < works.count && !works[end].isCall
+        } while group.doom == nil && (end < works.count || more(&works)) && !works[end].isCall
         do {
             if group.doom == nil { try commitGroup() } else { rollBack() }
         } catch {
@@ -67,10 +72,7 @@ extension JournalEngine {
         group.dirty.removeAll(keepingCapacity: true)
         (group.volatile, group.failures, group.doom) = ([], [], nil)
         if end - start > Self.fewCallers && failures.isEmpty && doom == nil {
-            // Each caller that is resumed may have to wake a thread of the pool: one of those does it for all, and the writer
-            // goes on with the next group.
-            let ended = works[start..<end]
-            Task.detached { for work in ended { work.finish(nil) } }
+            resume(works[start..<end])
             return end
         }
         for place in start..<end {
@@ -78,6 +80,12 @@ extension JournalEngine {
             works[place].finish(own ?? doom?.others)
         }
         return end
+    }
+    /// Lets many go on, by threads of the pool: the writer goes on with the next group.
+    private func resume(_ works: ArraySlice<JournalWork>) {
+        // By two: one alone would find the other asleep, and wake it, each time that it has done what came before.
+        let middle = works.startIndex + works.count / 2
+        for half in [works[..<middle], works[middle...]] { Task.detached { for work in half { work.finish(nil) } } }
     }
     /// Why nothing may be tried now.
     private func refusal() -> RelayError? {

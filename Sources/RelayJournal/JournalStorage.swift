@@ -49,7 +49,7 @@ final class JournalStorage: EventLogStorage {
         }
     }
     func commit(_ events: [EncodedEvent]) async throws {
-        try await withCheckedThrowingContinuation { continuation in
+        try await withUnsafeThrowingContinuation { continuation in
             writer.submit(.events(events, continuation))
         }
     }
@@ -57,7 +57,7 @@ final class JournalStorage: EventLogStorage {
         _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
     ) async throws -> sending Result {
         let work = UnitWork(body)
-        return try await withCheckedThrowingContinuation { continuation in
+        return try await withUnsafeThrowingContinuation { continuation in
             work.continuation = continuation
             writer.submit(.unit(work))
         }

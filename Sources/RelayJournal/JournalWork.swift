@@ -1,9 +1,12 @@
 import RelayCore
 
 /// What the writer is asked for.
+///
+/// Its continuations are unsafe ones: `submit` finishes each work once. The checked ones' layout is known at run time only,
+/// which made each copy of a work several calls into the runtime.
 enum JournalWork: Sendable {
     /// Events that were encoded before.
-    case events([EncodedEvent], CheckedContinuation<Void, any Error>)
+    case events([EncodedEvent], UnsafeContinuation<Void, any Error>)
     /// A closure over state and events.
     case unit(any UnitBody)
     /// Something for the writer's thread, between two transactions.
@@ -22,7 +25,7 @@ final class UnitWork<Result>: UnitBody, @unchecked Sendable {  // Handed over an
     private var body: ((inout UnitOfWork) throws -> sending Result)?
     private var result: Result?
     /// Set before it is handed over.
-    var continuation: CheckedContinuation<Result, any Error>?
+    var continuation: UnsafeContinuation<Result, any Error>?
 
     init(_ body: sending @escaping (inout UnitOfWork) throws -> sending Result) { self.body = body }
 

@@ -5,9 +5,9 @@ import Synchronization
 
 /// The thread that writes, and the queue before it.
 ///
-/// The thread takes what has queued up while it worked, and commits it together: there is no waiting window. A caller that
-/// finds nothing to share a commit with *leads*: it does its own work on its own thread, and nobody wakes anybody. `WriterQueue`
-/// says who has the engine.
+/// The thread takes what has queued up, and commits it together with what comes until it has done that. A caller that finds
+/// nothing to share a commit with *leads*: it does its own work on its own thread, and nobody wakes anybody. `WriterQueue` says who
+/// has the engine.
 final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     private struct State {
         var queue: WriterQueue<JournalEngine>
@@ -58,7 +58,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         return true
     }
     private func lead(_ work: JournalWork, _ engine: JournalEngine) {
-        commit([work], engine)
+        var works = [work]
+        commit(&works, engine) { _ in false }
         let due = engine.nextKeeping()
         permit?.giveBack()
         if state.withLock({ $0.queue.putBack(engine, due: due) }) { state.announce() }
@@ -88,8 +89,10 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
 
     // MARK: With the engine
 
-    private func commit(_ works: [JournalWork], _ engine: JournalEngine) {
-        engine.run(works)
+    private func commit(
+        _ works: inout [JournalWork], _ engine: JournalEngine, more: (inout [JournalWork]) -> Bool
+    ) {
+        engine.run(&works, more: more)
         activity.commits.add(1, ordering: .relaxed)
         tell(engine)
     }
@@ -125,10 +128,14 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     private func loop() -> JournalEngine {
         var works: [JournalWork] = []
         var deadline: UInt64 = 0
+        var last = Group(count: 0, end: 0)
         while true {
             let (engine, isOver) = take(&works, until: deadline)
             if isOver { return engine }
-            if !works.isEmpty { commit(works, engine) }
+            if !works.isEmpty {
+                commit(&works, engine) { takeMore(&$0, after: last) }
+                last = (works.count, MonotonicClock.now)
+            }
             // Not under the lock: what it held goes here. The queue gets the memory back.
             works.removeAll(keepingCapacity: true)
             deadline = engine.keep(isIdle: waiting == 0)
@@ -136,6 +143,29 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
             state.withLock { $0.queue.putBack(engine, until: deadline) }
         }
     }
+    private typealias Group = (count: Int, end: UInt64)
+
+    /// Those who came while the group was done share its commit. If they were few, those of the last one are given a moment to
+    /// come again, each time that one has: a commit for one of them costs as much as one for all.
+    private func takeMore(_ works: inout [JournalWork], after last: Group) -> Bool {
+        if state.withLock({ $0.queue.takeMore(&works) }) { return true }
+        if works.count >= min(last.count, Self.few) { return false }
+        let start = MonotonicClock.now
+        if start - last.end > Self.absence { return false }
+        repeat {
+            // They may need this processor.
+            sched_yield()
+            if state.withLock({ $0.queue.takeMore(&works) }) { return true }
+        } while MonotonicClock.now - start < Self.patience
+        return false
+    }
+    /// Many make up for a commit, whoever is missing.
+    private static let few = 15
+    /// How long the next one is waited for, in nanoseconds: a small part of an fsync.
+    private static let patience: UInt64 = 10_000
+    /// Who was not back after so long, in nanoseconds, has something else to do.
+    private static let absence: UInt64 = 200_000
+
     private func take(_ works: inout [JournalWork], until deadline: UInt64) -> (engine: JournalEngine, isOver: Bool) {
         var deadline = deadline
         while true {

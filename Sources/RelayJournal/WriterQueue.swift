@@ -88,14 +88,21 @@ struct WriterQueue<Engine> {
         defer { (isDue, mustKeep) = (false, false) }
         (place, isAsleep) = (.taken(by: thread), false)
         if mustKeep && !(isEnding && self.works.isEmpty) { return (engine, false) }
-        if self.works.count <= Self.groupLimit {
+        _ = takeMore(&works)
+        return (engine, isEnding && works.isEmpty)
+    }
+    /// For who has the engine: adds what has queued up since, as long as a group may grow. Returns whether that was anything.
+    mutating func takeMore(_ works: inout [JournalWork]) -> Bool {
+        let count = min(self.works.count, Self.groupLimit - works.count)
+        if count <= 0 { return false }
+        if works.isEmpty && count == self.works.count {
             swap(&works, &self.works)
         } else {
-            works.append(contentsOf: self.works.prefix(Self.groupLimit))
-            self.works.removeFirst(Self.groupLimit)
+            works.append(contentsOf: self.works.prefix(count))
+            self.works.removeFirst(count)
         }
-        if !works.isEmpty { lastGroup = works.count }
-        return (engine, isEnding && works.isEmpty)
+        lastGroup = works.count
+        return true
     }
     /// The time that `putBack` was told has come: there is something to keep, after who leads now.
     mutating func wasDue() { isDue = true }

@@ -75,27 +75,30 @@ import Testing
         let second = try await ledger.page(after: 3)
         #expect((second.epoch, second.through, second.head, second.events.count) == (5, 4, 4, 1))
     }
-    @Test("what queues up during an fsync shares the next one") func group() async throws {
+    @Test("what queues up before the commit shares it, and what queues up during it the next one", arguments: [1, 2])
+    func group(commits: Int) async throws {
         let disk = try FaultDisk()
+        let held = Held(isArmed: false)
+        var faults = disk.faults
+        faults.at = { step in if commits == 2 && step == .beforeCommit { held.wait() } }
         // Nobody leads: what is held is the journal's own thread, and not one of the pool.
-        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name, permit: nil)
+        let ledger = try Ledger(TestDirectory(), faults: faults, vfs: disk.name, permit: nil)
         try await ledger.book(0)
         let before = disk.calls(.sync)
-        let held = Held()
+        held.arm()
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 try? await ledger.journal.unitOfWork { unit in
-                    held.wait()
+                    if commits == 1 { held.wait() }
                     try unit.publish(Booked(amount: 1, text: ""))
                 }
             }
             _ = await eventually { held.isHeld }
             for amount in 2...51 { group.addTask { try? await ledger.book(Int64(amount)) } }
-            guard let storage = ledger.storage as? JournalStorage else { return }
-            _ = await eventually { storage.waiting == 50 }
+            _ = await eventually { ledger.writer.waiting == 50 }
             held.release()
         }
-        #expect(disk.calls(.sync) - before == 2)
+        #expect(disk.calls(.sync) - before == commits)
         #expect(ledger.lane.sequences == Array(1...52))
     }
     @Test("events of several threads are emitted in the order of their sequences") func order() async throws {

@@ -151,7 +151,6 @@ import Testing
     @Test("what there is to keep is kept, though nobody else commits") func keeping() async throws {
         let ledger = try Ledger(TestDirectory(), retention: Retention(count: 100), permit: CommitPermit())
         var largest = 0
-        let isOver = Held()
         let publisher = Leader {
             // Without a pause: each of them leads, unless there is something to keep.
             let done = Atomic<Int>(0)
@@ -159,14 +158,12 @@ import Testing
                 ledger.writer.submit(.unit(Booking(Int64(amount)) { done.add(1, ordering: .releasing) }))
                 while done.load(ordering: .acquiring) <= amount { sched_yield() }
             }
-            isOver.release()
         }
         while !publisher.isOver {
             var status = stat()
             if stat(ledger.directory.database + "-wal", &status) == 0 { largest = max(largest, Int(status.st_size)) }
             try await Task.sleep(for: .milliseconds(5))
         }
-        isOver.wait()
         // 6,000 commits write some 18,000 pages of the WAL.
         #expect(largest < 12 << 20, "\(largest)")
         #expect(await eventually { ledger.lane.pruned == ["Booked": 5_900] })

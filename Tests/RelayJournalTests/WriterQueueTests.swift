@@ -81,6 +81,13 @@ import Testing
             sizes.append(works.count)
         }
         #expect(sizes == [512, 488] && queue.works.isEmpty)
+        // Also what comes while it is being done.
+        var works: [JournalWork] = []
+        for (coming, isAny, size) in [(500, true, 500), (20, true, 512), (0, false, 512)] {
+            for number in 0..<coming { _ = queue.accept(.unit(Numbered(number)), by: 1, nil) }
+            #expect(queue.takeMore(&works) == isAny && works.count == size)
+        }
+        #expect(queue.works.count == 8)
     }
 }
 
@@ -182,6 +189,14 @@ private struct Model {
                     $0.thread = .taking(hasDeadline: false)
                 })
         case .working(let numbers):
+            if !numbers.isEmpty && !state.queue.works.isEmpty {
+                explore(
+                    next {
+                        var works: [JournalWork] = []
+                        if !$0.queue.takeMore(&works) { faults.insert("nothing more, though it is there") }
+                        $0.thread = .working(numbers + Self.numbers(works))
+                    })
+            }
             explore(
                 next {
                     $0.done += numbers
@@ -220,9 +235,11 @@ private struct Model {
             state.queue.close()
             state.thread = .closed
         } else {
-            state.thread = .working(
-                works.compactMap { if case .unit(let body) = $0 { (body as? Numbered)?.number } else { nil } })
+            state.thread = .working(Self.numbers(works))
         }
+    }
+    private static func numbers(_ works: [JournalWork]) -> [Int] {
+        works.compactMap { if case .unit(let body) = $0 { (body as? Numbered)?.number } else { nil } }
     }
     private mutating func hold(_ state: inout State) {
         state.holders += 1
