@@ -21,7 +21,8 @@ final class CallTimes: Sendable {
                 number += 1
                 let (phase, start) = (state.withLock { $0.phase }, ContinuousClock.now)
                 do { _ = try await relay.call(Ask(number: number)) } catch {
-                    state.withLock { $0.failures.append("\(error)") }
+                    // The one that `end` cut off has not failed.
+                    if !Task.isCancelled { state.withLock { $0.failures.append("\(error)") } }
                     return
                 }
                 let (seconds, attoseconds) = (ContinuousClock.now - start).components

@@ -80,8 +80,9 @@ import Testing
         #expect(flood.calls.failures == [])
         let (before, during, after) = (flood.calls.p99("before"), flood.calls.p99("during"), flood.calls.p99("after"))
         print("\(which): p99 of a command in µs: \(before) before, \(during) during, \(after) after; \(figures)")
-        // The floor is what two cores with other work do to a call now and then. A bus that stopped reading is 25 s.
-        for p99 in [during, after] { #expect(p99 <= max(2 * before, 50_000)) }
+        // The floor is what other tests on two cores do to one call in a hundred: up to 150 ms were seen. A bus that stops reading
+        // is worth 25 s.
+        for p99 in [during, after] { #expect(p99 <= max(2 * before, 300_000)) }
         _ = await client.program.terminate()
         _ = await monitor.terminate()
         try await flood.stop()
