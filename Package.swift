@@ -52,7 +52,8 @@ let package = Package(
         .executableTarget(
             name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
         .testTarget(
-            name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus"], swiftSettings: strict),
+            name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus", "CRelayShims"],
+            swiftSettings: strict),
         .testTarget(
             name: "RelayJournalTests", dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "CSQLite"],
             swiftSettings: strict),

@@ -1,10 +1,12 @@
 /// The front end: follows a service's name, and feeds a local publisher with its events.
 ///
-/// - Order: the events of one interface come in the order of their publication; a reply comes after the events that the
-///   service published before it, but for those that the bus lost and that have to be read; a `State` comes after the events
-///   that preceded it, on the same actor or queue. Subscriptions made here, with a position, have an order of their own.
-/// - Isolation: as with any `EventPublisher`. `.immediate` handlers run on the relay's bus thread, and must not block there.
-/// - Loss: what did not arrive of a durable interface is read from the service's journal; what cannot be read, and everything
+/// - Order: the events of one interface come in the order of their publication, whatever brought them: its ring, signals or the
+///   journal; a reply comes after the events that the service published before it, those that have to be read included, as long
+///   as the call's timeout lasts; a `State` comes after the events that preceded it, on the same actor or queue. Subscriptions
+///   made here, with a position, have an order of their own.
+/// - Isolation: as with any `EventPublisher`. `.immediate` handlers run on one of the relay's two threads, the bus's or the
+///   rings', never on both at once, and must not block there. They may use the relay as they like, and end it.
+/// - Loss: a subscriber that is slower than the ring is long is lapped, and what did not arrive of a durable interface is read from the service's journal; what cannot be read, and everything
 ///   that a volatile one lost, is a `Gap` in its place. Where a buffer of the publisher's subscriptions overflows is a gap, too;
 ///   a subscription with a position reads a durable interface again instead. An event counts only from the verified owner of
 ///   the service's name.

@@ -150,5 +150,5 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
         return kinds
     }
     /// A member waits for an answer that tells where it stands: what comes meanwhile stays in the ring.
-    var isAttaching: Bool { members.contains { $0.machine.phase == .attaching } }
+    var awaitsAnswer: Bool { members.contains { $0.machine.awaitsAnswer } }
 }

@@ -51,6 +51,7 @@ extension FollowerCore {
         }
         let timer = loop.schedule(after: timeLeft) { [weak self] in self?.release(call.ticket) }
         state.onLoop.heldReplies.append(HeldReply(call: call, result: result, timer: timer))
+        rings.holdsReplies = true
     }
     private static func isFromService(_ result: Result<BusReply, RelayError>) -> Bool {
         switch result {
@@ -64,9 +65,9 @@ extension FollowerCore {
     }
     /// Completes the answers that waited, if nothing keeps them any more.
     func releaseReplies() {
-        if state.onLoop.heldReplies.isEmpty || isCatchingUp { return }
+        if !rings.holdsReplies || isCatchingUp { return }
         let replies = state.onLoop.heldReplies
-        state.onLoop.heldReplies = []
+        (state.onLoop.heldReplies, rings.holdsReplies) = ([], false)
         for reply in replies {
             loop.cancel(timer: reply.timer)
             reply.complete()

@@ -87,7 +87,7 @@ extension FollowerCore {
         if lane.ring != nil {
             // What it counts is in the ring. Who waits for an answer hears by that where the stream stands, and the others by
             // what comes then; the last word waits for nobody.
-            if lane.isAttaching && !isLast { return }
+            if lane.awaitsAnswer && !isLast { return }
             drain(lane)
         }
         for follower in lane.members {

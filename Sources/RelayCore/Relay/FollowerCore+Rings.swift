@@ -46,8 +46,8 @@ extension FollowerCore {
             guard reply.signature == "hh", reply.descriptors.count == 2 else {
                 throw RelayError(.schemaMismatch, "\(service) answered OpenRing with '\(reply.signature)'")
             }
-            if state.onLoop.ringThread == nil {
-                state.onLoop.ringThread = try RingThread(page: reply.descriptors[1].number, loop) { [self] in
+            if rings.thread == nil {
+                rings.thread = try RingThread(page: reply.descriptors[1].number, loop) { [self] in
                     readRings()
                 }
             }
@@ -63,7 +63,7 @@ extension FollowerCore {
     }
     /// Begins to read a ring that was opened, once it is known how.
     func beginRing(_ lane: FollowedLane) {
-        guard let area = lane.openedRing, let schemas = lane.schemas, let thread = state.onLoop.ringThread else {
+        guard let area = lane.openedRing, let schemas = lane.schemas, let thread = rings.thread else {
             return
         }
         lane.openedRing = nil
@@ -76,7 +76,7 @@ extension FollowerCore {
             ring.watch.park(ring.capacity / Self.parkingPart)
             try thread.add(ring.watch)
             lane.ring = ring
-            state.onLoop.ringLanes.append(lane)
+            rings.lanes.append(lane)
             perform(lane.transport.opened(), lane)
         } catch {
             perform(lane.transport.refused(), lane)
@@ -85,8 +85,8 @@ extension FollowerCore {
     private func closeRing(_ lane: FollowedLane) {
         guard let ring = lane.ring else { return }
         lane.ring = nil
-        state.onLoop.ringLanes.removeAll { $0 === lane }
-        state.onLoop.ringThread?.remove(ring.watch)
+        rings.lanes.removeAll { $0 === lane }
+        rings.thread?.remove(ring.watch)
     }
     /// Nobody wants anything of a lane any more.
     func endTransportIfUnused(_ lane: FollowedLane) {
@@ -106,13 +106,13 @@ extension FollowerCore {
 
     /// In the ring thread's turn: some of what is new in each ring.
     private func readRings() {
-        for lane in state.onLoop.ringLanes { readOrPark(lane, most: Self.batch) }
-        releaseReplies()
+        for lane in rings.lanes { readOrPark(lane, most: Self.batch) }
+        if rings.holdsReplies { releaseReplies() }
     }
     /// Reads what is there, unless somebody waits for an answer: until then the ring itself holds what comes.
     func readOrPark(_ lane: FollowedLane, most limit: Int = .max) {
         guard let ring = lane.ring else { return }
-        if lane.isAttaching {
+        if lane.awaitsAnswer {
             let now = MonotonicClock.now
             let since = ring.parkedAt ?? now
             ring.parkedAt = since
@@ -127,14 +127,14 @@ extension FollowerCore {
     }
     /// Reads all that is there now, whoever waits for what: something else of the owner follows.
     func drain(_ lane: FollowedLane) { read(lane, most: .max) }
-    func drainAll() { for lane in state.onLoop.ringLanes { readOrPark(lane) } }
+    func drainAll() { for lane in rings.lanes { readOrPark(lane) } }
 
     /// Reads up to the tail that is there now, at most so many records, none beyond a sequence.
     func read(_ lane: FollowedLane, through last: UInt64 = .max, most limit: Int) {
         guard let ring = lane.ring else { return }
         do throws(RingFault) { try read(lane, ring, through: last, most: limit) } catch { return fault(error, lane) }
         ring.watch.read(to: ring.reader.position)
-        if ring.sequence > 0 { state.onLoop.ringThread?.report(ring.sequence, lane: ring.number) }
+        if ring.sequence > 0 { rings.thread?.report(ring.sequence, lane: ring.number) }
     }
     private func read(_ lane: FollowedLane, _ ring: LaneRing, through last: UInt64, most limit: Int) throws(RingFault) {
         if let (record, isTooLarge) = ring.waiting {

@@ -11,6 +11,9 @@ final class FollowerCore: BusHandler {
     let sink: any FollowerSink
     let loop: BusLoop
     let state: LoopBound<FollowerState>
+    let rings = FollowedRings()
+    /// What is to be followed, as far as the loop has not heard of it.
+    private let follows = Mutex<[String: Set<String>?]>([:])
     let foreign = Atomic<Int>(0)
     let faults = Atomic<Int>(0)
     private let accounts = AccountCache(of: SystemAccounts())
@@ -48,7 +51,10 @@ final class FollowerCore: BusHandler {
         }
     }
     func follow(_ interface: String, _ names: Set<String>?) {
+        follows.withLock { $0[interface] = .some(names) }
         loop.execute { [self] in
+            // The latest: who ends a subscription and makes another one at once loses nothing between the two.
+            guard let names = follows.withLock({ $0.removeValue(forKey: interface) }) else { return }
             let lane = lane(interface)
             lane.setSharedNames(names)
             updateRules(lane)
@@ -169,7 +175,7 @@ final class FollowerCore: BusHandler {
             lane.forgetOwner()
             perform(lane.transport.ended(), lane)
         }
-        state.onLoop.ringThread = nil
+        rings.thread = nil
         state.onLoop.reads.forgetOwner()
         releaseReplies()
         if state.onLoop.isInvalidated { return }
@@ -178,7 +184,7 @@ final class FollowerCore: BusHandler {
     }
     private func close(_ reason: RelayError) {
         let replies = state.onLoop.heldReplies
-        state.onLoop.heldReplies = []
+        (state.onLoop.heldReplies, rings.holdsReplies) = ([], false)
         for reply in replies { reply.complete() }
         state.onLoop.connection?.close()
         (state.onLoop.connection, state.onLoop.owner, state.onLoop.candidate) = (nil, nil, nil)
@@ -189,7 +195,7 @@ final class FollowerCore: BusHandler {
             lane.ringGeneration += 1
             perform(lane.transport.ended(), lane)
         }
-        state.onLoop.ringThread = nil
+        rings.thread = nil
     }
     /// Retrying will not help.
     func fail(_ error: RelayError) {
@@ -214,7 +220,7 @@ final class FollowerCore: BusHandler {
                 lane.forgetOwner()
                 perform(lane.transport.ended(), lane)
             }
-            state.onLoop.ringThread = nil
+            rings.thread = nil
             state.onLoop.reads.forgetOwner()
             releaseReplies()
             tell(state.onLoop.wasActive ? .interrupted : .connecting)

@@ -12,9 +12,6 @@ struct FollowerState {
     var lanes: [String: FollowedLane] = [:]
     /// The same; few.
     var lanesInOrder: [FollowedLane] = []
-    /// Those whose ring is read; and the thread that does it.
-    var ringLanes: [FollowedLane] = []
-    var ringThread: RingThread?
     var reads = ReadQueue<LaneMember>()
     var pages = PageReader()
     var told = EventRelay.State.connecting

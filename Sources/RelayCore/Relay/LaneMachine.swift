@@ -51,8 +51,10 @@ package struct LaneMachine<Payload> {
     var phase = Phase.idle
     var run: Run?
     /// How holes are found now. Behind `wanted` while a wider scope has not been answered.
-    var scope = LaneScope.nothing
-    var wanted = LaneScope.nothing
+    var scope = LaneScope.nothing { didSet { isWidening = scope != wanted } }
+    var wanted = LaneScope.nothing { didSet { isWidening = scope != wanted } }
+    /// Kept beside them, as it is asked about every event.
+    private var isWidening = false
     var wantedNames: Set<String>? = []
     var hasOwner = false
     /// The name is known to have no owner.
@@ -115,6 +117,8 @@ package struct LaneMachine<Payload> {
 
     /// Whether the relay is in step with the service, or has nothing to follow.
     package var isSettled: Bool { phase == .live || wanted == .nothing }
+    /// An answer of `Attach` is due that tells from where events count, or those of a wider scope: what a ring has is not for now.
+    var awaitsAnswer: Bool { phase == .attaching || phase == .live && isWidening }
     /// Where this lane stands: all is accounted for up to here. Epoch 0: in whatever history.
     package var position: (epoch: UInt64, sequence: UInt64)? { run.map { ($0.epoch, $0.position) } }
 

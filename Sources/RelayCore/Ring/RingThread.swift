@@ -61,6 +61,9 @@ final class RingThread: Sendable {
     /// Tells the service how far this relay has come; see `RingWaiter.report`.
     @inline(__always) func report(_ sequence: UInt64, lane: Int) { waiter.report(sequence, lane: lane) }
 
+    /// For tests.
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
     private func run() {
         var (watches, seen) = ([RingWatch](), -1)
         while true {
@@ -75,7 +78,12 @@ final class RingThread: Sendable {
                 seen = present
             }
             loop.withTurn(read)
-            _ = waiter.wait { watches.contains { $0.hasNews } }
+            if watches.count == 1 {
+                let only = watches[0]
+                _ = waiter.wait { only.hasNews }
+            } else {
+                _ = waiter.wait { watches.contains { $0.hasNews } }
+            }
         }
     }
 }

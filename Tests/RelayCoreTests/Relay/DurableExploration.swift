@@ -15,6 +15,7 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
     /// What may follow, and how much of it.
     let free: [DurableWorld.Input]
     let depth: Int
+    var hasRings = false
     /// A longer look, for `make soak`.
     private static let isSoak = getenv("RELAY_SOAK") != nil
 
@@ -68,14 +69,48 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
             testDescription: name, before: ["A", "B"], backedUp: 2, start: .now, inputs: inputs, free: changes, depth: 5
         )
     }
-    static let all = waiting + busy + wanting
+    // The same with a ring.
+    static let ringed: [DurableWorld.Input] = [
+        .publishA, .publishB, .skipA, .commitA, .start, .crash, .stop, .cut, .reconnect, .head, .tick, .serve, .bring,
+        .timeout, .prune, .full, .room, .fetch, .fetchAnyway, .lap, .fault,
+    ]
+    static let ringedChanges: [DurableWorld.Input] = [
+        .publishA, .publishB, .publishC, .start, .crash, .cut, .reconnect, .head, .serve, .bring, .fetch, .fetchAnyway,
+        .lap, .fault, .wantNone, .wantA, .wantBoth, .wantAll,
+    ]
+    static let opened: [DurableWorld.Input] = [.start, .bring, .serve, .bring]
+    static let onRing = opened + [.serve, .bring, .publishA, .publishB, .fetch]
+    private static let ringStarts: [(name: String, inputs: [DurableWorld.Input])] = [
+        ("a ring, and a service to come", []), ("a ring, just opened", opened + [.publishA]),
+        ("on the ring", onRing), ("on the ring, lapped", onRing + [.publishA, .publishB, .lap]),
+        ("on the ring, cut off", onRing + [.publishA, .cut, .publishB]),
+    ]
+    private static let ringWants: [(name: String, inputs: [DurableWorld.Input])] = [
+        ("a ring, nothing wanted", []), ("on the ring, one wanted", [.wantA] + onRing),
+        ("on the ring, both wanted, and a hole", [.wantBoth] + onRing + [.publishA, .lap, .publishB]),
+        ("on the ring, widening", [.wantA] + onRing + [.publishB, .wantBoth, .publishA]),
+    ]
+    static let rings =
+        scopes.flatMap { scope in
+            ringStarts.map { name, inputs in
+                Self(
+                    testDescription: "\(name), \(scope.name)", before: ["A", "B", "A"], backedUp: 3, start: .now,
+                    inputs: [scope.input] + inputs, free: ringed, depth: 4, hasRings: true)
+            }
+        }
+        + ringWants.map { name, inputs in
+            Self(
+                testDescription: name, before: ["A", "B"], backedUp: 2, start: .now, inputs: inputs,
+                free: ringedChanges, depth: 5, hasRings: true)
+        }
+    static let all = waiting + busy + wanting + rings
 
     /// What went wrong, each with the steps that lead to it; and how many states were seen.
     ///
     /// Equal states are looked at once: what follows is the same. They are told apart by their hashes: of a million states two
     /// have the same with a probability of 1 to 30 million, and one of them would be passed over.
     func run() async -> (faults: [String], states: Int) {
-        var first = DurableWorld(before, backedUp: backedUp, from: start)
+        var first = DurableWorld(before, backedUp: backedUp, from: start, hasRings: hasRings)
         for input in inputs where !first.apply(input) { return (["\(input) does nothing"], 0) }
         var seen: Set<Int> = [first.hashValue]
         var level = [(world: first, path: [DurableWorld.Input]())]

@@ -10,6 +10,6 @@ import Testing
     func explore(_ exploration: DurableExploration) async {
         let (faults, states) = await exploration.run()
         #expect(faults == [])
-        #expect(states > 500)
+        #expect(states > 400)
     }
 }

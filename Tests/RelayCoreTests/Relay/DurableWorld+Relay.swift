@@ -8,13 +8,15 @@ extension DurableWorld {
         wire.removeAll { message in
             switch message {
             case .answer, .page: true
-            case .event, .head, .vanished, .appeared: false
+            case .event, .head, .vanished, .appeared, .opened: false
             }
         }
     }
     mutating func loseOwner() {
         owner = 0
         (attaching, reading) = (nil, nil)
+        closeRing()
+        isRefused = false
         forgetAnswers()
     }
     mutating func want(_ new: Set<String>?) -> Bool {
@@ -35,6 +37,7 @@ extension DurableWorld {
         if owner == 0 && isConnected { awaited.formUnion(gained) }
         names = new
         run(machine.want(new))
+        if new == [] { closeRing() }
         return true
     }
     mutating func absent() {
@@ -52,7 +55,13 @@ extension DurableWorld {
     }
     /// It comes, or may have come, by itself.
     private func isOnItsWay(_ row: DurableJournal.Row) -> Bool {
-        wire.contains(.event(row)) || machine.held.elements.contains { $0.payload == row } && machine.phase == .reading
+        if let ring, let records = rings[ring.epoch], records[ring.next...].contains(where: { $0.row == row }) {
+            return true
+        }
+        // Lost there: it is read as what a lane that follows all has missed.
+        if overwritten.contains(row) { return true }
+        return wire.contains(.event(row))
+            || machine.held.elements.contains { $0.payload == row } && machine.phase == .reading
     }
 
     // MARK: What comes
@@ -60,23 +69,26 @@ extension DurableWorld {
     mutating func receive(_ message: Message) {
         switch message {
         case .event(let row):
-            if owner == 0 { return }
-            hasEvent = true
-            switch machine.receive(row.name, row.sequence, row.previous) {
-            case .drop: break
-            case .hold: run(machine.hold(row.name, row.sequence, row.previous, row))
-            case .deliver(let epoch, let gap):
-                if let gap { run([.gap(gap)]) }
-                run([.deliver(row, epoch: epoch)])
-            }
+            // On the ring signals count for nothing.
+            if owner != 0 && ring == nil { receive(row) }
+        case .opened: opened()
         case .answer(let answer):
             if owner == 0 { return }
+            if ring != nil {
+                run(machine.answered(answer))
+                while let next = unread, next.row.sequence <= answer.head { _ = fetch() }
+            }
             run(machine.attached(answer))
             (hasAnswered, awaited) = (true, [])
             if answer.epoch == epoch { due = names ?? Set(DurableJournal.names) }
+            if !machine.awaitsAnswer { drain() }
         case .page(let page): receive(page)
         case .head(let head, let isLast):
             if owner == 0 { return }
+            if ring != nil {
+                if machine.awaitsAnswer && !isLast { return }
+                drain()
+            }
             if !hasEvent { hasFirstWord = true }
             run(machine.head(epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: isLast))
         case .appeared(let epoch):
@@ -85,12 +97,70 @@ extension DurableWorld {
             run(machine.ownerAppeared(isNew: true))
             count(names ?? Set(DurableJournal.names), from: epoch)
         case .vanished:
+            drain()
             loseOwner()
             absent()
             run(machine.ownerVanished())
         }
         if machine.isSettled && names != [] { hasRead = true }
     }
+    private mutating func receive(_ row: DurableJournal.Row) {
+        hasEvent = true
+        switch machine.receive(row.name, row.sequence, row.previous) {
+        case .drop: break
+        case .hold: run(machine.hold(row.name, row.sequence, row.previous, row))
+        case .deliver(let epoch, let gap):
+            if let gap { run([.gap(gap)]) }
+            run([.deliver(row, epoch: epoch)])
+        }
+    }
+
+    // MARK: The ring
+
+    private mutating func opened() {
+        if opening == nil || owner == 0 { return }
+        opening = nil
+        let (records, place) = (rings[owner] ?? [], machine.place(inRingOf: owner))
+        let next = place.flatMap { place in records.firstIndex { $0.row.sequence > place } } ?? records.count
+        ring = RingPlace(epoch: owner, next: next)
+        run(machine.unanswered())
+    }
+    private mutating func closeRing() {
+        if let ring, ring.epoch != epoch || !isRunning { rings[ring.epoch] = nil }
+        (ring, opening) = (nil, nil)
+        wire.removeAll { $0 == .opened }
+    }
+    private var unread: RingRow? {
+        guard let ring, let records = rings[ring.epoch], ring.next < records.count else { return nil }
+        return records[ring.next]
+    }
+    mutating func fetch() -> Bool {
+        guard let ring, let next = unread else { return false }
+        self.ring?.next += 1
+        if !next.isTooLarge {
+            receive(next.row)
+        } else if machine.phase != .attaching {
+            let (name, sequence) = (next.row.name, next.row.sequence)
+            run(machine.head(epoch: ring.epoch, sequence: sequence, last: [name: sequence]))
+        }
+        return true
+    }
+    mutating func loseRecord(_ place: RingPlace) {
+        if let records = rings[place.epoch] { overwritten.insert(records[place.next].row) }
+        ring?.next += 1
+    }
+    mutating func drain() { while fetch() {} }
+    mutating func faultRing() -> Bool {
+        if ring == nil { return false }
+        while let place = ring, unread != nil { loseRecord(place) }
+        closeRing()
+        isRefused = true
+        if machine.phase != .reading { run(machine.unanswered()) }
+        return true
+    }
+
+    // MARK: Pages and actions
+
     private mutating func receive(_ page: DurableJournal.Page) {
         let isTaken = machine.phase == .reading && !machine.isBehind
         if let gap = machine.pageBegan(epoch: page.epoch, oldest: page.oldest) { run([.gap(gap)]) }
@@ -110,6 +180,10 @@ extension DurableWorld {
         var hasNoRoom = false
         for action in actions {
             switch action {
+            case .attach where hasRings && ring == nil && !isRefused:
+                attaching = nil
+                wire.removeAll { if case .answer = $0 { true } else { false } }
+                if opening == nil { opening = owner }
             case .attach(let epoch, let after):
                 attaching = Question(owner: owner, epoch: epoch, after: after, names: names)
                 wire.removeAll { if case .answer = $0 { true } else { false } }

@@ -30,8 +30,17 @@ struct DurableWorld: Hashable {
         /// The consumer has no room from the next event on; it has again.
         case full, room
         case wantNone, wantA, wantBoth, wantAll
+        /// Published, and too large for the ring: it tells only that it is there.
+        case skipA
+        /// The ring's thread reads a record; or one though an answer is waited for, because that takes too long.
+        case fetch, fetchAnyway
+        /// The oldest record that is not read yet is overwritten.
+        case lap
+        /// The ring turns out to be none.
+        case fault
     }
     enum Message: Hashable {
+        case opened
         case event(DurableJournal.Row)
         case answer(Attachment)
         case page(DurableJournal.Page)
@@ -61,6 +70,14 @@ struct DurableWorld: Hashable {
         /// As they were when it was asked.
         let names: Set<String>?
     }
+    struct RingRow: Hashable {
+        let row: DurableJournal.Row
+        let isTooLarge: Bool
+    }
+    struct RingPlace: Hashable {
+        let epoch: UInt64
+        var next: Int
+    }
     typealias Machine = LaneMachine<DurableJournal.Row>
 
     // The service.
@@ -77,10 +94,19 @@ struct DurableWorld: Hashable {
     var owner: UInt64 = 0
     var attaching: Question?
     var reading: Question?
+    /// `OpenRing` was asked of this owner; its events come as signals; or by the ring that is being read.
+    var opening: UInt64?
+    var isRefused = false
+    var ring: RingPlace?
+    /// What the rings had, and nobody read.
+    var overwritten: Set<DurableJournal.Row> = []
+    /// The rings of all runs, as far as they are still needed.
+    var rings: [UInt64: [RingRow]] = [:]
     var names: Set<String>? = []
     var isFull = false
     // What is checked.
     let start: LaneStart
+    let hasRings: Bool
     var facts: [Fact] = []
     /// Names of which every event that comes is due.
     var due: Set<String> = []
@@ -98,9 +124,9 @@ struct DurableWorld: Hashable {
     var faults: [String] = []
 
     /// The service had published `before`, with a backup made after so many of them, and was then stopped; nobody has its name.
-    init(_ before: [String] = [], backedUp: Int = 0, from start: LaneStart = .now) {
+    init(_ before: [String] = [], backedUp: Int = 0, from start: LaneStart = .now, hasRings: Bool = false) {
         machine = Machine(from: start, isDurable: true, heldLimit: 2)
-        self.start = start
+        (self.start, self.hasRings) = (start, hasRings)
         begin()
         for (index, name) in before.enumerated() {
             if index == backedUp { backup = journal }
@@ -138,6 +164,7 @@ struct DurableWorld: Hashable {
         case .cut:
             if !isConnected { return false }
             (isConnected, wire) = (false, [])
+            drain()
             loseOwner()
             run(machine.disconnected())
         case .reconnect:
@@ -178,6 +205,17 @@ struct DurableWorld: Hashable {
             (attaching, reading) = (nil, nil)
             forgetAnswers()
             run(machine.unanswered())
+        case .skipA:
+            if !isRunning || !hasRings { return false }
+            return publish("A", arrives: true, isTooLarge: true)
+        case .fetch, .fetchAnyway:
+            if ring == nil || machine.awaitsAnswer != (input == .fetchAnyway) { return false }
+            return fetch()
+        case .lap:
+            guard let ring, ring.next < rings[ring.epoch]?.count ?? 0 else { return false }
+            loseRecord(ring)
+            machine.suspectLoss()
+        case .fault: return faultRing()
         case .prune:
             guard isRunning, let row = journal.prune() else { return false }
             for index in facts.indices where facts[index].row == row { facts[index].isPruned = true }
@@ -204,6 +242,7 @@ struct DurableWorld: Hashable {
     private mutating func begin() {
         epoch += 1
         isRunning = true
+        if hasRings { rings[epoch] = [] }
         journal.begin(epoch)
         emitted = journal.head
         send(.appeared(epoch: epoch))
@@ -212,6 +251,7 @@ struct DurableWorld: Hashable {
     private mutating func end() {
         send(.vanished)
         isRunning = false
+        if ring?.epoch != epoch { rings[epoch] = nil }
     }
     @discardableResult private mutating func commit(_ name: String) -> DurableJournal.Row {
         let row = journal.commit(name)
@@ -225,19 +265,22 @@ struct DurableWorld: Hashable {
         case .at(let sequence), .after(_, let sequence): row.sequence > sequence
         }
     }
-    private mutating func publish(_ name: String, arrives: Bool) -> Bool {
+    private mutating func publish(_ name: String, arrives: Bool, isTooLarge: Bool = false) -> Bool {
         if !isRunning || !arrives && !isSent(name) { return false }
         emit(arrives: true)
         commit(name)
-        emit(arrives: arrives)
+        emit(arrives: arrives, isTooLarge: isTooLarge)
         return true
     }
-    private mutating func emit(arrives: Bool) {
-        for row in journal.rows where row.sequence > emitted && arrives && isSent(row.name) { send(.event(row)) }
+    private mutating func emit(arrives: Bool, isTooLarge: Bool = false) {
+        for row in journal.rows where row.sequence > emitted {
+            rings[epoch]?.append(RingRow(row: row, isTooLarge: isTooLarge))
+            if arrives && isSent(row.name) { send(.event(row)) }
+        }
         emitted = journal.head
     }
-    /// The bus has a rule for what is wanted, and brings nothing else.
-    private func isSent(_ name: String) -> Bool { LaneScope(names: names).includes(name) }
+    /// The bus has a rule for what is wanted, and brings nothing else; none while the ring is read.
+    private func isSent(_ name: String) -> Bool { ring == nil && LaneScope(names: names).includes(name) }
     private mutating func restore() -> Bool {
         if backup == journal { return false }
         if isRunning { end() }
@@ -252,7 +295,11 @@ struct DurableWorld: Hashable {
         return true
     }
     private mutating func serve() -> Bool {
-        if attaching == nil && reading == nil { return false }
+        if attaching == nil && reading == nil && (opening == nil || wire.contains(.opened)) { return false }
+        if let owner = opening, isRunning, owner == epoch, !wire.contains(.opened) {
+            emit(arrives: true)
+            send(.opened)
+        }
         if let question = attaching, isRunning, question.owner == epoch {
             emit(arrives: true)
             send(.answer(journal.attachment(question.epoch, question.after, question.names, emitted: emitted)))
@@ -266,7 +313,7 @@ struct DurableWorld: Hashable {
     private func canMove(_ index: Int) -> Bool {
         switch wire[index] {
         case .event, .head, .page: true
-        case .answer, .vanished, .appeared: false
+        case .answer, .vanished, .appeared, .opened: false
         }
     }
 
@@ -280,7 +327,9 @@ struct DurableWorld: Hashable {
         settle()
         // Another event comes of each name, and the head.
         let count = facts.count
-        for name in DurableJournal.names where isSent(name) { _ = publish(name, arrives: true) }
+        for name in DurableJournal.names where LaneScope(names: names).includes(name) {
+            _ = publish(name, arrives: true)
+        }
         _ = apply(.head)
         settle()
         for fact in facts
@@ -295,9 +344,9 @@ struct DurableWorld: Hashable {
         if !machine.isSettled { faults.append("not settled") }
     }
     private mutating func settle() {
-        for _ in 0..<16 {
-            let (hasBrought, hasServed) = (apply(.bring), apply(.serve))
-            if !hasBrought && !hasServed { return }
+        for _ in 0..<24 {
+            let (hasBrought, hasServed, hasFetched) = (apply(.bring), apply(.serve), apply(.fetch))
+            if !hasBrought && !hasServed && !hasFetched { return }
         }
         faults.append("no rest")
     }

@@ -20,6 +20,20 @@ final class FakeService: BusHandler {
         var unproved = 0
         var refusals = 0
         var isSilent = false
+        var ring: Ring?
+    }
+    /// Shared memory that this service writes itself, into any place.
+    final class Ring: @unchecked Sendable {  // Under the service's lock.
+        let area: RingArea
+        let page: WaitPage
+        fileprivate var pen: RingPen
+
+        init(epoch: UInt64, _ events: [RingEvent]) throws {
+            area = try RingArea(
+                creating: "fake", RingHeader(epoch: epoch, base: 0, capacity: 64 << 10, events: events))
+            page = try WaitPage(slot: 0)
+            pen = RingPen(area)
+        }
     }
     let epoch: UInt64
     private let interface: String
@@ -42,13 +56,14 @@ final class FakeService: BusHandler {
     /// Takes the name, after having published `early`.
     static func start(
         _ name: String, _ interface: String, on bus: Bus, epoch: UInt64, schemas: [EventSchema] = [],
-        isDurable: Bool = false, after earlier: FakeService? = nil
+        isDurable: Bool = false, after earlier: FakeService? = nil, ring: Ring? = nil
     ) async throws -> FakeService {
         let service = try FakeService(interface, epoch, schemas)
         let connection = try await BusConnection.connect(to: bus, on: service.loop, handler: service)
         let old = earlier?.state.withLock { ($0.sequence, $0.last, $0.rows, $0.runs, $0.pruned) }
         service.state.withLock { state in
             state.connection = connection
+            state.ring = ring
             if isDurable { state.rows = [] }
             if let old { (state.sequence, state.last, state.rows, state.runs, state.pruned) = old }
             state.runs.append((epoch, state.sequence))
@@ -69,6 +84,22 @@ final class FakeService: BusHandler {
     func refuseReads(_ count: Int) { state.withLock { $0.refusals = count } }
     /// Answers `Read` no more.
     func silenceReads() { state.withLock { $0.isSilent = true } }
+    /// Puts an event into the ring, in its place, and sends no signal of it.
+    func put(_ kind: Int, _ name: String, _ values: [DBusValue]) throws {
+        try state.withLock { state in
+            state.sequence += 1
+            let record = RingRecord(
+                kind: kind, sequence: state.sequence, previous: state.last[name] ?? 0,
+                publishedAt: Timestamp(microseconds: 1))
+            state.last[name] = state.sequence
+            var body = WireWriter()
+            try DBusValue.encode(values, into: &body)
+            body.withUnsafeBytes { payload in
+                state.ring?.pen.write(record, kind: UInt32(kind), payload) { _ in }
+            }
+            state.ring?.page.wake(at: MonotonicClock.now)
+        }
+    }
     /// Removes the rows up to a sequence.
     func prune(through sequence: UInt64) {
         state.withLock { state in
@@ -166,7 +197,11 @@ final class FakeService: BusHandler {
                     state.token = .random(in: 1...UInt64.max)
                     try Stream1.write(page, token: state.token, signatures: signatures, into: &body)
                     state.connection?.reply(to: call, try Signature(Stream1.pageSignature), body: body.bytes)
-                default: state.connection?.fail(call, ErrorNames.unknownMethod, call.member)
+                case "OpenRing" where state.ring != nil:
+                    let numbers = state.ring.map { [$0.area.memory.number, $0.page.descriptor] } ?? []
+                    try state.connection?.reply(to: call, descriptors: numbers)
+                case "OpenRing": state.connection?.fail(call, ErrorNames.unknownMethod, call.member)
+                default: break
                 }
             } catch {
                 state.connection?.fail(call, ErrorNames.name(for: .internalFailure), "\(error)")

@@ -14,10 +14,10 @@ import Testing
                 WireField(name: "number", type: .int64, swiftType: "Int64"),
             ])
     ]
-    private static func fake(_ bus: Bus, epoch: UInt64) async throws -> FakeService {
-        try await FakeService.start(Desk.name, Plain1.name, on: bus, epoch: epoch, schemas: schemas)
+    static func fake(_ bus: Bus, epoch: UInt64, ring: FakeService.Ring? = nil) async throws -> FakeService {
+        try await FakeService.start(Desk.name, Plain1.name, on: bus, epoch: epoch, schemas: schemas, ring: ring)
     }
-    private static func said(_ number: Int64) -> [DBusValue] { [.int32(0), .int64(number)] }
+    static func said(_ number: Int64) -> [DBusValue] { [.int32(0), .int64(number)] }
 
     @Test("a service is followed from before it exists, through its orderly restart, without a gap")
     func orderlyRestart() async throws {

@@ -19,8 +19,15 @@ struct LaneWorld {
         /// The bus brings what it has.
         case bring
         case wantNone, wantA, wantB, wantAll
+        /// The ring's thread reads a record; or one though an answer is waited for, because that takes too long.
+        case fetch, fetchAnyway
+        /// The oldest record that is not read yet is overwritten.
+        case lap
+        /// The ring turns out to be none.
+        case fault
     }
     private enum Message {
+        case opened(Int)
         case event(String, UInt64, UInt64)
         case answer(Int, Attachment)
         case head(StreamHead, isLast: Bool)
@@ -33,6 +40,11 @@ struct LaneWorld {
         let sequence: UInt64
         /// The subscription to its name that was in place, and must see it or a gap.
         var subscription: Int?
+    }
+    private struct Record {
+        let name: String
+        let sequence: UInt64
+        let previous: UInt64
     }
     private typealias Machine = LaneMachine<(String, UInt64)>
 
@@ -47,6 +59,15 @@ struct LaneWorld {
     private var wire: [Message] = []
     private var requests: [(generation: Int, epoch: UInt64)] = []
     private var isConnected = true
+    // The rings of all runs; the one that is read, and from where; the question for it.
+    private let hasRings: Bool
+    private var rings: [UInt64: [Record]] = [:]
+    private var ring: (epoch: UInt64, next: Int)?
+    private var openings: [(generation: Int, epoch: UInt64)] = []
+    private var isOpening = false
+    /// The run of the owner that the relay knows.
+    private var ownerEpoch: UInt64 = 0
+    private var isRefused = false
     // The relay.
     private var generation = 0
     private var hasOwner = false
@@ -63,7 +84,8 @@ struct LaneWorld {
     private var isLossy = false
     private(set) var faults: [String] = []
 
-    init() {
+    init(hasRings: Bool = false) {
+        self.hasRings = hasRings
         machine = Machine()
         machine.ownerAbsent()
     }
@@ -96,14 +118,17 @@ struct LaneWorld {
             for message in wire { if case .appeared(let epoch) = message { unheard.insert(epoch) } }
             // A relay that waits knows that what it finds next is new to it; one that heard of no departure does not.
             forgetUnheard(but: isRunning && !hasOwner ? epoch : 0)
-            (isConnected, wire, requests, hasOwner) = (false, [], [], false)
+            (isConnected, wire, requests) = (false, [], [])
+            drain()
+            hasOwner = false
             generation += 1
             run(machine.disconnected())
+            closeRing()
         case .reconnect:
             if isConnected { return false }
             isConnected = true
             if isRunning {
-                hasOwner = true
+                (hasOwner, ownerEpoch) = (true, epoch)
                 run(machine.ownerAppeared(isNew: false))
             } else {
                 machine.ownerAbsent()
@@ -115,17 +140,35 @@ struct LaneWorld {
             guard machine.needsTick else { return false }
             if case .attach = machine.tick() { ask() }
         case .serve:
-            if requests.isEmpty { return false }
+            if requests.isEmpty && openings.isEmpty { return false }
             for request in requests where isRunning && request.epoch == epoch {
                 let answer = Attachment(epoch: epoch, from: 0, oldest: .max, head: sequence, last: last)
                 send(.answer(request.generation, answer))
             }
             requests = []
+            for opening in openings where isRunning && opening.epoch == epoch { send(.opened(opening.generation)) }
+            openings = []
         case .bring:
             if wire.isEmpty { return false }
             let all = wire
             wire = []
             for message in all { receive(message) }
+        case .fetch, .fetchAnyway:
+            if machine.awaitsAnswer != (input == .fetchAnyway) { return false }
+            // Of a new name it may have been the first.
+            if input == .fetchAnyway && machine.isSettled { isLossy = true }
+            return fetch()
+        case .lap:
+            if unread == nil { return false }
+            isLossy = true
+            ring?.next += 1
+            machine.suspectLoss()
+        case .fault:
+            if ring == nil { return false }
+            if unread != nil { isLossy = true }
+            closeRing()
+            isRefused = true
+            run(machine.unanswered())
         case .wantNone: return want([])
         case .wantA: return want(["A"])
         case .wantB: return want(["B"])
@@ -142,8 +185,13 @@ struct LaneWorld {
             Published(
                 epoch: epoch, name: name, sequence: sequence,
                 subscription: due.contains(name) ? subscriptions[name] : nil))
+        rings[epoch, default: []].append(Record(name: name, sequence: sequence, previous: last[name] ?? 0))
         // The bus has a rule for what is wanted, and brings nothing else: lost or not makes no difference then.
-        if arrives {
+        if let ring {
+            if !arrives { return false }
+            // The first ring is gone, and the rules are not back yet: only the next ring's readers see this one.
+            if ring.epoch != epoch { isLossy = true }
+        } else if arrives {
             if isWanted(name) { send(.event(name, sequence, last[name] ?? 0)) }
         } else {
             if !isWanted(name) { return false }
@@ -174,6 +222,7 @@ struct LaneWorld {
         if wire.contains(where: { if case .appeared = $0 { true } else { false } }) { isLossy = true }
         wanted = names
         run(machine.want(names))
+        if names.isEmpty { closeRing() }
         return true
     }
 
@@ -182,33 +231,74 @@ struct LaneWorld {
     private mutating func receive(_ message: Message) {
         switch message {
         case .event(let name, let sequence, let previous):
-            if !hasOwner { return }
-            switch machine.receive(name, sequence, previous) {
-            case .drop: break
-            case .hold: run(machine.hold(name, sequence, previous, (name, sequence)))
-            case .deliver(let epoch, let gap):
-                if let gap { run([.gap(gap)]) }
-                run([.deliver((name, sequence), epoch: epoch)])
-            }
+            // On the ring signals count for nothing.
+            if hasOwner && ring == nil { receive(Record(name: name, sequence: sequence, previous: previous)) }
+        case .opened(let number):
+            guard number == generation, hasOwner, isOpening else { return }
+            isOpening = false
+            let (records, place) = (rings[ownerEpoch] ?? [], machine.place(inRingOf: ownerEpoch))
+            let next = place.flatMap { place in records.firstIndex { $0.sequence > place } } ?? records.count
+            ring = (ownerEpoch, next)
+            run(machine.unanswered())
         case .answer(let number, let answer):
             guard number == generation, hasOwner else { return }
+            if ring != nil {
+                run(machine.answered(answer))
+                while let next = unread, next.sequence <= answer.head { _ = fetch() }
+            }
             run(machine.attached(answer))
+            if !machine.awaitsAnswer { drain() }
             // From here on; what was published before, but after the answer left, is not asked for.
             if answer.epoch == epoch { due = wanted }
         case .head(let head, let isLast):
             if !hasOwner { return }
+            if ring != nil {
+                if machine.awaitsAnswer && !isLast { return }
+                drain()
+            }
             run(machine.head(epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: isLast))
-        case .appeared:
-            hasOwner = true
+        case .appeared(let epoch):
+            (hasOwner, ownerEpoch) = (true, epoch)
             run(machine.ownerAppeared(isNew: true))
         case .vanished:
+            drain()
             hasOwner = false
             generation += 1
             run(machine.ownerVanished())
+            closeRing()
+            isRefused = false
         }
     }
+    private mutating func receive(_ record: Record) {
+        let (name, sequence) = (record.name, record.sequence)
+        switch machine.receive(name, sequence, record.previous) {
+        case .drop: break
+        case .hold: run(machine.hold(name, sequence, record.previous, (name, sequence)))
+        case .deliver(let epoch, let gap):
+            if let gap { run([.gap(gap)]) }
+            run([.deliver((name, sequence), epoch: epoch)])
+        }
+    }
+    private var unread: Record? {
+        guard let ring, let records = rings[ring.epoch], ring.next < records.count else { return nil }
+        return records[ring.next]
+    }
+    private mutating func fetch() -> Bool {
+        guard let next = unread else { return false }
+        ring?.next += 1
+        receive(next)
+        return true
+    }
+    private mutating func drain() { while fetch() {} }
+    private mutating func closeRing() { (ring, isOpening, openings) = (nil, false, []) }
     private mutating func ask() {
         generation += 1
+        if hasRings && ring == nil && !isRefused {
+            isOpening = true
+            let known = wire.contains { if case .vanished = $0 { true } else { false } } ? 0 : epoch
+            openings = [(generation, known)]
+            return
+        }
         // The owner that the relay knows of may be gone by now; its name is asked, and nobody answers.
         let known = wire.contains { if case .vanished = $0 { true } else { false } } ? 0 : epoch
         requests.append((generation, known))
@@ -253,11 +343,13 @@ struct LaneWorld {
         for _ in 0..<4 {
             _ = apply(.bring)
             _ = apply(.serve)
+            drainIfLive()
         }
         _ = apply(.bring)
         // Another event comes of each name, and the head.
         let names = wanted
         for name in names.sorted() { _ = publish(name, arrives: true) }
+        drainIfLive()
         _ = apply(.head)
         _ = apply(.bring)
         for event in published
@@ -271,6 +363,7 @@ struct LaneWorld {
         }
         if !machine.isSettled { faults.append("not settled") }
     }
+    private mutating func drainIfLive() { if !machine.awaitsAnswer { drain() } }
     private func isAccounted(_ event: Published) -> Bool {
         delivered.contains { $0.epoch == event.epoch && $0.sequence == event.sequence }
             || gaps.contains { gap, names, runs in

@@ -1,0 +1,371 @@
+import CRelayShims
+import Dispatch
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayCore
+
+/// Relays that read rings: a real bus, a real service.
+@Suite(.timeLimit(.minutes(1))) struct RingFollowingTests {
+    @Test("a relay on the ring has no rules for events, and sees each in order, raw or encoded") func whole()
+        async throws
+    {
+        let meter = try await Gauge()
+        try meter.publish(1...5)
+        let relay = try meter.relay()
+        let log = GaugeLog(relay.publisher)
+        relay.activate()
+        #expect(await relay.isOnRing())
+        #expect(await relay.isLive())
+        #expect(relay.rules().count == 2)
+        #expect(!relay.rules().contains { $0.contains("interface='\(Gauge1.name)'") })
+        for first in stride(from: Int64(6), through: 2_000, by: 100) {
+            try meter.publish(first...first + 99)
+            #expect(await log.wait(for: "\(first + 99)"))
+        }
+        #expect(log.all == GaugeLog.numbers(6...2_005))
+        // What is subscribed to changes what is asked of the bus, and no event comes twice.
+        log.end()
+        #expect(await eventually { relay.rules().count == 1 && relay.phase(of: Gauge1.name) == .unknown })
+        let again = GaugeLog(relay.publisher)
+        #expect(await relay.isOnRing())
+        #expect(await relay.isLive())
+        try meter.publish(2_006...2_010)
+        #expect(await again.wait(for: "2010"))
+        #expect(again.all == GaugeLog.numbers(2_006...2_010))
+        #expect(relay.follower.ringFaults == 0)
+        try await meter.stop()
+    }
+    @Test("joining in the middle of a flood loses nothing from the first event on, for one name and for all")
+    func joining() async throws {
+        let meter = try await Gauge()
+        let isOver = Mutex(false)
+        @Sendable func publish() async throws {
+            var number: Int64 = 1
+            while !isOver.withLock({ $0 }) {
+                try meter.publish(number...number + 9)
+                number += 10
+                try await Task.sleep(for: .microseconds(200))
+            }
+        }
+        let flood = Task.detached(operation: publish)
+        let relay = try meter.relay()
+        relay.activate()
+        for round in 1...20 {
+            let seen = Mutex<[Int64]>([])
+            let gaps = Mutex<[Gap]>([])
+            let sampled = relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { event in
+                seen.withLock { $0.append(event.number) }
+            } onGap: { gap in
+                gaps.withLock { $0.append(gap) }
+            }
+            let labelled =
+                round % 2 == 0 ? relay.publisher.subscribe(to: Named.self, delivery: .immediate) { _ in } : nil
+            #expect(await eventually { seen.withLock { $0.count > 20 } })
+            withExtendedLifetime((sampled, labelled)) {}
+            let numbers = seen.withLock { $0 }
+            #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 2 }, "\(numbers)")
+            #expect(gaps.withLock { $0 } == [])
+        }
+        isOver.withLock { $0 = true }
+        try await flood.value
+        try await meter.stop()
+    }
+    @Test("a reader that is lapped learns which events it missed, exactly") func lapped() async throws {
+        let meter = try await Gauge()
+        let relay = try meter.relay()
+        let (isIn, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let log = GaugeLog(relay.publisher) { number in
+            if number == 1 {
+                isIn.signal()
+                mayGo.wait()
+            }
+        }
+        relay.activate()
+        #expect(await relay.isOnRing())
+        #expect(await relay.isLive())
+        try meter.publish(1...1)
+        #expect(await eventually { isIn.wait(timeout: .now()) == .success })
+        try meter.publish(2...20_000)
+        mayGo.signal()
+        #expect(await log.wait(for: "20000"))
+        let lines = log.all
+        let gaps = lines.indices.filter { lines[$0].hasPrefix("gap") }
+        #expect(!gaps.isEmpty)
+        // Each gap ends where the next event is, and begins behind the one before.
+        for index in gaps {
+            let (before, after) = (try #require(Int64(lines[index - 1])), try #require(Int64(lines[index + 1])))
+            #expect(lines[index] == "gap \(before + 1)-\(after - 1) lost")
+        }
+        let numbers = lines.compactMap { Int64($0) }
+        #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+        try await meter.stop()
+    }
+    @Test("a durable interface has no gap: what a lapped reader missed is read from the journal") func lappedDurable()
+        async throws
+    {
+        let desk = try await DurableDesk()
+        let relay = try PositionedTests.relay(desk.bus)
+        let seen = Mutex<[Int64]>([])
+        let gaps = Mutex(0)
+        let (isIn, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let subscription = relay.publisher.subscribe(to: Booked.self, delivery: .immediate) { event in
+            seen.withLock { $0.append(event.number) }
+            if event.number == 1 {
+                isIn.signal()
+                mayGo.wait()
+            }
+        } onGap: { _ in
+            gaps.withLock { $0 += 1 }
+        }
+        relay.activate()
+        #expect(await relay.isOnRing(Ledger1.name))
+        #expect(await relay.isLive(Ledger1.name))
+        let text = String(repeating: "x", count: 4_000)
+        try await desk.service.publish(Booked(number: 1, text: text))
+        #expect(await eventually { isIn.wait(timeout: .now()) == .success })
+        // More than the ring has room for.
+        for first in stride(from: Int64(2), to: 2_000, by: 100) {
+            try await desk.service.publish(contentsOf: (first..<first + 100).map { Booked(number: $0, text: text) })
+        }
+        mayGo.signal()
+        #expect(await eventually { seen.withLock { $0.last == 2_001 } })
+        #expect(seen.withLock { $0 } == Array(1...2_001))
+        #expect(gaps.withLock { $0 } == 0)
+        withExtendedLifetime(subscription) {}
+        try await desk.stop()
+    }
+    @Test("an answer comes behind the events that preceded it") func replies() async throws {
+        let meter = try await Gauge()
+        let relay = try meter.relay()
+        let log = GaugeLog(relay.publisher)
+        relay.activate()
+        #expect(await relay.isOnRing())
+        for round in 0..<20 {
+            try await relay.call(Measure(first: Int64(round * 7 + 1), count: 7))
+            #expect(log.all == GaugeLog.numbers(1...Int64(round * 7 + 7)))
+        }
+        try await meter.stop()
+    }
+    @Test("a service that stops has said everything, and the next one's run is whole") func restart() async throws {
+        let bus = try PrivateBus()
+        var meter = try await Gauge(bus)
+        let relay = try meter.relay()
+        let log = GaugeLog(relay.publisher)
+        relay.activate()
+        #expect(await relay.isOnRing())
+        #expect(await relay.isLive())
+        for round in 0..<5 {
+            try meter.publish(1...200)
+            try await meter.stop()
+            #expect(await eventually { relay.phase(of: Gauge1.name) == .unknown })
+            #expect(log.all.count == (round + 1) * 200)
+            meter = try await Gauge(bus)
+            #expect(await relay.isOnRing())
+        }
+        #expect(log.all == Array(repeating: GaugeLog.numbers(1...200), count: 5).flatMap { $0 })
+        try await meter.stop()
+    }
+    @Test("the ring's thread ends with the last ring, and with the relay") func threads() async throws {
+        let meter = try await Gauge()
+        weak var thread: RingThread?
+        do {
+            let relay = try meter.relay()
+            let log = GaugeLog(relay.publisher)
+            relay.activate()
+            #expect(await relay.isOnRing())
+            thread = relay.ringThread
+            #expect(thread?.isRunning == true)
+            log.end()
+            #expect(await eventually { thread?.isRunning == false })
+            let again = GaugeLog(relay.publisher)
+            #expect(await relay.isOnRing())
+            #expect(thread?.isRunning == true)
+            #expect(await relay.isLive())
+            try meter.publish(1...3)
+            #expect(await again.wait(for: "3"))
+        }
+        #expect(await eventually { thread == nil })
+        try await meter.stop()
+    }
+    @Test("a handler on the ring's thread may do what it likes with the relay: subscribe, call, end it, let it go")
+    func handlers() async throws {
+        let meter = try await Gauge()
+        let kept = Mutex<EventRelay?>(try meter.relay())
+        weak var thread: RingThread?
+        weak var loop: BusLoop?
+        let more = Mutex<[Subscription]>([])
+        let inner = Mutex(0)
+        let reply = Mutex<Bool?>(nil)
+        @Sendable func answer(_ relay: EventRelay) {
+            @Sendable func call() async {
+                let isAnswered = (try? await relay.call(Measure(first: 100, count: 0))) != nil
+                reply.withLock { $0 = isAnswered }
+            }
+            Task.detached(operation: call)
+        }
+        do {
+            let relay = try #require(kept.withLock { $0 })
+            relay.activate()
+            more.withLock {
+                $0.append(
+                    relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { event in
+                        guard let relay = kept.withLock({ $0 }) else { return }
+                        switch event.number {
+                        case 1:
+                            let one = relay.publisher.subscribe(to: Named.self, delivery: .immediate) { _ in
+                                inner.withLock { $0 += 1 }
+                            }
+                            more.withLock { $0.append(one) }
+                            answer(relay)
+                        case 3:
+                            relay.invalidate()
+                            _ = relay.foreignSignals
+                        case 5: break
+                        default: kept.withLock { $0 = nil }
+                        }
+                    })
+            }
+            #expect(await relay.isOnRing())
+            #expect(await relay.isLive())
+            thread = relay.ringThread
+            loop = relay.follower.loop
+            try meter.publish(1...1)
+            #expect(await eventually { reply.withLock { $0 } == true })
+            try meter.publish(2...2)
+            #expect(await eventually { inner.withLock { $0 } == 1 })
+            try meter.publish(3...3)
+            #expect(await eventually { thread == nil })
+        }
+        kept.withLock { $0 = nil }
+        #expect(await eventually { loop == nil })
+
+        // And released from within.
+        let last = Mutex<EventRelay?>(try meter.relay())
+        var subscription: Subscription?
+        do {
+            let relay = try #require(last.withLock { $0 })
+            subscription = relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { _ in
+                last.withLock { $0 = nil }
+            }
+            relay.activate()
+            #expect(await relay.isOnRing())
+            #expect(await relay.isLive())
+            thread = relay.ringThread
+            loop = relay.follower.loop
+        }
+        try meter.publish(4...5)
+        #expect(await eventually { thread == nil && loop == nil })
+        withExtendedLifetime(subscription) {}
+        try await meter.stop()
+    }
+    @Test(
+        "a program of another version reads raw events by the sender's layout, and tools see what a signal would have")
+    func versions() async throws {
+        let meter = try await Gauge()
+        let relay = try EventRelay(following: Gauge.name, on: meter.bus.bus, interfaces: OtherGauge1.self)
+        let seen = Mutex<[String]>([])
+        let sampled = relay.publisher.subscribe(to: OtherGauged.self, delivery: .immediate) { event in
+            seen.withLock { $0.append("\(event.number) \(event.value)") }
+        }
+        let labelled = relay.publisher.subscribe(to: OtherNamed.self, delivery: .immediate) { event in
+            seen.withLock { $0.append("\(event.number) \(event.text) \(event.note ?? "-")") }
+        }
+        let positioned = try relay.events(of: OtherGauged.self, from: .now)
+        relay.activate()
+        let outputs = Mutex<[Envelope]>([])
+        let follower = try ServiceFollower(service: Gauge.name, on: meter.bus.bus) { output in
+            if case .event(let envelope) = output { outputs.withLock { $0.append(envelope) } }
+        }
+        follower.follow(interface: Gauge1.name, names: nil)
+        let tool = try follower.subscribe(interface: Gauge1.name, names: ["Gauged"], from: .now) {}
+        follower.activate()
+        #expect(await relay.isOnRing())
+        #expect(await relay.isLive())
+        #expect(
+            await eventually {
+                follower.loop.withTurn {
+                    let lane = follower.core.state.onLoop.lanes[Gauge1.name]
+                    return lane?.ring != nil && lane?.members.allSatisfy { $0.machine.phase == .live } ?? false
+                }
+            })
+        try meter.publish(1...4)
+        #expect(await eventually { seen.withLock { $0.count } == 4 && outputs.withLock { $0.count } == 4 })
+        #expect(seen.withLock { $0 } == ["1 0.25", "2 label 2 -", "3 0.75", "4 label 4 -"])
+        var numbers: [Int64] = []
+        for await case .event(let event, _) in positioned {
+            numbers.append(event.number)
+            if numbers.count == 2 { break }
+        }
+        #expect(numbers == [1, 3])
+        let envelopes = outputs.withLock { $0 }
+        #expect(envelopes.map(\.signature) == ["xdiuttt", "xsttt", "xdiuttt", "xsttt"])
+        #expect(envelopes[2].fields?.map(\.name) == ["number", "value", "kind", "flags"])
+        let values = try DBusValue.decode(
+            signature: Signature(envelopes[2].signature), body: envelopes[2].body.withUnsafeBytes { $0 })
+        #expect(values.prefix(6) == [.int64(3), .double(0.75), .int32(3), .uint32(7), .uint64(3), .uint64(1)])
+        var taken: FollowedDelivery?
+        #expect(
+            await eventually {
+                if case .caughtUp? = taken { taken = nil }
+                if taken == nil { taken = tool.next() }
+                if case .event? = taken { return true }
+                return false
+            })
+        guard case .event(let envelope)? = taken else { return }
+        #expect(envelope.body == envelopes[0].body && envelope.signature == envelopes[0].signature)
+        withExtendedLifetime((sampled, labelled)) {}
+        try await meter.stop()
+    }
+    @Test("a ring that turns bad is given up for signals, and only what it lost is a gap", arguments: [0, 1])
+    func fault(_ way: Int) async throws {
+        let bus = try PrivateBus()
+        let log = try RelayLog(bus.bus)
+        await log.activate()
+        let ring = try FakeService.Ring(epoch: 1, [RingEvent(name: "Said")])
+        let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
+        #expect(await log.relay.isOnRing(Plain1.name))
+        #expect(await log.relay.isLive(Plain1.name))
+        for number: Int64 in 1...3 { try service.put(0, "Said", FollowingTests.said(number)) }
+        #expect(await log.wait(for: "3"))
+        // Signals count for nothing beside the ring.
+        try service.publish("Said", FollowingTests.said(4))
+        try service.put(0, "Said", FollowingTests.said(5))
+        if way == 0 {
+            relay_store_release(ring.area.tail, 7)
+        } else {
+            relay_store(ring.area.intent, 0)
+            relay_store_release(ring.area.tail, UInt64.max - 7)
+        }
+        ring.page.wake(at: MonotonicClock.now)
+        #expect(await eventually { log.relay.follower.ringFaults == 1 })
+        #expect(await eventually { log.relay.rules().count == 3 })
+        #expect(log.relay.phase(of: Plain1.name) == .signals)
+        #expect(await log.relay.isLive(Plain1.name))
+        try service.publish("Said", FollowingTests.said(6))
+        #expect(await log.wait(for: "6"))
+        let told = log.all.filter { $0 != "active" && $0 != "connecting" }
+        #expect(
+            told == ["1", "2", "3", "gap 4-4 lost", "5", "6"] || told == ["1", "2", "3", "gap 4-5 lost", "6"], "\(told)"
+        )
+        #expect(log.relay.ringThread?.isRunning == false)
+        service.vanish()
+    }
+    @Test("descriptors that are no ring, and a ring of another run, leave the signals") func noRing() async throws {
+        let bus = try PrivateBus()
+        for isOther in [false, true] {
+            let log = try RelayLog(bus.bus)
+            let events = isOther ? [RingEvent(name: "Said")] : [RingEvent(name: "Unheard")]
+            let ring = try FakeService.Ring(epoch: isOther ? 2 : 1, events)
+            let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
+            log.relay.activate()
+            #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
+            #expect(await log.relay.isLive(Plain1.name))
+            try service.publish("Said", FollowingTests.said(1))
+            #expect(await log.wait(for: "1"))
+            #expect(log.relay.follower.ringFaults == (isOther ? 1 : 0))
+            service.vanish()
+        }
+    }
+}
