@@ -82,7 +82,7 @@ struct RangeOptionsTests {
             (["history", "--since"], "option '--since' needs an argument: --since WHEN"),
             (["history", ""], "an event's name is empty: ''"), (["status", "now"], "'status' takes no operand: 'now'"),
             (["histroy"], "no command 'histroy'; did you mean 'history'?"),
-            ([], "no command; there are watch, history, export, call, list, status and help (relay-cli --help)"),
+            ([], "no command; there are watch, top, history, export, call, list, status and help (relay-cli --help)"),
         ] as [([String], String)])
     func refusals(arguments: [String], message: String) {
         #expect(refusal(arguments) == CLIFailure(.usage, message))
