@@ -60,6 +60,8 @@ extension DurableWorld {
         }
         // Lost there: it is read as what a lane that follows all has missed.
         if overwritten.contains(row) { return true }
+        // Of a run that the relay has not heard of: while it reads a ring it has no rule for events, and a signal of it does not count.
+        if hasRings && wire.contains(.appeared(epoch: row.epoch)) { return true }
         return wire.contains(.event(row))
             || machine.held.elements.contains { $0.payload == row } && machine.phase == .reading
     }
