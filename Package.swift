@@ -40,7 +40,7 @@ let package = Package(
             name: "RelocationDomain", dependencies: ["RelayCore", "RelayJournal", "Relocation"], swiftSettings: strict),
         .target(name: "Telemetry", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(
-            name: "TelemetryDomain", dependencies: ["RelayCore", "Telemetry", "CRelayShims"], swiftSettings: strict),
+            name: "TelemetryDomain", dependencies: ["RelayCore", "Telemetry"], swiftSettings: strict),
         // What the two programs share: options, exit codes, where the private bus is.
         .target(name: "RelayTool", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
         .executableTarget(

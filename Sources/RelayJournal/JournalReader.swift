@@ -1,4 +1,3 @@
-import CRelayShims
 import Glibc
 import RelayCore
 import Synchronization
@@ -32,18 +31,8 @@ final class JournalReader: @unchecked Sendable {  // `pages` is the thread's.
     }
     /// Starts the thread, which keeps this alive until `stop`.
     func start() throws(RelayError) {
-        let context = Unmanaged.passRetained(self)
-        let failed = relay_start_thread(
-            "journal-read",
-            { context in
-                // Never nil: passed below. The reference goes with the scope, on the thread.
-                guard let context else { return }
-                Unmanaged<JournalReader>.fromOpaque(context).takeRetainedValue().runThread()
-            }, context.toOpaque())
-        if failed != 0 {
-            context.release()
-            throw RelayError(
-                .unavailable, "no thread to read \(file.path): \(SystemError(failed))", cause: SystemError(failed))
+        do throws(SystemError) { try OwnThread.start("journal-read") { self.runThread() } } catch {
+            throw RelayError(.unavailable, "no thread to read \(file.path): \(error)", cause: error)
         }
     }
     /// From now on these can be asked for.

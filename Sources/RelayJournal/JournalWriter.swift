@@ -1,4 +1,3 @@
-import CRelayShims
 import Glibc
 import RelayCore
 import Synchronization
@@ -27,18 +26,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     /// Starts the thread, which keeps this alive, and the directory's lock, until `stop`.
     func start(_ lock: consuming DirectoryLock) throws(RelayError) {
         self.lock = consume lock
-        let context = Unmanaged.passRetained(self)
-        let failed = relay_start_thread(
-            "journal",
-            { context in
-                // Never nil: passed below. The reference goes with the scope, on the thread.
-                guard let context else { return }
-                Unmanaged<JournalWriter>.fromOpaque(context).takeRetainedValue().runThread()
-            }, context.toOpaque())
-        if failed != 0 {
-            context.release()
-            throw RelayError(
-                .unavailable, "no thread for the journal \(path): \(SystemError(failed))", cause: SystemError(failed))
+        do throws(SystemError) { try OwnThread.start("journal") { self.runThread() } } catch {
+            throw RelayError(.unavailable, "no thread for the journal \(path): \(error)", cause: error)
         }
     }
 

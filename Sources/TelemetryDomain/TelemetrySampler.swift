@@ -1,5 +1,4 @@
 package import RelayCore
-import CRelayShims
 import Dispatch
 import Synchronization
 import Telemetry
@@ -32,18 +31,9 @@ package final class TelemetrySampler: Sendable {
 
     /// Begins. Once only. Throws `Unavailable` when the process can have no more threads.
     package func start() throws(RelayError) {
-        let context = Unmanaged.passRetained(self)
-        let failed = relay_start_thread(
-            "telemetry",
-            { context in
-                guard let context else { return }
-                // Retained in `start`, for this thread.
-                Unmanaged<TelemetrySampler>.fromOpaque(context).takeRetainedValue().run()
-            }, context.toOpaque())
-        if failed != 0 {
-            context.release()
+        do throws(SystemError) { try OwnThread.start("telemetry") { self.run() } } catch {
             hasEnded.signal()
-            throw RelayError(.unavailable, "no thread to sample on: \(SystemError(failed))", cause: SystemError(failed))
+            throw RelayError(.unavailable, "no thread to sample on: \(error)", cause: error)
         }
     }
     /// Ends it, and returns when nothing more is published. Waits for at most one reading. Once only.

@@ -114,19 +114,9 @@ final class LoopCore: Sendable {
     /// Starts the thread, which keeps this alive until it ends.
     func start() throws(RelayError) {
         state.withLock { $0.hasThread = true }
-        let context = Unmanaged.passRetained(self)
-        let failed = relay_start_thread(
-            name,
-            { context in
-                // Never nil: passed below. The reference goes with the scope, on the thread.
-                guard let context else { return }
-                Unmanaged<LoopCore>.fromOpaque(context).takeRetainedValue().run()
-            }, context.toOpaque())
-        if failed != 0 {
-            context.release()
+        do throws(SystemError) { try OwnThread.start(name) { self.run() } } catch {
             state.withLock { $0.hasThread = false }
-            throw RelayError(
-                .unavailable, "no thread for a bus loop: \(SystemError(failed))", cause: SystemError(failed))
+            throw RelayError(.unavailable, "no thread for a bus loop: \(error)", cause: error)
         }
     }
     private func wake() {

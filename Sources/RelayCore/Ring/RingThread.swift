@@ -1,4 +1,3 @@
-import CRelayShims
 import Synchronization
 
 /// The thread that reads the rings of one followed service. It is there as long as there are rings.
@@ -35,19 +34,9 @@ final class RingThread: Sendable {
         }
         changed()
         if !mustStart { return }
-        let context = Unmanaged.passRetained(self)
-        let failed = relay_start_thread(
-            "relay-ring",
-            { context in
-                // Never nil: passed below. The reference goes with the scope, on the thread.
-                guard let context else { return }
-                Unmanaged<RingThread>.fromOpaque(context).takeRetainedValue().run()
-            }, context.toOpaque())
-        if failed != 0 {
-            context.release()
+        do throws(SystemError) { try OwnThread.start("relay-ring") { self.run() } } catch {
             state.withLock { $0 = State() }
-            throw RelayError(
-                .unavailable, "no thread for rings: \(SystemError(failed))", cause: SystemError(failed))
+            throw RelayError(.unavailable, "no thread for rings: \(error)", cause: error)
         }
     }
     func remove(_ watch: RingWatch) {

@@ -63,15 +63,7 @@ final class WakerCore: Sendable {
         }
     }
     private func startThread() -> Bool {
-        let context = Unmanaged.passRetained(self)
-        let failed = relay_start_thread(
-            "relay-waker",
-            { context in
-                guard let context else { return }
-                Unmanaged<WakerCore>.fromOpaque(context).takeRetainedValue().run()
-            }, context.toOpaque())
-        if failed != 0 { context.release() }
-        return failed == 0
+        (try? OwnThread.start("relay-waker") { self.run() }) != nil
     }
     private func run() {
         var waiting: [WaitPage] = []
