@@ -1,33 +1,40 @@
-import RelayCore
 import Testing
 
+@testable import RelayCore
+
 @Suite("The ring's payloads") struct PayloadTests {
+    /// How a program decodes what a sender's ring carries of one event.
+    private func reading<E: DomainEvent>(_ type: E.Type, of sender: RingEvent, _ fields: [WireField] = []) throws
+        -> (UnsafeRawBufferPointer) throws -> E
+    {
+        let schemas = LaneSchemas([1: EventSchema(event: sender.name, fields: fields)])
+        let (decoder, shape) = (try EventDecoder(type), try RingShape(sender, schemas))
+        return { try decoder.event(RawEvent(shape, payload: $0)) }
+    }
     @Test("raw bytes and the wire encoding come back as they were") func roundTrip() throws {
         let waker = RingWaker()
         let ring = try RingWriter(
             "test", events: [try RingEvent(Sample.self), try RingEvent(Note.self)], epoch: 1, waker: waker)
         var reader = RingReader(try RingArea(receiving: ring.descriptor), after: 0)
-        let samples = try RingCodec(Sample.self, sender: reader.header.events[0])
-        let notes = try RingCodec(Note.self, sender: reader.header.events[1])
+        let codec = try WireCodec(event: Note.self)
+        let samples = try reading(Sample.self, of: reader.header.events[0])
+        let notes = try reading(Note.self, of: reader.header.events[1], codec.schema.fields)
         let sample = Sample(at: 1.5, load: -0.25, cpu: 3, number: .min)
         let note = Note(text: "eins\u{1F4E6}", marks: [1, -2, 3])
-        try ring.publish(sample, as: 0)
-        for write in [
-            { (w: inout WireWriter) in try samples.encode(sample, into: &w) }, { try notes.encode(note, into: &$0) },
-        ].enumerated() {
-            var writer = WireWriter()
-            try write.element(&writer)
-            _ = try writer.withUnsafeBytes { try ring.publish(write.offset, $0) }
-        }
-        for _ in 0..<2 {
-            _ = try reader.next()
-            #expect(reader.payload.count == 24)
-            #expect(try samples.decode(reader.payload) == sample)
-        }
+        _ = try withUnsafeBytes(of: sample) { try ring.publish(0, $0) }
+        var writer = WireWriter()
+        try codec.encode(note, into: &writer)
+        _ = try writer.withUnsafeBytes { try ring.publish(1, $0) }
         _ = try reader.next()
-        #expect(try notes.decode(reader.payload) == note)
-        #expect(throws: RelayError.self) { _ = try samples.decode(reader.payload) }
-        #expect(throws: RelayError.self) { _ = try samples.decode(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        #expect(reader.payload.count == 24)
+        #expect(try samples(reader.payload) == sample)
+        _ = try reader.next()
+        #expect(try notes(reader.payload) == note)
+        #expect(throws: RelayError.self) { _ = try samples(reader.payload) }
+        #expect(throws: RelayError.self) { _ = try notes(UnsafeRawBufferPointer(rebasing: reader.payload.dropLast())) }
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        #expect(throws: RelayError.self) { _ = try samples(nothing) }
+        #expect(throws: RelayError.self) { _ = try notes(nothing) }
     }
     enum Other {
         struct Sample: FixedLayoutEvent {
@@ -39,7 +46,12 @@ import Testing
             static let name = "Sample"
             var at: Double, load: Float, core: UInt32, number: Int64
         }
-        struct Coded: DomainEvent {
+        struct Moved: FixedLayoutEvent, Equatable {
+            typealias Interface = RingTest1
+            static let name = "Sample"
+            var number: Int64, at: Double
+        }
+        struct Coded: DomainEvent, Equatable {
             typealias Interface = RingTest1
             static let name = "Sample"
             var at: Double, load: Float, cpu: UInt32, number: Int64
@@ -54,21 +66,34 @@ import Testing
             var cpu: UInt8, at: Double
         }
     }
-    @Test("another layout of the same name is refused at once") func fingerprints() throws {
+    @Test("another layout of the same name is read by its fields' names, or refused with the event's")
+    func fingerprints()
+        throws
+    {
         let sender = try RingEvent(Sample.self)
         #expect(sender.fingerprint != 0)
         #expect(try RingEvent(Sample.self) == sender)
-        #expect(throws: RelayError.self) { _ = try RingCodec(Other.Sample.self, sender: sender) }
-        #expect(throws: RelayError.self) { _ = try RingCodec(Other.Renamed.self, sender: sender) }
-        #expect(throws: RelayError.self) { _ = try RingCodec(Other.Coded.self, sender: sender) }
-        #expect(throws: RelayError.self) { _ = try RingCodec(Sample.self, sender: try RingEvent(Other.Coded.self)) }
-        for type: any DomainEvent.Type in [Other.Sample.self, Other.Renamed.self, Other.Coded.self] {
-            func text<E: DomainEvent>(_ type: E.Type) -> String {
-                do { _ = try RingCodec(type, sender: sender) } catch { return "\(error)" }
+        let sample = Sample(at: 1.5, load: -0.25, cpu: 3, number: .min)
+        try withUnsafeBytes(of: sample) { bytes in
+            let coded = try reading(Other.Coded.self, of: sender)(bytes)
+            #expect(coded == Other.Coded(at: 1.5, load: -0.25, cpu: 3, number: .min))
+            let moved = try reading(Other.Moved.self, of: sender)(bytes)
+            #expect(moved == Other.Moved(number: .min, at: 1.5))
+            func refusal<E: DomainEvent>(_ type: E.Type) throws -> String {
+                let read = try reading(type, of: sender)
+                do { _ = try read(bytes) } catch { return "\(error)" }
                 return ""
             }
-            #expect(text(type).contains("Sample") && text(type).contains("SchemaMismatch"))
+            for text in [try refusal(Other.Sample.self), try refusal(Other.Renamed.self)] {
+                #expect(text.contains("Sample") && text.contains("SchemaMismatch"), "\(text)")
+            }
         }
+        // The other way round: the sender has the wire encoding.
+        let codec = try WireCodec(event: Other.Coded.self)
+        var writer = WireWriter()
+        try codec.encode(Other.Coded(at: 1.5, load: -0.25, cpu: 3, number: .min), into: &writer)
+        let read = try reading(Sample.self, of: try RingEvent(Other.Coded.self), codec.schema.fields)
+        #expect(try writer.withUnsafeBytes { try read($0) } == sample)
     }
     @Test("a layout tells who does not have the type what the bytes are") func layouts() throws {
         struct Place: Codable, BitwiseCopyable {
@@ -107,12 +132,11 @@ import Testing
             typealias Interface = RingTest1
             var marks: [Int32]
         }
-        let fields = try WireSchema(event: WholeNote.self).fields
-        let codec = try RingCodec(Note.self, sender: try RingEvent(WholeNote.self), fields: fields)
-        let sender = try RingCodec(WholeNote.self, sender: try RingEvent(WholeNote.self))
+        let codec = try WireCodec(event: WholeNote.self)
+        let read = try reading(Note.self, of: try RingEvent(WholeNote.self), codec.schema.fields)
         var writer = WireWriter()
-        try sender.encode(WholeNote(text: "x", marks: [4]), into: &writer)
-        #expect(try writer.withUnsafeBytes { try codec.decode($0) } == Note(marks: [4]))
+        try codec.encode(WholeNote(text: "x", marks: [4]), into: &writer)
+        #expect(try writer.withUnsafeBytes { try read($0) } == Note(marks: [4]))
     }
 }
 private typealias WholeNote = Note

@@ -65,15 +65,6 @@ package final class RingWriter: Sendable {
         if hasSleepers { waker.wake(sleepers) }
         return sequence
     }
-    /// Publishes the value's own bytes.
-    @inlinable @discardableResult
-    package func publish<E: FixedLayoutEvent>(_ event: E, as kind: Int) throws(RelayError) -> UInt64 {
-        // A typed throw does not pass through the closure's rethrows.
-        let result = Swift.withUnsafeBytes(of: event) { bytes -> Result<UInt64, RelayError> in
-            do throws(RelayError) { return .success(try publish(kind, bytes)) } catch { return .failure(error) }
-        }
-        return try result.get()
-    }
     /// Publishes an event that has its place already, as a committed one has.
     ///
     /// Throws as above, and `.invalidArgument` for a sequence that does not follow.
