@@ -9,7 +9,9 @@ import Testing
     {
         let schemas = LaneSchemas([1: EventSchema(event: sender.name, fields: fields)])
         let (decoder, shape) = (try EventDecoder(type), try RingShape(sender, schemas))
-        return { try decoder.event(RawEvent(shape, payload: $0)) }
+        return { bytes in
+            try withExtendedLifetime(shape) { try decoder.event(RawEvent(.passUnretained(shape), payload: bytes)) }
+        }
     }
     @Test("raw bytes and the wire encoding come back as they were") func roundTrip() throws {
         let waker = RingWaker()

@@ -26,18 +26,25 @@ extension EventPublisher {
         var after: Aftermath?
         let (immediate, rest) = state.withLock { state -> (ContiguousArray<ImmediateSubscriber>?, Rest) in
             let rest: Rest = state.taps.isEmpty ? .none : .taps
-            guard let channel = state.channels.value(for: type) else {
+            guard let channel = state.channels.reference(for: type) else {
                 if !state.interfaceStreams.isEmpty { return (nil, .everything) }
                 state.sequence &+= 1
                 return (nil, rest)
             }
             state.sequence &+= 1
-            if !channel.buffered.isEmpty { after = offer(event, to: channel, given, state.sequence) }
-            if given == nil { channel.previous = state.sequence }
-            return (channel.immediate, rest)
+            return channel._withUnsafeGuaranteedRef { channel in
+                if !channel.buffered.isEmpty { after = offer(event, to: channel, given, state.sequence) }
+                if given == nil { channel.previous = state.sequence }
+                return (channel.immediate, rest)
+            }
         }
         if let after { after.run() }
-        if let immediate { for subscriber in immediate where subscriber.isActive { subscriber.call(event) } }
+        if let immediate {
+            for index in immediate.indices {
+                // The array keeps it: not counted once more.
+                Unmanaged.passUnretained(immediate[index])._withUnsafeGuaranteedRef { $0.take(event) }
+            }
+        }
         return rest
     }
     /// Under the lock.

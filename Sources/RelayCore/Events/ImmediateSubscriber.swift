@@ -15,6 +15,7 @@ final class ImmediateSubscriber: SubscriptionBody {
     ) {
         (self.call, self.gapHandler, self.onCancel) = (call, gapHandler, onCancel)
     }
+    @inline(__always) func take(_ event: UnsafeRawPointer) { if isActive { call(event) } }
     @inline(__always) var isActive: Bool { !cancelled.load(ordering: .relaxed) }
     var missed: Int { missedEvents.load(ordering: .relaxed) }
 

@@ -1,8 +1,8 @@
 /// How one type of event comes in, without its type. In a turn of the relay's loop only.
 class AnyReceiver: @unchecked Sendable {  // In a turn of the loop only.
     private let type: ObjectIdentifier
-    /// Of payloads that are the type's own bytes; as far as one was met.
-    @exclusivity(unchecked) fileprivate var ownShape: RingShape?
+    /// Of payloads that are the type's own bytes; as far as one was met. The present way keeps it.
+    @exclusivity(unchecked) fileprivate var ownShape: Unmanaged<RingShape>?
 
     fileprivate init(_ type: ObjectIdentifier) { self.type = type }
 
@@ -11,7 +11,7 @@ class AnyReceiver: @unchecked Sendable {  // In a turn of the loop only.
     /// The payload of a ring that is a value's own bytes is delivered from where it lies: here, without the type, because generic
     /// code that is not specialised looks metadata up at every turn.
     @inline(__always) final func take(_ raw: RawEvent, _ stamp: Stamp, _ publisher: EventPublisher) {
-        guard let ownShape, raw.shape === ownShape, let value = raw.body.baseAddress else {
+        guard let ownShape, raw.has(ownShape), let value = raw.body.baseAddress else {
             return receive(raw, stamp, publisher)
         }
         // The reader checked its size, and aligned it to 8, as no number needs more. It stays until the turn goes on.
@@ -50,9 +50,8 @@ final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
         _ shape: RingShape, _ payload: UnsafeRawBufferPointer, _ stamp: Stamp, _ publisher: EventPublisher
     ) {
         let way = way.flatMap { $0.shape === shape ? $0 : nil } ?? decoder.ringWay(shape)
-        self.way = way
+        (self.way, ownShape) = (way, way.isOwn ? .passUnretained(way.shape) : nil)
         if let fault = way.fault { return tell(mismatch: fault, stamp, publisher) }
-        if way.isOwn { ownShape = shape }
         do { publisher.deliver(try decoder.event(payload, way), stamp: stamp) } catch {
             tell(unreadable: error, stamp, publisher)
         }

@@ -44,7 +44,9 @@ final class FeedPage: Sendable {
         return stamp ?? Stamp(epoch: epoch, sequence: 0, previous: 0, publishedAt: Timestamp(microseconds: 0))
     }
     func withEvent<Result>(_ index: Int, _ body: (RawEvent) throws -> Result) rethrows -> Result {
-        if let ring { return try bytes.withUnsafeBytes { try body(RawEvent(ring.shape, payload: $0)) } }
+        if let ring {
+            return try bytes.withUnsafeBytes { try body(RawEvent(.passUnretained(ring.shape), payload: $0)) }
+        }
         let entry = entries[index]
         return try bytes.withUnsafeBytes { bytes in
             try body(

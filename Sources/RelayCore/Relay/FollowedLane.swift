@@ -23,6 +23,8 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     let shared: LaneMember
     /// The shared one, and one for each positioned subscription.
     private(set) var members: [LaneMember]
+    /// There are more than the shared one.
+    @exclusivity(unchecked) private(set) var hasOthers = false
     /// Few: looked through by comparing bytes, which is faster than making a `String` and hashing it.
     private var events: [Event] = []
     /// A service that sends ever new names does not make this grow without end.
@@ -41,7 +43,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     var hasLeftOutMissing = false
     /// How the events come.
     var transport = LaneTransport()
-    var ring: LaneRing?
+    @exclusivity(unchecked) var ring: LaneRing?
     /// Counts the requests of `OpenRing`: only the latest answer counts.
     var ringGeneration = 0
     /// A ring that waits for the schemas, without which nobody can read it.
@@ -70,8 +72,14 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
 
     // MARK: Members
 
-    func add(_ member: LaneMember) { members.append(member) }
-    func remove(_ member: LaneMember) { members.removeAll { $0 === member } }
+    func add(_ member: LaneMember) {
+        members.append(member)
+        hasOthers = true
+    }
+    func remove(_ member: LaneMember) {
+        members.removeAll { $0 === member }
+        hasOthers = members.count > 1
+    }
 
     /// What is wanted of it by anybody; nil stands for every event.
     var names: Set<String>? {
@@ -139,16 +147,18 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     /// The events of a ring's list; nil when there are too many of them. Throws for one that nobody could read.
     func kinds(
         _ list: [RingEvent], _ schemas: LaneSchemas, _ sink: any FollowerSink
-    ) throws(RelayError) -> ContiguousArray<LaneRing.Kind>? {
-        var kinds: ContiguousArray<LaneRing.Kind> = []
+    ) throws(RelayError) -> [(event: Event, shape: RingShape)]? {
+        var kinds: [(Event, RingShape)] = []
         for entry in list {
             guard let event = events.first(where: { $0.name == entry.name }) ?? add(entry.name, sink) else {
                 return nil
             }
-            kinds.append(LaneRing.Kind(event: event, shape: try RingShape(entry, schemas)))
+            kinds.append((event, try RingShape(entry, schemas)))
         }
         return kinds
     }
     /// A member waits for an answer that tells where it stands: what comes meanwhile stays in the ring.
-    var awaitsAnswer: Bool { members.contains { $0.machine.awaitsAnswer } }
+    @inline(__always) var awaitsAnswer: Bool {
+        shared.machine.awaitsAnswer || hasOthers && members.contains { $0.machine.awaitsAnswer }
+    }
 }

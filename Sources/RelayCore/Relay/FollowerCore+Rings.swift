@@ -76,7 +76,7 @@ extension FollowerCore {
             ring.watch.park(ring.capacity / Self.parkingPart)
             try thread.add(ring.watch)
             lane.ring = ring
-            rings.lanes.append(lane)
+            rings.lanes.append(.passUnretained(lane))
             perform(lane.transport.opened(), lane)
         } catch {
             perform(lane.transport.refused(), lane)
@@ -85,7 +85,7 @@ extension FollowerCore {
     private func closeRing(_ lane: FollowedLane) {
         guard let ring = lane.ring else { return }
         lane.ring = nil
-        rings.lanes.removeAll { $0 === lane }
+        rings.lanes.removeAll { $0.toOpaque() == Unmanaged.passUnretained(lane).toOpaque() }
         rings.thread?.remove(ring.watch)
     }
     /// Nobody wants anything of a lane any more.
@@ -106,7 +106,12 @@ extension FollowerCore {
 
     /// In the ring thread's turn: some of what is new in each ring.
     private func readRings() {
-        for lane in rings.lanes { readOrPark(lane, most: Self.batch) }
+        // By numbers: a copy of the list would be counted. Who follows one whose ring ends here has its turn the next time.
+        var number = 0
+        while number < rings.lanes.count {
+            rings.lanes[number]._withUnsafeGuaranteedRef { readOrPark($0, most: Self.batch) }
+            number += 1
+        }
         if rings.holdsReplies { releaseReplies() }
     }
     /// Reads what is there, unless somebody waits for an answer: until then the ring itself holds what comes.
@@ -123,20 +128,23 @@ extension FollowerCore {
             (ring.parkedAt, ring.isFresh) = (nil, false)
             ring.watch.park(0)
         }
-        read(lane, most: limit)
+        read(lane, ring, most: limit)
     }
     /// Reads all that is there now, whoever waits for what: something else of the owner follows.
     func drain(_ lane: FollowedLane) { read(lane, most: .max) }
-    func drainAll() { for lane in rings.lanes { readOrPark(lane) } }
+    func drainAll() { for lane in rings.lanes { readOrPark(lane.takeUnretainedValue()) } }
 
     /// Reads up to the tail that is there now, at most so many records, none beyond a sequence.
     func read(_ lane: FollowedLane, through last: UInt64 = .max, most limit: Int) {
-        guard let ring = lane.ring else { return }
-        do throws(RingFault) { try read(lane, ring, through: last, most: limit) } catch { return fault(error, lane) }
+        if let ring = lane.ring { read(lane, ring, through: last, most: limit) }
+    }
+    @inline(__always)
+    private func read(_ lane: FollowedLane, _ ring: LaneRing, through last: UInt64 = .max, most limit: Int) {
+        do throws(RingFault) { try step(lane, ring, through: last, most: limit) } catch { return fault(error, lane) }
         ring.watch.read(to: ring.reader.position)
         if ring.sequence > 0 { rings.thread?.report(ring.sequence, lane: ring.number) }
     }
-    private func read(_ lane: FollowedLane, _ ring: LaneRing, through last: UInt64, most limit: Int) throws(RingFault) {
+    private func step(_ lane: FollowedLane, _ ring: LaneRing, through last: UInt64, most limit: Int) throws(RingFault) {
         if let (record, isTooLarge) = ring.waiting {
             if record.sequence > last { return }
             ring.waiting = nil
@@ -175,11 +183,21 @@ extension FollowerCore {
     private func take(_ record: RingRecord, isTooLarge: Bool, _ ring: LaneRing, _ lane: FollowedLane) {
         ring.sequence = record.sequence
         let kind = ring.kinds[record.kind]
-        if isTooLarge { return skip(record, kind.event.name, ring, lane) }
-        let raw = RawEvent(kind.shape, payload: ring.reader.payload)
-        let stamp = Stamp(
-            epoch: ring.epoch, sequence: record.sequence, previous: record.previous, publishedAt: record.publishedAt)
-        for member in lane.members { take(kind.event, raw, stamp, member, lane) }
+        kind.event._withUnsafeGuaranteedRef { event in
+            if isTooLarge { return skip(record, event.name, ring, lane) }
+            let raw = RawEvent(kind.shape, payload: ring.reader.payload)
+            let stamp = Stamp(
+                epoch: ring.epoch, sequence: record.sequence, previous: record.previous,
+                publishedAt: record.publishedAt)
+            if lane.hasOthers {
+                for member in lane.members { take(event, raw, stamp, member, lane) }
+            } else if let epoch = lane.shared.machine.receiveNext(event.name, stamp.sequence, stamp.previous) {
+                if event.isWanted { sink.event(event.token, raw, stamp: stamp.inEpoch(epoch)) }
+                if !lane.shared.hasTick { orderTick(lane.shared, lane) }
+            } else {
+                take(event, raw, stamp, lane.shared, lane)
+            }
+        }
     }
     /// An event that the ring has no room for: its service keeps it, and tells here that it is there.
     private func skip(_ record: RingRecord, _ name: String, _ ring: LaneRing, _ lane: FollowedLane) {

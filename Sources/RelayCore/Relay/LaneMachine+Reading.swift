@@ -137,7 +137,7 @@ extension LaneMachine {
         case next
         case behindHole(through: UInt64)
     }
-    func place(of name: String, _ sequence: UInt64, _ previous: UInt64) -> Place {
+    @inline(__always) func place(of name: String, _ sequence: UInt64, _ previous: UInt64) -> Place {
         guard let run, scope.includes(name), sequence > run.position, previous < sequence else { return .nowhere }
         switch scope {
         case .all where sequence > run.position + 1: return .behindHole(through: sequence - 1)
@@ -146,7 +146,7 @@ extension LaneMachine {
         }
     }
     /// Accounts for an event from the owner itself; returns its epoch.
-    mutating func take(_ sequence: UInt64) -> UInt64 {
+    @inline(__always) mutating func take(_ sequence: UInt64) -> UInt64 {
         let epoch = ownerEpoch ?? 0
         run?.epoch = epoch
         run?.position = sequence

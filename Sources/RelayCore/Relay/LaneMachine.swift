@@ -124,8 +124,17 @@ package struct LaneMachine<Payload> {
 
     // MARK: Signals
 
+    /// Accounts for an event that comes in its place, which is nearly every one: it is to be delivered now. Returns its epoch; nil
+    /// says that nothing was done, and that `receive` is to be asked.
+    @inline(__always)
+    mutating func receiveNext(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> UInt64? {
+        guard phase == .live, newcomers.isEmpty, case .next = place(of: name, sequence, previous) else { return nil }
+        hasHeardSinceTick = true
+        return take(sequence)
+    }
     /// An event came from the owner.
     package mutating func receive(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Verdict {
+        if let epoch = receiveNext(name, sequence, previous) { return .deliver(epoch: epoch, after: nil) }
         switch phase {
         case .idle, .refused: return .drop
         case .attaching:

@@ -13,7 +13,7 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
         }
         func withRaw<Result>(_ schemas: LaneSchemas?, _ read: (RawEvent) -> Result) -> Result {
             body.withUnsafeBytes { body in
-                if let shape { return read(RawEvent(shape, payload: body)) }
+                if let shape { return read(RawEvent(.passUnretained(shape), payload: body)) }
                 return signature.withUnsafeBytes { signature in
                     read(
                         RawEvent(
@@ -41,7 +41,7 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
     var readAfter: UInt64 = 0
     /// The service has no room for another page: its answer is waited for.
     var isPaused = false
-    var hasTick = false
+    @exclusivity(unchecked) var hasTick = false
     /// The present owner has answered.
     var isAnswered = false
     /// While it is not known where to begin.

@@ -20,6 +20,7 @@ struct LaneNewcomers: Hashable {
     mutating func removeResolved() { if !entries.isEmpty { entries.removeAll { $0.through != nil } } }
     mutating func removeAll() { entries = [] }
 
+    @inline(__always) var isEmpty: Bool { entries.isEmpty }
     func exclude(_ name: String, _ sequence: UInt64) -> Bool {
         entries.contains { entry in
             guard let through = entry.through, let old = entry.old else { return false }

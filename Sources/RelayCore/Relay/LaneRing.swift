@@ -1,8 +1,10 @@
 /// One lane's ring, with who reads it. In a turn of the loop only.
 final class LaneRing: @unchecked Sendable {  // In a turn of the loop only.
-    struct Kind {
-        let event: FollowedLane.Event
-        let shape: RingShape
+    /// An event, and what its payloads are; not counted, since it is looked up for every record: the lane keeps its events, the
+    /// ring the shapes.
+    struct Kind: BitwiseCopyable {
+        let event: Unmanaged<FollowedLane.Event>
+        let shape: Unmanaged<RingShape>
     }
     let watch: RingWatch
     let number: Int
@@ -10,23 +12,27 @@ final class LaneRing: @unchecked Sendable {  // In a turn of the loop only.
     let capacity: UInt64
     /// By the ring's numbers of its events.
     let kinds: ContiguousArray<Kind>
+    private let shapes: [RingShape]
     // Exempt from the run-time check of exclusive access, which the turn already grants: it is looked at for every record.
     @exclusivity(unchecked) var reader: RingReader
     /// Was taken, and is not to be handled before something else. Its payload is still the reader's.
-    var waiting: (record: RingRecord, isTooLarge: Bool)?
+    @exclusivity(unchecked) var waiting: (record: RingRecord, isTooLarge: Bool)?
     /// The last that was handled.
     @exclusivity(unchecked) var sequence: UInt64 = 0
     /// Since when it is left alone; nil: it is read.
-    var parkedAt: UInt64?
+    @exclusivity(unchecked) var parkedAt: UInt64?
     /// Nothing was read yet.
     @exclusivity(unchecked) var isFresh = true
 
     /// - Parameter after: the sequence from which it is wanted; nil: what is published from now on.
-    init(_ area: RingArea, kinds: ContiguousArray<Kind>, after: UInt64?) {
+    init(_ area: RingArea, kinds: [(event: FollowedLane.Event, shape: RingShape)], after: UInt64?) {
         reader = RingReader(area, after: after ?? 0, atTail: after == nil)
         watch = RingWatch(area)
         watch.read(to: reader.position)
-        (number, epoch, self.kinds) = (area.header.lane, area.header.epoch, kinds)
+        (number, epoch) = (area.header.lane, area.header.epoch)
+        shapes = kinds.map(\.shape)
+        self.kinds = ContiguousArray(
+            kinds.map { Kind(event: .passUnretained($0.event), shape: .passUnretained($0.shape)) })
         capacity = UInt64(area.header.capacity)
     }
 }

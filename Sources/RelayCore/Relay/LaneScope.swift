@@ -21,7 +21,7 @@ package enum LaneScope: Hashable, Sendable {
         }
     }
     /// The argument of `Attach`, as far as this room knows it: for `.all` the names are the interface's.
-    func includes(_ name: String) -> Bool {
+    @inline(__always) func includes(_ name: String) -> Bool {
         switch self {
         case .nothing: false
         case .one(let mine): mine == name

@@ -1,7 +1,8 @@
-/// An event as it lies in a message or in a ring. Valid during the call that shows it.
-package struct RawEvent {
-    /// What tells its fields; nil before the service has answered, and where a shape does.
-    let schemas: LaneSchemas?
+/// An event as it lies in a message or in a ring. Valid during the call that shows it, and so are its references: they are not
+/// counted, since counting them at each hand would cost more than an event.
+package struct RawEvent: BitwiseCopyable {
+    private let schemasReference: Unmanaged<LaneSchemas>?
+    private let shapeReference: Unmanaged<RingShape>?
     /// nil: the present one's number is not known.
     let schema: UInt32?
     /// Of a signal's body; empty for a payload.
@@ -10,19 +11,28 @@ package struct RawEvent {
     let body: UnsafeRawBufferPointer
     /// It came by itself, not in a page of the journal.
     let isLive: Bool
-    /// Of a ring's payload.
-    let shape: RingShape?
 
+    /// What tells its fields; nil before the service has answered, and where a shape does.
+    var schemas: LaneSchemas? { schemasReference?.takeUnretainedValue() }
+    /// Of a ring's payload.
+    var shape: RingShape? { shapeReference?.takeUnretainedValue() }
+    @inline(__always) func has(_ shape: Unmanaged<RingShape>) -> Bool {
+        shapeReference?.toOpaque() == shape.toOpaque()
+    }
+
+    /// - Parameter schemas: kept by the caller during the call.
     init(
         schemas: LaneSchemas?, schema: UInt32?, signature: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
         isLive: Bool
     ) {
-        (self.schemas, self.schema, self.signature, self.body) = (schemas, schema, signature, body)
-        (self.isLive, shape) = (isLive, nil)
+        (schemasReference, shapeReference) = (schemas.map { .passUnretained($0) }, nil)
+        (self.schema, self.signature, self.body, self.isLive) = (schema, signature, body, isLive)
     }
-    @inline(__always) init(_ shape: RingShape, payload: UnsafeRawBufferPointer) {
-        (schemas, schema, signature) = (nil, nil, UnsafeRawBufferPointer(start: nil, count: 0))
-        (body, isLive, self.shape) = (payload, true, shape)
+    /// - Parameter shape: kept by the caller during the call.
+    @inline(__always) init(_ shape: Unmanaged<RingShape>, payload: UnsafeRawBufferPointer) {
+        (schemasReference, shapeReference) = (nil, shape)
+        (schema, signature) = (nil, UnsafeRawBufferPointer(start: nil, count: 0))
+        (body, isLive) = (payload, true)
     }
 
     /// For who knows no types: as a signal has it, whatever brought it.

@@ -12,7 +12,8 @@ final class RelayReceivers: FollowerSink {
     private let publisher: EventPublisher
     private let receivers: [String: [String: AnyReceiver]]
     private let interfaces: [String: any EventInterface.Type]
-    private let byToken: [AnyReceiver]
+    /// Kept by `receivers`: not counted, since it is looked up for every event.
+    private let byToken: ContiguousArray<Unmanaged<AnyReceiver>>
     private let tokens: [String: [String: Int]]
     private let current = Mutex(States())
     /// Nothing more is delivered. Asked for each event in a turn, set on any thread.
@@ -24,10 +25,10 @@ final class RelayReceivers: FollowerSink {
         _ interfaces: [String: any EventInterface.Type]
     ) {
         (self.publisher, self.receivers, self.interfaces) = (publisher, receivers, interfaces)
-        var byToken: [AnyReceiver] = []
+        var byToken: ContiguousArray<Unmanaged<AnyReceiver>> = []
         tokens = receivers.mapValues { events in
             events.mapValues { receiver in
-                byToken.append(receiver)
+                byToken.append(.passUnretained(receiver))
                 return byToken.count - 1
             }
         }
@@ -40,7 +41,7 @@ final class RelayReceivers: FollowerSink {
     func token(for name: String, of interface: String) -> Int { tokens[interface]?[name] ?? -1 }
     func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
         // -1: an event that the contract does not have.
-        if token >= 0, !isOver { byToken[token].take(raw, stamp, publisher) }
+        if token >= 0, !isOver { byToken[token]._withUnsafeGuaranteedRef { $0.take(raw, stamp, publisher) } }
     }
     func gap(_ gap: Gap, in interface: String, of name: String?) {
         if isOver { return }

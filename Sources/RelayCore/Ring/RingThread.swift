@@ -55,6 +55,8 @@ final class RingThread: Sendable {
 
     private func run() {
         var (watches, seen) = ([RingWatch](), -1)
+        // In variables: what is taken out of `self` is counted each time, between a look and the event that it found.
+        let (loop, waiter, read) = (loop, waiter, read)
         while true {
             let present = version.load(ordering: .acquiring)
             if present != seen {
@@ -68,8 +70,9 @@ final class RingThread: Sendable {
             }
             loop.withTurn(read)
             if watches.count == 1 {
-                let only = watches[0]
-                _ = waiter.wait { only.hasNews }
+                // Kept by the array.
+                let only = Unmanaged.passUnretained(watches[0])
+                _ = waiter.wait { only._withUnsafeGuaranteedRef { $0.hasNews } }
             } else {
                 _ = waiter.wait { watches.contains { $0.hasNews } }
             }
