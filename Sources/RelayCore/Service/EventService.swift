@@ -93,9 +93,19 @@ public final class EventService: Sendable {
     /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
     ///   carry (a NUL in a string), `TooLarge` over 1 MiB or over a quarter of the interface's `ringCapacity`, `Unavailable` once
     ///   `run()` has said that nothing more comes. Nothing was published then.
-    public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
-        try events.publish(event)
+    @inlinable public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
+        // The pointer is used only during the call.
+        let isDone = try withUnsafePointer(to: event) {
+            try publishIntoRing(UnsafeRawPointer($0), ObjectIdentifier(E.self))
+        }
+        if !isDone { try publishByType(event) }
     }
+    /// Without the type, because generic code that is not specialised looks metadata up at every turn: a value whose own bytes are
+    /// all that is published. Returns false for any other, with nothing done.
+    @usableFromInline func publishIntoRing(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
+        try events.publishIntoRing(value, type)
+    }
+    @usableFromInline func publishByType<E: DomainEvent>(_ event: E) throws { try events.publish(event) }
     /// Publishes in a transaction of its own, and returns when the event is durable and on its way. To commit it together with
     /// a change of state, publish within a unit of work of the journal.
     ///

@@ -7,41 +7,50 @@ class AnyServedEvent: @unchecked Sendable {  // Immutable.
     /// Its interface's place among those that the log keeps; nil for a volatile one.
     let logIndex: Int?
     let template: MessageTemplate
+    /// The ring gets the value's own bytes, so many.
+    let rawSize: Int?
 
-    init(_ lane: EventLane, _ index: Int, logIndex: Int?, _ name: String, _ signature: String) throws {
-        (self.lane, self.index, self.logIndex) = (lane, index, logIndex)
+    init(
+        _ lane: EventLane, _ index: Int, logIndex: Int?, rawSize: Int?, _ name: String, _ signature: String
+    ) throws {
+        (self.lane, self.index, self.logIndex, self.rawSize) = (lane, index, logIndex, rawSize)
         template = try MessageTemplate(
             path: lane.path, interface: lane.interface, member: name,
             signature: Signature(signature + WireSchema.stampSignature))
+    }
+    /// A value's own bytes, while nobody gets signals: makes no message. Returns false, with nothing done, where there is more to do.
+    @inline(__always) final func publishIntoRing(_ value: UnsafeRawPointer) throws -> Bool {
+        guard let rawSize, lane.arePaused.load(ordering: .relaxed) else { return false }
+        return try lane.publishPaused(index, UnsafeRawBufferPointer(start: value, count: rawSize))
     }
 }
 
 /// One event with its codec.
 final class ServedEvent<E: DomainEvent>: AnyServedEvent, @unchecked Sendable {
     private let codec: WireCodec<E>
-    /// The ring gets the value's own bytes.
-    private let isRaw: Bool
+    private var isRaw: Bool { rawSize != nil }
     /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body: it must
     /// not be found too large once it was committed.
     private var room: Int { logIndex == nil ? 32 : 2_048 }
 
     init(_ type: E.Type, _ codec: WireCodec<E>, _ lane: EventLane, _ index: Int, logIndex: Int?) throws {
         self.codec = codec
-        if case .raw = E.ringPayload.kind { isRaw = logIndex == nil } else { isRaw = false }
-        try super.init(lane, index, logIndex: logIndex, type.name, codec.schema.signature)
+        var rawSize: Int?
+        if logIndex == nil, case .raw(let size) = E.ringPayload.kind { rawSize = size }
+        try super.init(lane, index, logIndex: logIndex, rawSize: rawSize, type.name, codec.schema.signature)
     }
+    /// After `publishIntoRing`, which knows what to do with raw bytes while nobody gets signals.
     func publish(_ event: E) throws {
-        if lane.arePaused.load(ordering: .relaxed), try publishPaused(event) { return }
-        if !isRaw { return try lane.publish(index, template) { writer in try codec.encode(event, into: &writer) } }
-        try withUnsafeBytes(of: event) { raw in
-            try lane.publish(index, template, raw: raw) { writer in try codec.encode(event, into: &writer) }
+        if isRaw {
+            return try withUnsafeBytes(of: event) { raw in
+                try lane.publish(index, template, raw: raw) { writer in try codec.encode(event, into: &writer) }
+            }
         }
-    }
-    /// While nobody gets signals: makes no message.
-    private func publishPaused(_ event: E) throws -> Bool {
-        if isRaw { return try withUnsafeBytes(of: event) { try lane.publishPaused(index, $0) } }
-        let writer = try fields(of: event)
-        return try writer.withUnsafeBytes { try lane.publishPaused(index, $0) }
+        if lane.arePaused.load(ordering: .relaxed) {
+            let writer = try fields(of: event)
+            if try writer.withUnsafeBytes({ try lane.publishPaused(index, $0) }) { return }
+        }
+        try lane.publish(index, template) { writer in try codec.encode(event, into: &writer) }
     }
     /// Throws `TooLarge` for those that would not fit into a message, or into the ring.
     private func fields(of event: E) throws -> WireWriter {

@@ -11,6 +11,10 @@ struct ServedEvents: EventEncoder {
     }
     func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent { try served(E.self).encoded(event) }
     func publish<E: DomainEvent>(_ event: E) throws { try served(E.self).publish(event) }
+    @inline(__always) func publishIntoRing(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
+        guard let served = table.reference(for: type) else { return false }
+        return try served._withUnsafeGuaranteedRef { try $0.publishIntoRing(value) }
+    }
 
     private func served<E: DomainEvent>(_ type: E.Type) throws -> ServedEvent<E> {
         guard let served = table.value(for: ObjectIdentifier(type)) else {
