@@ -14,12 +14,15 @@ struct DurableJournal: Hashable {
         let oldest: UInt64
         let through: UInt64
         let head: UInt64
+        /// What had been removed by then.
+        let removed: Set<Row>
     }
     private struct Run: Hashable {
         let epoch: UInt64
         let first: UInt64
     }
     private(set) var rows: [Row] = []
+    private var removed: Set<Row> = []
     private(set) var head: UInt64 = 0
     private var last: [UInt64] = [0, 0, 0]
     private var pruned: [UInt64] = [0, 0, 0]
@@ -37,12 +40,13 @@ struct DurableJournal: Hashable {
         last[index] = head
         return row
     }
-    /// The oldest row goes.
-    mutating func prune() -> Row? {
-        if rows.isEmpty { return nil }
+    /// The oldest row goes. False when there is none.
+    mutating func prune() -> Bool {
+        if rows.isEmpty { return false }
         let row = rows.removeFirst()
+        removed.insert(row)
         pruned[Self.index(row.name)] = row.sequence
-        return row
+        return true
     }
     private func oldest(_ names: Set<String>?) -> UInt64 {
         1 + (Self.names.filter { names?.contains($0) ?? true }.map { pruned[Self.index($0)] }.max() ?? 0)
@@ -76,6 +80,7 @@ struct DurableJournal: Hashable {
         let page = rest.prefix { $0.epoch == rest[0].epoch }.prefix(2)
         let through = page.count < rest.count ? page.last?.sequence ?? head : head
         let epoch = page.first?.epoch ?? runs.last { $0.first <= through }?.epoch ?? runs.last?.epoch ?? 0
-        return Page(epoch: epoch, rows: Array(page), oldest: oldest(names), through: through, head: head)
+        return Page(
+            epoch: epoch, rows: Array(page), oldest: oldest(names), through: through, head: head, removed: removed)
     }
 }

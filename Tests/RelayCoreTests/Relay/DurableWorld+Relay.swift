@@ -165,7 +165,7 @@ extension DurableWorld {
 
     private mutating func receive(_ page: DurableJournal.Page) {
         let isTaken = machine.phase == .reading && !machine.isBehind
-        if let gap = machine.pageBegan(epoch: page.epoch, oldest: page.oldest) { run([.gap(gap)]) }
+        if let gap = machine.pageBegan(epoch: page.epoch, oldest: page.oldest) { report(gap, page.removed) }
         if isTaken && !hasRead {
             hasRead = true
             // Gone before the first page: nobody's loss, for who asked for the oldest there is.
@@ -220,7 +220,9 @@ extension DurableWorld {
         facts[index].isDelivered = true
         (lastDelivered, mayGoBack) = (row.sequence, false)
     }
-    private mutating func report(_ gap: Gap) {
+    /// - Parameter removed: what was gone when the page was made that says so. A backup may have brought it back since: the page
+    ///   was on its way.
+    private mutating func report(_ gap: Gap, _ removed: Set<DurableJournal.Row> = []) {
         let text = "\(gap.reason.rawValue) \(gap.epoch)#\(gap.sequences)"
         switch gap.reason {
         case .expired:
@@ -228,11 +230,11 @@ extension DurableWorld {
                 let row = facts[$0].row
                 return !facts[$0].isGone && isWanted(row.name) && gap.sequences.contains(row.sequence)
             }
-            if !range.contains(where: { facts[$0].isPruned && !facts[$0].isDelivered }) {
+            if !range.contains(where: { removed.contains(facts[$0].row) && !facts[$0].isDelivered }) {
                 faults.append("\(text) where nothing was removed")
             }
             for index in range {
-                if !facts[index].isPruned {
+                if !removed.contains(facts[index].row) {
                     faults.append("\(text) claims #\(facts[index].row.sequence), which is there")
                 }
                 if facts[index].isDelivered {

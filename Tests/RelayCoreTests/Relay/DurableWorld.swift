@@ -57,7 +57,6 @@ struct DurableWorld: Hashable {
         var isOld = false
         /// Restoring a backup undid it.
         var isGone = false
-        var isPruned = false
         var isDelivered = false
         /// A gap names it, or tells of a change of histories behind which it is hidden.
         var isClaimed = false
@@ -217,8 +216,7 @@ struct DurableWorld: Hashable {
             machine.suspectLoss()
         case .fault: return faultRing()
         case .prune:
-            guard isRunning, let row = journal.prune() else { return false }
-            for index in facts.indices where facts[index].row == row { facts[index].isPruned = true }
+            guard isRunning, journal.prune() else { return false }
         case .restore: return restore()
         case .full:
             if isFull { return false }
@@ -287,7 +285,6 @@ struct DurableWorld: Hashable {
         for index in facts.indices {
             // The backup lacks nothing that was ever in it: what was removed since is back.
             facts[index].isGone = !backup.rows.contains(facts[index].row)
-            facts[index].isPruned = false
         }
         journal = backup
         wasRestored = true
