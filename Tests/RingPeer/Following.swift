@@ -2,10 +2,11 @@ import Glibc
 import RelayCore
 import RingSupport
 
-/// Reads a ring to its end, checks every record, and says what it found.
+/// Reads a ring to its end, checks every record, and says what it found; if asked to, how late each was as well.
 struct Following {
     let number: Int
     let hasBoard: Bool
+    let keepsTimes: Bool
 
     func run() throws {
         let area = try RingArea(receiving: RingPeer.ring)
@@ -13,16 +14,22 @@ struct Following {
         let board = hasBoard ? try ProgressBoard(receiving: RingPeer.board) : nil
         var reader = RingReader(area, after: 0)
         var tally = Tally()
+        var late: [Int64] = []
         say("ready")
         while true {
             let step = try reader.next()
             switch step {
-            case .record(let record): tally.take(record, reader.payload)
+            case .record(let record):
+                if keepsTimes {
+                    late.append(Int64(bitPattern: Timestamp.now.microseconds &- record.publishedAt.microseconds))
+                }
+                tally.take(record, reader.payload)
             case .tooLarge(let record): tally.unexplained(record.sequence)
             case .lapped(let range): tally.lap(range)
             case .absent(let range): tally.unexplained(range.lowerBound)
             case .ended:
                 board?[number] = .max
+                if keepsTimes { say("late", late.map { "\($0)" }.joined(separator: " ")) }
                 say(tally.text)
                 return
             case .empty:

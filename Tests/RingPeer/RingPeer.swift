@@ -12,11 +12,22 @@ import RingSupport
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             switch arguments.first {
-            case "read": try Following(number: Int(arguments[1]) ?? 0, hasBoard: arguments.contains("board")).run()
+            case "read":
+                try Following(
+                    number: Int(arguments[1]) ?? 0, hasBoard: arguments.contains("board"),
+                    keepsTimes: arguments.contains("times")
+                ).run()
             case "attack": attack()
+            case "insist": insist()
+            case "burn": try burn()
             case "futexes": try futexes()
             case "garbage": try garbage()
             case "holes": try holes()
+            case "lazyholes":
+                // SCHED_IDLE, which Glibc's module does not show: whoever waits for this one waits long.
+                var parameter = sched_param()
+                guard sched_setscheduler(0, 5, &parameter) == 0 else { exit(71) }
+                try holes()
             case "asleep": try asleep()
             case "die": try die(at: Int(arguments[1]) ?? 0)
             default: exit(64)
@@ -27,20 +38,42 @@ import RingSupport
         }
     }
 
-    /// Says what the kernel answers to every way of changing the ring.
-    static func attack() {
+    /// What the kernel answers to every way of changing the ring.
+    static func results() -> [(String, Int32)] {
         let size = Int((try? SealedMemory.checkedSize(of: ring, seals: .readOnly)) ?? 0)
-        let results: [(String, Int32)] = [
+        return [
             ("writable mapping", attack_writable_mapping(ring, size)), ("mprotect", attack_mprotect(ring, size)),
             ("write", attack_write(ring)), ("shrink", attack_truncate(ring, 4_096)),
             ("grow", attack_truncate(ring, size + 4_096)), ("hole", attack_punch_hole(ring, size)),
             ("remove", attack_remove(ring, size)), ("reopen", attack_reopen(ring)), ("seals", attack_seals(ring)),
             ("shrink page", attack_truncate(page, 0)), ("grow page", attack_truncate(page, 8_192)),
+            ("hole in page", attack_punch_hole(page, WaitPage.size)),
+            ("remove page", attack_remove(page, WaitPage.size)),
+            ("page once more", attack_writable_mapping(page, WaitPage.size)), ("write page", attack_write(page)),
         ]
-        for (name, code) in results { say(code == 0 ? "SUCCEEDED" : "refused", name, code) }
+    }
+    /// Says it.
+    static func attack() {
+        say("ready")
+        awaitPush()
+        for (name, code) in results() { say(code == 0 ? "SUCCEEDED" : "refused", name, code) }
         say("done")
         // Keeps the descriptors, and never reads.
         while true { pause() }
+    }
+    /// Tries again, for ever.
+    static func insist() {
+        say("ready")
+        while true { _ = results() }
+    }
+    /// Takes a processor as the attackers do, with system calls of their kind, and touches nothing that is another's.
+    static func burn() throws {
+        let own = try SealedMemory(creating: "burnt", size: WaitPage.size, seals: .fixedSize)
+        say("ready")
+        while true {
+            _ = attack_punch_hole(own.number, WaitPage.size)
+            for offset in stride(from: 0, to: WaitPage.size, by: 128) { _ = attack_wake(own.base + offset) }
+        }
     }
     /// Moves and wakes whoever it can reach, for ever.
     static func futexes() throws {
@@ -67,10 +100,10 @@ import RingSupport
             }
         }
     }
-    /// Takes the memory of its wait page away, for ever.
+    /// Tries to take the memory of its wait page away, for ever.
     static func holes() throws {
         say("ready")
-        while true { _ = attack_punch_hole(page, WaitPage.size) }
+        while true { _ = (attack_punch_hole(page, WaitPage.size), attack_remove(page, WaitPage.size)) }
     }
     /// Sleeps whenever it is woken, and reads nothing.
     static func asleep() throws {
@@ -79,6 +112,10 @@ import RingSupport
         while true { _ = waiter.wait(spinning: .none) { false } }
     }
 
+    static func awaitPush() {
+        var byte: UInt8 = 0
+        _ = read(STDIN_FILENO, &byte, 1)
+    }
     /// Makes a ring, says where it is, and dies in the middle of a publish.
     static func die(at moment: Int) throws {
         let header = try RingHeader(
@@ -92,8 +129,7 @@ import RingSupport
             }
         }
         say("ring", area.memory.number)
-        var byte: UInt8 = 0
-        _ = read(STDIN_FILENO, &byte, 1)
+        awaitPush()
         let last = UInt64(KillPayload.before) + 1
         KillPayload.bytes(last).withUnsafeBytes {
             pen.write(KillPayload.record(last), kind: 0, $0) { reached in

@@ -69,9 +69,7 @@ import Testing
         }
     }
     @Test("another layout of the same name is read by its fields' names, or refused with the event's")
-    func fingerprints()
-        throws
-    {
+    func fingerprints() throws {
         let sender = try RingEvent(Sample.self)
         #expect(sender.fingerprint != 0)
         #expect(try RingEvent(Sample.self) == sender)

@@ -63,7 +63,7 @@ import Testing
         }
         let page = try SealedMemory(creating: "page", size: 8_192, seals: .fixedSize)
         #expect(fault { _ = try RingWaiter(receiving: page.number) } == .size(found: 8_192, expected: 4_096))
-        #expect(fault { _ = try RingArea(receiving: page.number) } == .seals(.futureWrite))
+        #expect(fault { _ = try RingArea(receiving: page.number) } == .seals(.settled))
         let empty = try SealedMemory(creating: "page", size: 4_096, seals: .fixedSize)
         #expect(fault { _ = try RingWaiter(receiving: empty.number) } == .magic(0))
         var ends: [Int32] = [0, 0]

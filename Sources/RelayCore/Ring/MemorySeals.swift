@@ -14,5 +14,7 @@ package struct MemorySeals: OptionSet, Hashable, Sendable {
     /// Of what one process writes and others read.
     package static let readOnly: Self = [.seal, .shrink, .grow, .futureWrite]
     /// Of what two processes write.
-    package static let fixedSize: Self = [.seal, .shrink, .grow]
+    package static let fixedSize: Self = [.shrink, .grow]
+    /// What is added when both have mapped it: nobody takes pages out of it any more.
+    package static let settled: Self = [.seal, .futureWrite]
 }

@@ -1,19 +1,22 @@
 /// Wakes the sleeping readers of a service's rings.
 ///
-/// One sleeper is woken by the publishing thread; several are handed to a thread of the waker's own: each call takes
+/// Up to two sleepers are woken by the publishing thread; more are handed to a thread of the waker's own: each call takes
 /// microseconds. So are those that were woken a moment ago, and those whose pages only say so again and again.
+///
+/// Two, since one may only pretend to sleep: for its sake the other is not to wait until the waker's thread has a processor.
 package final class RingWaker: Sendable {
     private let core = WakerCore()
     package init() {}
     deinit { core.stop() }
 
-    /// Wakes those of a ring that sleep. A look at one or two flags, and at most one system call.
+    /// Wakes those of a ring that sleep. A look at a few flags, and at most two system calls.
     func wake(_ group: WakeGroup) {
-        guard let (page, isOnly) = group.candidate() else { return }
-        if !isOnly {
-            if group.call() { core.call(for: group) }
-        } else {
-            wake(page)
+        switch group.candidates() {
+        case .none: break
+        case .few(let first, let second):
+            wake(first)
+            if let second { wake(second) }
+        case .many: if group.call() { core.call(for: group) }
         }
     }
     func wake(_ page: WaitPage) {

@@ -89,7 +89,7 @@ package final class RingWriter: Sendable {
 
     // MARK: Sleepers
 
-    /// From now on this peer is woken. A page may serve several rings.
+    /// From now on this peer is woken, whose page is settled. A page may serve several rings.
     package func attach(_ page: WaitPage) {
         guard sleepers.add(page) else { return }
         lock.withLock { _ in state.pointee.attach(page) }

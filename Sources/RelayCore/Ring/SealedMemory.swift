@@ -66,6 +66,13 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         if number >= 0 { close(number) }
     }
 
+    /// Seals further what this process has made. False when somebody who has the descriptor did so before, in another way.
+    package func add(_ seals: MemorySeals) -> Bool {
+        _ = relay_add_seals(number, seals.rawValue)
+        let found = relay_get_seals(number)
+        return found >= 0 && seals.isSubset(of: MemorySeals(rawValue: found))
+    }
+
     /// The size of a file that cannot change it. Throws `.invalidArgument` for one whose seals lack any of these.
     package static func checkedSize(of number: Int32, seals: MemorySeals) throws(RelayError) -> Int {
         let found = relay_get_seals(number)

@@ -5,6 +5,9 @@ import Synchronization
 ///
 /// The peer can write anything there at any time: it is looked at for one bit, whether to wake, and that at most once in 50 µs;
 /// and for how far the peer says that it has come, which is shown to people, and believed by nobody.
+///
+/// It must not be looked at before it is settled: until then the peer can take the page out of the file, and whoever touches it
+/// meanwhile waits in the kernel until that is done, for seconds when the peer has the lowest priority of a busy machine.
 package final class WaitPage: Sendable {
     package static let size = 4_096
     /// Words of the first line, which tell the peer where its flag is; written once, never read back.
@@ -20,6 +23,7 @@ package final class WaitPage: Sendable {
     /// Not 0: the peer sleeps, or is about to.
     nonisolated(unsafe) let flag: UnsafeMutableRawPointer  // Only by relay_load32 and relay_store32.
     nonisolated(unsafe) private let progress: UnsafeMutableRawPointer  // Only by relay_load.
+    private let hasSettled = Atomic(false)
     private let isClaimed = Atomic(false)
     private let lastWake = Atomic<UInt64>(0)
 
@@ -40,9 +44,19 @@ package final class WaitPage: Sendable {
     /// Where the words of progress are: in the half of the page where the flag is not, and not in its first line.
     static func progressOffset(flag: Int) -> Int { flag >= size / 2 ? 128 : size / 2 }
 
+    /// The peer has mapped it: from now on nobody can, and its one page stays where it is. Returns whether that holds, which a peer
+    /// can prevent, to its own harm. Idempotent.
+    package func settle() -> Bool {
+        if isSettled { return true }
+        guard memory.add(.settled) else { return false }
+        hasSettled.store(true, ordering: .releasing)
+        return true
+    }
+    package var isSettled: Bool { hasSettled.load(ordering: .acquiring) }
+
     /// The last sequence of a ring that the peer says to have delivered; 0 while it has said nothing.
     package func progress(lane: Int) -> UInt64 {
-        0..<Self.progressCount ~= lane ? relay_load(progress + 8 * lane) : 0
+        0..<Self.progressCount ~= lane && isSettled ? relay_load(progress + 8 * lane) : 0
     }
 
     var isFlagged: Bool { relay_load32(flag) != 0 }

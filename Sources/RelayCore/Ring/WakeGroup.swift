@@ -17,15 +17,19 @@ final class WakeGroup: Sendable {
     }
     func remove(_ page: WaitPage) { pages.withLock { $0.removeAll { $0 === page } } }
 
-    /// One that is flagged and nobody's affair yet, and whether it is the only one.
-    func candidate() -> (page: WaitPage, isOnly: Bool)? {
+    enum Candidates {
+        case none, many
+        case few(WaitPage, WaitPage?)
+    }
+    /// Those that are flagged and nobody's affair yet.
+    func candidates() -> Candidates {
         pages.withLock { pages in
-            var first: WaitPage?
+            var (first, second): (WaitPage?, WaitPage?) = (nil, nil)
             for page in pages where page.isFlagged && !page.isTaken {
-                if let first { return (first, false) }
-                first = page
+                if second != nil { return .many }
+                if first == nil { first = page } else { second = page }
             }
-            return first.map { ($0, true) }
+            return first.map { .few($0, second) } ?? .none
         }
     }
     /// Whether the thread must be called.

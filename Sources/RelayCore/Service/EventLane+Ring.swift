@@ -2,7 +2,8 @@ import Synchronization
 
 /// The ring lane: shared memory that has the events before the bus gets them.
 extension EventLane {
-    /// Lets a peer read, and be woken by its page. The first one who asks makes the ring; by one thread at a time.
+    /// Lets a peer read, and be woken by its page as soon as that is settled. The first one who asks makes the ring; by one thread at
+    /// a time.
     ///
     /// Returns the ring, which keeps the descriptor open also when the run ends just now.
     /// Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no memory: that is
@@ -36,8 +37,14 @@ extension EventLane {
     private func attach(_ peer: String, _ page: WaitPage) -> RingWriter? {
         state.withLock { state in
             state.ring?.readers[peer] = page
-            state.ring?.writer.attach(page)
+            if page.isSettled { state.ring?.writer.attach(page) }
             return state.ring?.writer
+        }
+    }
+    /// A peer's page has settled.
+    func wakeReader(_ peer: String) {
+        state.withLock { state in
+            if let page = state.ring?.readers[peer] { state.ring?.writer.attach(page) }
         }
     }
     func closeRing(for peer: String, _ page: WaitPage) {

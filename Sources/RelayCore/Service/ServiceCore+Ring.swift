@@ -46,10 +46,12 @@ extension ServiceCore {
     }
     private func answer(_ request: RingRequest, _ connection: BusConnection) {
         let (call, user) = (request.call, request.user)
+        settlePage(of: call.sender)
         do throws(RelayError) {
             let page = try state.onLoop.pages.page(of: call.sender, user: user)
             let ring = try request.interface.lane.openRing(for: call.sender, page, waker)
             let receipt = try RingReceipt(ring)
+            if !page.isSettled { state.onLoop.receipts[call.sender] = receipt }
             try connection.reply(to: call, descriptors: [receipt.descriptor, page.descriptor])
             state.onLoop.handouts.sent(to: call.sender, user: user) { receipt.isTaken }
         } catch {
@@ -59,8 +61,17 @@ extension ServiceCore {
     private func refuse(_ call: IncomingCall, _ reason: String, _ connection: BusConnection) {
         fail(call, ErrorNames.name(for: .limitsExceeded), reason, connection)
     }
+    /// A peer that has its descriptors has mapped its page: before it moves the ring's offset, as the protocol says. Nobody looks at
+    /// the page before that.
+    func settlePage(of peer: String) {
+        guard let receipt = state.onLoop.receipts[peer], receipt.isTaken else { return }
+        state.onLoop.receipts[peer] = nil
+        guard state.onLoop.pages.page(of: peer)?.settle() == true else { return }
+        for interface in interfaces { interface.lane.wakeReader(peer) }
+    }
     /// A peer has left: nobody waits for it, or looks at its page any more.
     func closeRings(of peer: String) {
+        state.onLoop.receipts[peer] = nil
         state.onLoop.handouts.depart(peer)
         guard let page = state.onLoop.pages.depart(peer) else { return }
         for interface in interfaces { interface.lane.closeRing(for: peer, page) }

@@ -57,6 +57,7 @@ extension ServiceCore {
             return fail(call, ErrorNames.name(for: .notFound), "\(interface.name) has no event '\(name)'", connection)
         }
         let names = interface.kept(request.names)
+        settlePage(of: call.sender)
         interface.lane.attach(call.sender, epoch: request.epoch, after: request.after, names: names) { answer in
             var body = WireWriter()
             // Names and numbers of ours: nothing here can be refused.

@@ -8,6 +8,8 @@ final class ServiceCore: BusHandler {
         /// Who waits for the bus to tell a peer's.
         var waiting: [String: [@Sendable (PeerCredentials) -> Void]] = [:]
         var pages = WaitPages()
+        /// Of answers with pages that have not settled.
+        var receipts: [String: RingReceipt] = [:]
         var handouts = RingHandouts<RingRequest>()
         var hasHandoutTimer = false
     }

@@ -232,6 +232,34 @@ import Testing
         #expect(try await isWoken { try desk.service.publish(Metered(value: 1, number: 1)) })
         #expect(try await isWoken { try await desk.stop() })
     }
+    @Test("nobody looks at a page that its peer can still take away: it is woken when it has mapped it, and says so")
+    func settling() async throws {
+        let desk = try await RingDesk()
+        let peer = try await RingPeer.join(desk.bus.bus)
+        let path = Stream1.path(of: Meter1.name)
+        func attach() async throws {
+            let names = DBusValue.array(.string, [.string("*")])
+            _ = try await peer.stranger.call(
+                RingDesk.name, path, Stream1.name, "Attach", [.uint64(0), .uint64(0), names])
+        }
+        let reply = try await peer.call(RingDesk.name, Meter1.name)
+        let page = try #require(
+            try desk.lane(Meter1.name).state.withLock { $0.ring?.readers[peer.stranger.connection.uniqueName] })
+        try await attach()
+        #expect(!page.isSettled)
+        page.flag.storeBytes(of: 1, as: UInt32.self)
+        try desk.service.publish(Labelled(text: "x"))
+        #expect(page.isFlagged)
+        // Mapped, then told. It fell asleep over a record.
+        let waiter = try RingWaiter(receiving: reply.descriptors[1].number)
+        let area = try RingArea(receiving: reply.descriptors[0].number)
+        #expect(!page.isSettled)
+        try await attach()
+        #expect(page.isSettled)
+        #expect(await eventually { !page.isFlagged })
+        withExtendedLifetime((waiter, area)) {}
+        try await desk.stop()
+    }
     @Test("a peer has one page for all rings, which nobody looks at when it has left") func pages() async throws {
         let desk = try await RingDesk()
         let lanes = [try desk.lane(Meter1.name), try desk.lane(SmallLedger1.name)]

@@ -29,8 +29,10 @@ final class RingPeer: Sendable {
         guard reply.signature == Stream1.openRingSignature, reply.descriptors.count == 2 else {
             throw RelayError(.schemaMismatch, "\(reply.signature), \(reply.descriptors.count) descriptors")
         }
-        let waiter = try RingWaiter(receiving: reply.descriptors[1].number)
-        page.withLock { if $0 == nil { $0 = waiter } }
+        try page.withLock { page in
+            // The same with every ring; it can be mapped once.
+            if page == nil { page = try RingWaiter(receiving: reply.descriptors[1].number) }
+        }
         return RingReader(try RingArea(receiving: reply.descriptors[0].number), after: after)
     }
     var waiter: RingWaiter { page.withLock { $0 }! }  // Opened one: see `openRing`.
