@@ -107,6 +107,8 @@ let package = Package(
             name: "faulty-watcher", dependencies: ["RelayCore", "RelayTestKit", "TestSupport"],
             path: "Tests/FaultyWatcher",
             swiftSettings: strict),
+        .executableTarget(
+            name: "run-peer", dependencies: ["RelayCore", "TestSupport"], path: "Tests/RunPeer", swiftSettings: strict),
         .testTarget(
             name: "EnduranceTests",
             dependencies: ["RelayCore", "RelayTestKit", "Relocation", "TestSupport", "CSQLite"],
