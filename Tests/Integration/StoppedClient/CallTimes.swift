@@ -45,9 +45,9 @@ final class CallTimes: Sendable {
     }
     var failures: [String] { state.withLock { $0.failures } }
     func count(_ phase: String) -> Int { state.withLock { $0.times[phase]?.count ?? 0 } }
-    /// In microseconds.
-    func p99(_ phase: String) -> Int {
-        let times = state.withLock { $0.times[phase] ?? [] }.sorted()
-        return times.isEmpty ? .max : times[times.count * 99 / 100]
+    /// The slowest of each fifty calls in a row, in microseconds: a moment's disturbance moves one of them only.
+    func worst(_ phase: String) -> [Int] {
+        let times = state.withLock { $0.times[phase] ?? [] }
+        return stride(from: 0, to: times.count - 49, by: 50).map { times[$0..<$0 + 50].max() ?? .max }
     }
 }

@@ -59,7 +59,7 @@ import Testing
             "a plain client sees that something happens")
         #expect(figures.held < figures.limit, "\(figures) bytes in the bus")
         // So that there are as many calls in a second of silence as in a burst.
-        #expect(await eventually { flood.calls.count("during") > 200 })
+        #expect(await eventually { flood.calls.count("during") > 300 })
         flood.calls.begin("after")
         let stoppedAt = flood.published
         client.program.signal(SIGCONT)
@@ -72,17 +72,22 @@ import Testing
                 }
                 return client.newest > stoppedAt
             }, "signals go on; newest \(client.newest) of \(flood.published), and \(stoppedAt) when it was stopped")
-        #expect(await eventually { flood.calls.count("after") > 200 })
+        #expect(await eventually { flood.calls.count("after") > 300 })
         flood.calls.end()
 
         #expect(await eventually { flood.seen.count == flood.published })
         #expect(flood.seen.faults == 0, "\(flood.seen)")
         #expect(flood.calls.failures == [])
-        let (before, during, after) = (flood.calls.p99("before"), flood.calls.p99("during"), flood.calls.p99("after"))
-        print("\(which): p99 of a command in µs: \(before) before, \(during) during, \(after) after; \(figures)")
-        // The floor is what other tests on two cores do to one call in a hundred: up to 150 ms were seen. A bus that stops reading
-        // is worth 25 s.
-        for p99 in [during, after] { #expect(p99 <= max(2 * before, 300_000)) }
+        let phases = ["before", "during", "after"].map { ($0, flood.calls.worst($0)) }
+        print("\(which): slowest of each 50 commands, in µs:", phases, figures)
+        // As before, within factor 2; but for what a single fifty takes now and then without any stopped client.
+        func median(_ times: [Int]) -> Int { times.sorted()[times.count / 2] }
+        let limit = max(2 * median(phases[0].1), 40_000)
+        for (phase, times) in phases.dropFirst() {
+            #expect(median(times) <= limit, "\(phase)")
+            // A single one may wait until the bus has read the 32 MiB that it may hold. One that stops reading is worth 25 s.
+            #expect(times.allSatisfy { $0 <= 1_000_000 }, "\(phase)")
+        }
         _ = await client.program.terminate()
         _ = await monitor.terminate()
         try await flood.stop()
