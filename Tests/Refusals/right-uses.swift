@@ -78,3 +78,14 @@ struct Told: DomainEvent {
     let numbers = AnySequence([3, 4].lazy.map { Kept(number: $0) })
     try await service.publish(contentsOf: numbers)
 }
+/// Structures of numbers, and arrays whose length is part of their type.
+struct Captured: FixedLayoutEvent {
+    typealias Interface = Relocation1
+    struct Gain: Codable, BitwiseCopyable { var left: Float, right: Float }
+    var at: UInt64, gain: Gain, samples: FixedArray<508, UInt64>
+    init(_ samples: some Sequence<UInt64>, at: UInt64) throws(RelayError) {
+        (self.at, gain) = (at, Gain(left: 1, right: 1))
+        self.samples = try FixedArray(copying: samples)
+    }
+    var mean: UInt64 { samples.reduce(0, &+) / UInt64(samples.count) }
+}

@@ -31,7 +31,7 @@ import Testing
     /// A ring whose records have lapped it, and where they begin.
     private func sample() throws -> (RingArea, [Int]) {
         let events = [
-            RingEvent(name: "Any"), RingEvent(name: "Raw", rawSize: 24, layout: "a:f8,b:f8,c:i8"),
+            RingEvent(name: "Any"), RingEvent(name: "Raw", rawSize: 24, layout: "a:f4*4,c:i8*1"),
         ]
         let header = try RingHeader(epoch: 3, base: 10, capacity: 4_096, events: events)
         // One page each: the header can claim no other division of the file.
@@ -60,6 +60,10 @@ import Testing
         do throws(RingFault) { area = try RingArea(damaged: memory) } catch { return .header }
         let after = UInt64(mutator.pick(70))
         let isLive = mutator.pick(4) == 0
+        // As who does not know the types reads them: by what the ring says of itself.
+        let transcoders = area.header.events.map { event in
+            event.rawSize.flatMap { try? FixedLayoutTranscoder(layout: event.layout, size: $0) }
+        }
         var reader = RingReader(area, after: after)
         var (sequence, sum) = (after, 0)
         for _ in 0..<2_000 {
@@ -72,6 +76,12 @@ import Testing
                     sequence = record.sequence
                     // Every byte: memory that is not the reader's would end the run here.
                     for byte in reader.payload { sum &+= Int(byte) }
+                    if let transcoder = transcoders[record.kind] {
+                        var writer = WireWriter()
+                        do throws(RelayError) {
+                            try transcoder.transcode(reader.payload, into: &writer)
+                        } catch { try #require(reader.payload.count != transcoder.size && writer.count == 0) }
+                    }
                 case .lapped(let range), .absent(let range):
                     try #require(range.lowerBound == sequence + 1)
                     sequence = range.upperBound

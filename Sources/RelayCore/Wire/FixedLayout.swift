@@ -4,6 +4,13 @@
 /// `BitwiseCopyable` accepts all of these. So a value is decoded from a distinct byte pattern per field, and its memory is
 /// compared with the patterns one after the other.
 enum FixedLayout {
+    /// Bytes of a value: it lies on the stacks of those who handle it, more than once.
+    static let largest = 1 << 16
+
+    static func tooLarge(_ type: String) -> String {
+        "\(type) has more than \(largest) bytes; send an ordinary array, or parts"
+    }
+
     /// Returns the layout in words: names, kinds and sizes of the fields (`LayoutParser`). Throws `.unsupportedType` with field and
     /// reason.
     @discardableResult static func check<E: DomainEvent>(_ type: E.Type) throws(RelayError) -> String {
@@ -14,6 +21,7 @@ enum FixedLayout {
 
     private static func checked<E: DomainEvent>(_ type: E.Type) throws(SchemaRefusal) -> String {
         func refusal(_ reason: String) -> SchemaRefusal { SchemaRefusal(type: "\(type)", field: "", reason: reason) }
+        if MemoryLayout<E>.size > largest { throw refusal(tooLarge("\(type)")) }
         let record = PatternRecord(root: "\(type)")
         let run = PatternDecoder(record)
         let value: E

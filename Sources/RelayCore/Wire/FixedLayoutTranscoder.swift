@@ -16,6 +16,9 @@ package struct FixedLayoutTranscoder: Sendable {
         fields = try parser.wholeLayout()
         steps = parser.steps
         self.size = steps.reduce(0) { $0 + $1.size }
+        if steps.reduce(0, { $0 + $1.wireSize }) > WireLimits.messageLength {
+            throw parser.refusal("D-Bus allows \(WireLimits.messageLength) bytes for a message")
+        }
         if let size, size != self.size {
             throw parser.refusal("its numbers have \(self.size) bytes, the sender's values \(size)")
         }
@@ -31,19 +34,14 @@ package struct FixedLayoutTranscoder: Sendable {
         }
         var offset = 0
         for step in steps {
-            // Within the bytes: `size` is the sum of the steps'. Numbers: every byte is valid.
+            // All within the bytes: `size` is the sum of the steps'.
             switch step {
             case .structure: writer.align(8)
-            case .int8: writer.int16(Int16(value.loadUnaligned(fromByteOffset: offset, as: Int8.self)))
-            case .int16: writer.int16(value.loadUnaligned(fromByteOffset: offset, as: Int16.self))
-            case .int32: writer.int32(value.loadUnaligned(fromByteOffset: offset, as: Int32.self))
-            case .int64: writer.int64(value.loadUnaligned(fromByteOffset: offset, as: Int64.self))
-            case .uint8: writer.byte(value.loadUnaligned(fromByteOffset: offset, as: UInt8.self))
-            case .uint16: writer.uint16(value.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
-            case .uint32: writer.uint32(value.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-            case .uint64: writer.uint64(value.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            case .float: writer.double(Double(value.loadUnaligned(fromByteOffset: offset, as: Float.self)))
-            case .double: writer.double(value.loadUnaligned(fromByteOffset: offset, as: Double.self))
+            case .number(let number): number.write(value, at: offset, into: &writer)
+            case .array(let number, _):
+                // Not longer than D-Bus allows: the parser checked it.
+                try number.writeArray(
+                    UnsafeRawBufferPointer(rebasing: value[offset..<offset + step.size]), into: &writer)
             }
             offset += step.size
         }

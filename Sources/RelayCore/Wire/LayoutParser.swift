@@ -1,7 +1,7 @@
 /// Reads a fixed layout's text, which may be anything.
 ///
-/// A text is `user:f8,place:(x:i4,y:i4),cpu:u4`: names of fields, and per number its kind (`i`, `u`, `f`) and its bytes; structures
-/// in parentheses. The bytes lie one after the other in this order, without padding.
+/// A text is `user:f8,place:(x:i4,y:i4),cpu:u4,samples:u8*508`: names of fields, and per number its kind (`i`, `u`, `f`) and its bytes;
+/// how many they are where it is an array; structures in parentheses. The bytes lie one after the other in this order, without padding.
 struct LayoutParser {
     /// Longer texts describe nothing that a signature of 255 characters could carry.
     static let longest = 1 << 16
@@ -9,7 +9,7 @@ struct LayoutParser {
     private let text: String
     private let utf8: [UInt8]
     private var index = 0
-    /// How to write each number, and where structures begin.
+    /// How to write the numbers, and where structures begin.
     private(set) var steps: [LayoutStep] = []
 
     init(_ text: String) { (self.text, utf8) = (text, Array(text.utf8.prefix(Self.longest + 1))) }
@@ -55,26 +55,29 @@ struct LayoutParser {
             if !take(")") { throw refusal("')' is missing") }
             return .structure(fields)
         }
-        guard index + 2 <= utf8.count, let (step, type) = Self.number(utf8[index], utf8[index + 1]) else {
+        guard index + 2 <= utf8.count, let number = LayoutNumber(utf8[index], utf8[index + 1]) else {
             throw refusal("no number has this kind and size")
         }
         index += 2
-        steps.append(step)
-        return type
-    }
-    private static func number(_ kind: UInt8, _ size: UInt8) -> (LayoutStep, WireType)? {
-        switch (Unicode.Scalar(kind), Unicode.Scalar(size)) {
-        case ("i", "1"): (.int8, .int16)  // D-Bus has no signed byte.
-        case ("i", "2"): (.int16, .int16)
-        case ("i", "4"): (.int32, .int32)
-        case ("i", "8"): (.int64, .int64)
-        case ("u", "1"): (.uint8, .byte)
-        case ("u", "2"): (.uint16, .uint16)
-        case ("u", "4"): (.uint32, .uint32)
-        case ("u", "8"): (.uint64, .uint64)
-        case ("f", "4"): (.float, .double)  // Nor a short float.
-        case ("f", "8"): (.double, .double)
-        default: nil
+        guard take("*") else {
+            steps.append(.number(number))
+            return number.type
         }
+        steps.append(.array(number, count: try count(of: number)))
+        return .array(number.type)
+    }
+    /// How many elements an array has: no more than D-Bus allows, so that no sum of sizes can overflow.
+    private mutating func count(of number: LayoutNumber) throws(RelayError) -> Int {
+        var count = 0
+        while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+            count = 10 * count + Int(byte - UInt8(ascii: "0"))
+            if count == 0 { throw refusal("a number of elements begins with 1 to 9") }
+            if count * number.wireSize > WireLimits.arrayLength {
+                throw refusal("D-Bus allows \(WireLimits.arrayLength) bytes for an array")
+            }
+            index += 1
+        }
+        if count == 0 { throw refusal("the number of elements is missing") }
+        return count
     }
 }

@@ -1,6 +1,8 @@
 /// What comes next in a fixed layout.
-enum LayoutStep: UInt8, Sendable {
-    case int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
+enum LayoutStep: Sendable {
+    case number(LayoutNumber)
+    /// Numbers of one kind one after the other; an array on the wire.
+    case array(LayoutNumber, count: Int)
     /// A structure begins: no bytes, but an alignment on the wire.
     case structure
 
@@ -8,10 +10,16 @@ enum LayoutStep: UInt8, Sendable {
     var size: Int {
         switch self {
         case .structure: 0
-        case .int8, .uint8: 1
-        case .int16, .uint16: 2
-        case .int32, .uint32, .float: 4
-        case .int64, .uint64, .double: 8
+        case .number(let number): number.size
+        case .array(let number, let count): number.size * count
+        }
+    }
+    /// Bytes on the wire, without what aligns them.
+    var wireSize: Int {
+        switch self {
+        case .structure: 0
+        case .number(let number): number.wireSize
+        case .array(let number, let count): number.wireSize * count
         }
     }
 }

@@ -32,9 +32,19 @@ final class PatternDecoder: Decoder, SingleValueDecodingContainer {
         if type is any RawRepresentable.Type && type is any CaseIterable.Type {
             throw refusal("\(type) is an enum: not every byte is valid; use its raw value", field: name)
         }
+        if let array = type as? any FixedLayoutArray.Type {
+            let (value, layout) = try take(array: array, field: name)
+            return (value as! T, layout)  // Of this very type.
+        }
         let inner = PatternDecoder(record, field: name)
         let value = try type.init(from: inner)
         return (value, try inner.layout())
+    }
+    private func take<A: FixedLayoutArray>(array: A.Type, field name: String) throws(SchemaRefusal) -> (
+        any FixedLayoutArray, layout: String
+    ) {
+        let number = try A.number { refusal($0, field: name) }
+        return record.array(array, number, field: name)
     }
     func add(_ name: String, _ layout: String) throws(SchemaRefusal) {
         guard case .structure(let fields) = shape else { throw refusal("it is read in two ways") }
@@ -50,7 +60,7 @@ final class PatternDecoder: Decoder, SingleValueDecodingContainer {
         return KeyedDecodingContainer(PatternKeyed<Key>(decoder: self))
     }
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw refusal("a sequence has no fixed layout")
+        throw refusal("a sequence has no fixed layout; use FixedArray")
     }
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
     func decodeNil() -> Bool { false }

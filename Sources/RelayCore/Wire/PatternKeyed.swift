@@ -16,7 +16,7 @@ struct PatternKeyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
         throw decoder.refusal("a container nested by hand; declare a structure instead", field: key.stringValue)
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        throw decoder.refusal("a sequence has no fixed layout", field: key.stringValue)
+        throw decoder.refusal("a sequence has no fixed layout; use FixedArray", field: key.stringValue)
     }
     func superDecoder() throws -> any Decoder { throw decoder.refusal("class inheritance has no D-Bus form") }
     func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder() }

@@ -132,7 +132,7 @@ final class WireDecoder: Decoder {
         default: throw problem("it reads \(WireEncoder.name(plan.nodes[Int(node)].kind)) as a key by name")
         }
     }
-    private func openOptional() throws {
+    func openOptional() throws {
         let node = plan.nodes[Int(top.node)]
         guard node.kind == .optional else { return }
         top.optionalEnd = try beginOptional(node)

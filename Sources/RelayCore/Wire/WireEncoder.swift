@@ -113,7 +113,7 @@ final class WireEncoder: Encoder {
         top.state = .single
         return top.id
     }
-    private func openOptional() {
+    func openOptional() {
         let node = plan.nodes[Int(top.node)]
         guard node.kind == .optional else { return }
         top.optional = writer.beginArray(elementAlignment: Int(plan.nodes[Int(node.first)].alignment))
