@@ -38,6 +38,34 @@ struct ValueTests {
         #expect(try printed("h") { $0.uint32(0) } == "0")
     }
 
+    @Test("of long arrays of numbers the first are shown where that is asked for, and how many follow")
+    func shortened() throws {
+        func shown(_ signature: String, _ count: Int, _ longest: Int, _ write: (inout WireWriter, Int) -> Void) throws
+            -> String
+        {
+            let type = try Signature(signature).types[0]
+            guard case .array(let element) = type else { return "" }
+            let body = try Samples.body { writer in
+                let mark = writer.beginArray(elementAlignment: element.alignment)
+                for number in 0..<count { write(&writer, number) }
+                try writer.endArray(mark)
+            }
+            var output = ByteBuffer()
+            try body.withUnsafeBytes { bytes in
+                var reader = WireReader(bytes)
+                try ValuePrinter.append(Shape(type), from: &reader, to: &output, longest: longest)
+                #expect(reader.isAtEnd)
+            }
+            return output.text
+        }
+        #expect(try shown("ay", 7, 6) { $0.byte(UInt8($1)) } == "[0,1,2,… 4 more]")
+        #expect(try shown("an", 508, 4) { $0.int16(Int16(-$1)) } == "[0,-1,… 506 more]")
+        #expect(try shown("at", 7, 6) { $0.uint64(UInt64($1)) } == "[0,1,2,… 4 more]")
+        #expect(try shown("ad", 7, 6) { $0.double(Double($1)) } == "[0.0,1.0,2.0,… 4 more]")
+        #expect(try shown("ad", 6, 6) { $0.double(Double($1)) } == "[0.0,1.0,2.0,3.0,4.0,5.0]")
+        #expect(try shown("ab", 7, 6) { $0.bool($1 > 5) } == "[false,false,false,false,false,false,true]")
+    }
+
     @Test("a variant is its value, whatever it holds")
     func variants() throws {
         #expect(

@@ -55,6 +55,8 @@ enum HelpText {
         is not there yet, and for one that went away. Ends with exit code 0 on SIGINT, on
         SIGTERM, and when --count or --for is met.
 
+        Of an array of more than 16 numbers the first 8 are shown; with --json it is whole.
+
         On a terminal, of events that come faster than about 40 a second some are shown, of each
         name its share, and once a second how many were skipped; elsewhere every event is. Both
         can be had with --sample, but with --resume every event is shown.

@@ -3,6 +3,8 @@ import RelayCore
 /// Writes the lines of one event: what is the same in each is prepared.
 struct EventLine {
     let fields: FieldsPrinter
+    /// Numbers in an array that people are shown whole.
+    private static let longest = 16
     private let style: OutputStyle
     /// `BoxProvisioned`, or `{"event":"BoxProvisioned","interface":"…",`
     private let head: [UInt8]
@@ -45,7 +47,7 @@ struct EventLine {
         if !fields.isEmpty { output.append(byte: UInt8(ascii: " ")) }
         defer { output.append(byte: UInt8(ascii: "\n")) }
         do throws(WireFault) {
-            try fields.append(body, to: &output)
+            try fields.append(body, to: &output, longest: Self.longest)
             return nil
         } catch {
             output.append(" …")

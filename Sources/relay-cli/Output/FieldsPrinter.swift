@@ -45,11 +45,13 @@ struct FieldsPrinter {
     var isEmpty: Bool { fields.isEmpty }
 
     /// Throws when the bytes are not what the signature says; what was written until then stands.
-    func append(_ body: UnsafeRawBufferPointer, to output: inout ByteBuffer) throws(WireFault) {
+    ///
+    /// - Parameter longest: as `ValuePrinter` has it.
+    func append(_ body: UnsafeRawBufferPointer, to output: inout ByteBuffer, longest: Int = .max) throws(WireFault) {
         var reader = WireReader(body)
         for field in fields {
             output.append(field.label)
-            try ValuePrinter.append(field.shape, from: &reader, to: &output)
+            try ValuePrinter.append(field.shape, from: &reader, to: &output, longest: longest)
         }
     }
     /// As above, of bytes that are an array.

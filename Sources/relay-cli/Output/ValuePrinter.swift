@@ -6,12 +6,16 @@ import RelayCore
 /// digits. Bytes are arrays of numbers. A variant is its value. A dictionary's keys are strings.
 enum ValuePrinter {
     /// Throws when the bytes are no such value.
-    static func append(_ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer) throws(WireFault) {
-        try append(shape, from: &reader, to: &output, depth: 0)
+    ///
+    /// - Parameter longest: of an array with more numbers than this the first half as many are written, and how many follow.
+    static func append(
+        _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, longest: Int = .max
+    ) throws(WireFault) {
+        try append(shape, from: &reader, to: &output, longest, depth: 0)
     }
 
     private static func append(
-        _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, depth: Int
+        _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, _ longest: Int, depth: Int
     ) throws(WireFault) {
         // A signature's depth is bounded; variants within variants are not.
         if depth > WireLimits.depth { throw WireFault(.tooDeep, at: reader.position) }
@@ -24,14 +28,25 @@ enum ValuePrinter {
             guard signature.types.count == 1 else {
                 throw WireFault(.signature("a variant has one complete type"), at: start)
             }
-            try append(Shape(signature.types[0]), from: &reader, to: &output, depth: depth + 1)
+            try append(Shape(signature.types[0]), from: &reader, to: &output, longest, depth: depth + 1)
         case .array(let element):
             let end = try reader.beginArray(elementAlignment: element.alignment)
             let start = reader.position
             output.append(byte: UInt8(ascii: "["))
+            if let size = size(ofNumber: element), (end - start) / size > longest, (end - start) % size == 0 {
+                for _ in 0..<longest / 2 {
+                    try append(element, from: &reader, to: &output, longest, depth: depth + 1)
+                    output.append(byte: UInt8(ascii: ","))
+                }
+                output.append("… ")
+                output.append(decimal: UInt64((end - reader.position) / size))
+                output.append(" more]")
+                _ = try reader.raw(end - reader.position)
+                return
+            }
             while reader.position < end {
                 if reader.position > start { output.append(byte: UInt8(ascii: ",")) }
-                try append(element, from: &reader, to: &output, depth: depth + 1)
+                try append(element, from: &reader, to: &output, longest, depth: depth + 1)
             }
             try reader.endArray(end, elements: start)
             output.append(byte: UInt8(ascii: "]"))
@@ -39,7 +54,7 @@ enum ValuePrinter {
             let end = try reader.beginArray(elementAlignment: wrapped.alignment)
             let start = reader.position
             if start == end { return output.append("null") }
-            try append(wrapped, from: &reader, to: &output, depth: depth + 1)
+            try append(wrapped, from: &reader, to: &output, longest, depth: depth + 1)
             if reader.position < end { throw WireFault(.optional, at: start) }
             try reader.endArray(end, elements: start)
         case .dictionary(let key, let value):
@@ -51,19 +66,30 @@ enum ValuePrinter {
                 try reader.align(8)
                 try append(key: key, from: &reader, to: &output)
                 output.append(byte: UInt8(ascii: ":"))
-                try append(value, from: &reader, to: &output, depth: depth + 1)
+                try append(value, from: &reader, to: &output, longest, depth: depth + 1)
             }
             try reader.endArray(end, elements: start)
             output.append(byte: UInt8(ascii: "}"))
         case .structure(let members):
             try reader.align(8)
-            try append(members, from: &reader, to: &output, depth: depth)
+            try append(members, from: &reader, to: &output, longest, depth: depth)
+        }
+    }
+
+    /// Bytes on the wire of what has as many for every value, each of them valid.
+    private static func size(ofNumber shape: Shape) -> Int? {
+        switch shape {
+        case .basic(.byte), .basic(.int16), .basic(.uint16), .basic(.int32), .basic(.uint32), .basic(.int64),
+            .basic(.uint64), .basic(.double):
+            shape.alignment
+        default: nil
         }
     }
 
     /// An object where the names are known, else an array.
     private static func append(
-        _ members: [Shape.Member], from reader: inout WireReader, to output: inout ByteBuffer, depth: Int
+        _ members: [Shape.Member], from reader: inout WireReader, to output: inout ByteBuffer, _ longest: Int,
+        depth: Int
     ) throws(WireFault) {
         let hasNames = members.allSatisfy { $0.name != nil }
         output.append(byte: UInt8(ascii: hasNames ? "{" : "["))
@@ -73,7 +99,7 @@ enum ValuePrinter {
                 SafeText.append(quoted: name, to: &output)
                 output.append(byte: UInt8(ascii: ":"))
             }
-            try append(member.shape, from: &reader, to: &output, depth: depth + 1)
+            try append(member.shape, from: &reader, to: &output, longest, depth: depth + 1)
         }
         output.append(byte: UInt8(ascii: hasNames ? "}" : "]"))
     }
