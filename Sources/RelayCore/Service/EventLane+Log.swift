@@ -19,15 +19,14 @@ extension EventLane: EmittingLane {
         for event in events { emit(event, &message) }
     }
     private func emit(_ event: CommittedEvent, _ message: inout WireWriter) {
-        let sleepers = state.withLock { state -> RingWriter? in
+        state.withLock { state in
             // After the last word nothing leaves, and no answer counts it: it is in the log, for the next run's readers.
-            guard !state.hasEnded, state.last.indices.contains(event.event) else { return nil }
+            guard !state.hasEnded, state.last.indices.contains(event.event) else { return }
             state.sequence = event.sequence
             state.last[event.event] = event.sequence
-            let sleepers = putIntoRing(event, state)
-            guard let connection = state.connection, state.templates.indices.contains(event.event) else {
-                return sleepers
-            }
+            // Before the signal, which takes longer.
+            putIntoRing(event, state)?.wakeSleepers()
+            guard let connection = state.connection, state.templates.indices.contains(event.event) else { return }
             let template = state.templates[event.event]
             template.begin(&message)
             message.append(event.body)
@@ -36,9 +35,7 @@ extension EventLane: EmittingLane {
                 send(message, template, on: connection, &state)
             }
             if !state.hasTick { orderTick(connection, &state) }
-            return sleepers
         }
-        sleepers?.wakeSleepers()
     }
     private func putIntoRing(_ event: CommittedEvent, _ state: borrowing State) -> RingWriter? {
         // The stamp is the body's end.

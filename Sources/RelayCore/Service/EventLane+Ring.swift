@@ -55,7 +55,7 @@ extension EventLane {
     }
 
     /// Puts an event into the ring, if there is one, under the lane's lock. Returns the ring if somebody sleeps, to be woken when the
-    /// lock is free.
+    /// lock is free, or before a signal is sent.
     @inline(__always)
     func putIntoRing(_ record: RingRecord, _ payload: UnsafeRawBufferPointer, _ state: borrowing State) -> RingWriter? {
         state.ring?.put(record, payload)

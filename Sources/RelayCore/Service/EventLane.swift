@@ -112,7 +112,7 @@ final class EventLane: Sendable {
         try encode(&message)
         let fields = template.bodyStart..<message.count
         try checkRing(raw?.count ?? fields.count, index)
-        let sleepers = try state.withLock { state -> RingWriter? in
+        try state.withLock { state in
             if state.hasEnded { throw ended }
             let sequence = state.sequence + 1
             let record = RingRecord(
@@ -126,13 +126,13 @@ final class EventLane: Sendable {
             let sleepers = message.withUnsafeBytes { bytes in
                 putIntoRing(record, raw ?? UnsafeRawBufferPointer(rebasing: bytes[fields]), state)
             }
+            // Under the lock, unlike what has no signal: sending one takes longer, and they need not wait for that.
+            sleepers?.wakeSleepers()
             if let connection = state.connection {
                 send(message, template, on: connection, &state)
                 if !state.hasTick { orderTick(connection, &state) }
             }
-            return sleepers
         }
-        sleepers?.wakeSleepers()
     }
     var ended: RelayError {
         RelayError(.unavailable, "\(interface) has ended with its service's run: nothing can be published")

@@ -8,7 +8,7 @@ struct ServedRing: Sendable {
 
     init(_ writer: RingWriter) { (self.writer, reference) = (writer, .passUnretained(writer)) }
 
-    /// Returns the writer if somebody sleeps, to be woken when the lock is free.
+    /// Returns the writer if somebody sleeps, to be woken when the lock is free, or before a signal.
     @inline(__always)
     func put(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> RingWriter? {
         // Kept by `writer`. Neither number, size nor sequence can be refused: they are the lane's.
