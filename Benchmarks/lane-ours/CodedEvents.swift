@@ -1,7 +1,7 @@
 import CLaneSupport
 import RelayCore
 
-/// 4,096 bytes are more numbers than a D-Bus signature can name (255 characters), so no fixed layout: an array of bytes, coded.
+/// An array of bytes, coded.
 struct Block<I: EventInterface>: LaneEvent where I.Durability == Volatile {
     typealias Interface = I
     static var name: String { "Block" }

@@ -26,10 +26,11 @@ import RelayCore
     ) throws where I.Durability == Volatile {
         switch (variant.hasSuffix("-coded"), run.pointee.options.size) {
         case (true, 64): try end(Reading<I>.self, run, variant)
+        case (true, 4_096): try end(Block<I>.self, run, variant)
         case (false, 64): try end(Fixed64<I>.self, run, variant)
-        case (false, 256): try end(Fixed256<I>.self, run, variant)
-        case (false, 1_024): try end(Fixed1024<I>.self, run, variant)
-        case (false, 4_096): try end(Block<I>.self, run, variant)
+        case (false, 256): try end(FixedWords<I, 32>.self, run, variant)
+        case (false, 1_024): try end(FixedWords<I, 128>.self, run, variant)
+        case (false, 4_096): try end(FixedWords<I, 512>.self, run, variant)
         default: lane_fail("size", "\(run.pointee.options.size)")
         }
     }

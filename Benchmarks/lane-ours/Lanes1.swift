@@ -7,8 +7,9 @@ extension MeasuredInterface {
     static var durability: Volatile { Volatile() }
     @ContractBuilder<Self> static var contract: Contract<Self> {
         Fixed64<Self>.self
-        Fixed256<Self>.self
-        Fixed1024<Self>.self
+        FixedWords<Self, 32>.self
+        FixedWords<Self, 128>.self
+        FixedWords<Self, 512>.self
         Block<Self>.self
         Reading<Self>.self
     }

@@ -23,7 +23,8 @@ public enum Contender: String, Codable, CaseIterable, Sendable {
     /// Bytes of the payloads; a hand-over of two words has none.
     public var sizes: [Int] {
         switch self {
-        case .bareWords, .oursCoded, .oursWithSignals: [64]
+        case .bareWords, .oursWithSignals: [64]
+        case .oursCoded: [64, 4_096]
         default: [64, 256, 1_024, 4_096]
         }
     }
