@@ -22,18 +22,23 @@ extension WireDecoder {
         guard node.kind == .array, plan.nodes[Int(node.first)].kind == number.kind else {
             throw problem("it reads an array of \(number) numbers from \(WireEncoder.name(node.kind))")
         }
-        let end = try reader.beginArray(elementAlignment: number.wireSize)
-        let (start, length) = (reader.position, end - reader.position)
-        if length % number.wireSize != 0 { throw WireFault(.arrayLength(length), at: start) }
-        if length / number.wireSize != A.length {
-            throw problem("\(length / number.wireSize) elements came, \(A.length) are declared")
-        }
+        let elements = try reader.elements(of: number)
+        let count = elements.count / number.wireSize
+        if count != A.length { throw problem("\(count) elements came, \(A.length) are declared") }
         (top.state, top.next) = (.single, 1)
-        let bytes = try reader.raw(length)
         // Numbers, so many of them: every byte is valid.
-        if number.isSameOnWire { return bytes.loadUnaligned(as: A.self) }
+        if number.isSameOnWire { return elements.loadUnaligned(as: A.self) }
         do throws(LayoutNumber.Unfit) {
-            return try number.narrowed(bytes).withUnsafeBytes { $0.loadUnaligned(as: A.self) }
+            return try number.narrowed(elements).withUnsafeBytes { $0.loadUnaligned(as: A.self) }
         } catch { throw problem("\(error.value) is no Int8") }
+    }
+}
+extension WireReader {
+    /// Reads an array's elements, whole ones, as they are; valid as long as the reader's bytes.
+    mutating func elements(of number: LayoutNumber) throws(WireFault) -> UnsafeRawBufferPointer {
+        let end = try beginArray(elementAlignment: number.wireSize)
+        let (start, length) = (position, end - position)
+        if length % number.wireSize != 0 { throw WireFault(.arrayLength(length), at: start) }
+        return try raw(length)
     }
 }
