@@ -40,9 +40,11 @@ extension EventPublisher {
         }
         if let after { after.run() }
         if let immediate {
-            for index in immediate.indices {
-                // The array keeps it: not counted once more.
-                Unmanaged.passUnretained(immediate[index])._withUnsafeGuaranteedRef { $0.take(event) }
+            // The list keeps them, also one that cancels itself: not counted once more.
+            withExtendedLifetime(immediate) {
+                for index in immediate.indices {
+                    Unmanaged.passUnretained(immediate[index])._withUnsafeGuaranteedRef { $0.take(event) }
+                }
             }
         }
         return rest
