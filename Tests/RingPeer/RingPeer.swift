@@ -15,7 +15,7 @@ import RingSupport
             case "read":
                 try Following(
                     number: Int(arguments[1]) ?? 0, hasBoard: arguments.contains("board"),
-                    keepsTimes: arguments.contains("times")
+                    keepsTimes: arguments.contains("times"), isLazy: arguments.contains("lazy")
                 ).run()
             case "attack": attack()
             case "insist": insist()
