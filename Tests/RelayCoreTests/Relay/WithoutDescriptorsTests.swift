@@ -4,10 +4,11 @@ import Testing
 
 @testable import RelayCore
 
-/// A volatile interface with the standard budget, and a ring that holds all that is published here.
+/// A volatile interface with a budget that is soon used up, however slow the machine, and a ring that holds all that is published here.
 private enum Far1: EventInterface {
     static let name = "org.example.Far1"
     static let durability = Volatile()
+    static let signalBudget = SignalBudget.perSecond(200, burst: 1_000)
     static var contract: Contract<Self> { Strayed.self }
 }
 private struct Strayed: FixedLayoutEvent {
