@@ -2,7 +2,8 @@ package import RelayCore
 
 /// What a subscriber to a volatile interface has seen, run by run, and whether it can be true.
 ///
-/// Of each run it has seen or been told all from the first event on, but for the run in which it began.
+/// Of each run it has seen or been told all from the first event on, but for the run in which it began. A gap of one reason may
+/// reach around one of another; each counts its own.
 package struct RunAccount {
     /// What is said of a run when the next one begins.
     package struct Run: Hashable, Sendable {
@@ -11,6 +12,13 @@ package struct RunAccount {
         package fileprivate(set) var end: UInt64
         package fileprivate(set) var events = 0
         package fileprivate(set) var gaps = 0
+        /// What came or was counted as missing, and what was before the beginning.
+        fileprivate var accounted: UInt64
+        fileprivate var lastEvent: UInt64
+
+        fileprivate init(epoch: UInt64, after sequence: UInt64) {
+            (self.epoch, end, accounted, lastEvent) = (epoch, sequence, sequence, sequence)
+        }
     }
     package private(set) var present: Run?
     package private(set) var former: [Run] = []
@@ -22,38 +30,44 @@ package struct RunAccount {
     package init() {}
 
     package mutating func take(_ event: any DomainEvent, _ stamp: Stamp) {
-        begin(stamp.epoch, with: stamp.sequence)
+        var run = run(stamp.epoch, with: stamp.sequence)
         let text = "\(stamp.epoch)#\(stamp.sequence)"
-        if stamp.sequence != (present?.end ?? 0) &+ 1 { faults.append("\(text) after #\(present?.end ?? 0)") }
-        if isOver { faults.append("\(text) after the end of its run") }
-        if let run = Runs1.run(of: event, stamp.sequence) {
-            if run != number ?? run { faults.append("\(text) is another run's") }
-            number = run
+        run.accounted += 1
+        if stamp.sequence != run.end &+ 1 { faults.append("\(text) after #\(run.end)") }
+        if stamp.sequence != run.accounted {
+            faults.append("\(text) is number \(run.accounted) by what came and is missing")
+        }
+        if let number = Runs1.run(of: event, stamp.sequence) {
+            if number != self.number ?? number { faults.append("\(text) is another run's") }
+            self.number = number
         } else {
             faults.append("\(text) was never published: \(event)")
         }
-        present?.end = stamp.sequence
-        present?.events += 1
+        (run.end, run.lastEvent, run.events) = (stamp.sequence, stamp.sequence, run.events + 1)
+        present = run
     }
     package mutating func take(_ gap: Gap) {
-        begin(gap.epoch, with: gap.sequences.lowerBound)
+        var run = run(gap.epoch, with: gap.sequences.lowerBound)
         let text = "gap \(gap.epoch)#\(gap.sequences)"
-        if gap.sequences.lowerBound != (present?.end ?? 0) &+ 1 { faults.append("\(text) after #\(present?.end ?? 0)") }
-        if isOver { faults.append("\(text) after the end of its run") }
+        if gap.sequences.lowerBound <= run.lastEvent { faults.append("\(text) after #\(run.lastEvent)") }
         if gap.sequences.upperBound == .max {
             isOver = true
         } else {
-            if let count = gap.count, count != gap.sequences.count { faults.append("\(text) counts \(count)") }
-            present?.end = gap.sequences.upperBound
-            present?.gaps += 1
+            run.end = max(run.end, gap.sequences.upperBound)
+            run.accounted += UInt64(gap.count ?? gap.sequences.count)
+            run.gaps += 1
         }
+        present = run
     }
-    private mutating func begin(_ epoch: UInt64, with sequence: UInt64) {
-        if present?.epoch == epoch { return }
+    private mutating func run(_ epoch: UInt64, with sequence: UInt64) -> Run {
+        if let present, present.epoch == epoch {
+            if isOver { faults.append("\(epoch)#\(sequence) after the end of its run") }
+            return present
+        }
         if former.contains(where: { $0.epoch == epoch }) { faults.append("run \(epoch) once more") }
         if let present { former.append(present) }
-        // It began somewhere in its first run.
-        present = Run(epoch: epoch, end: former.isEmpty ? sequence - min(sequence, 1) : 0)
         (number, isOver) = (nil, false)
+        // It began somewhere in its first run.
+        return Run(epoch: epoch, after: former.isEmpty ? sequence - min(sequence, 1) : 0)
     }
 }
