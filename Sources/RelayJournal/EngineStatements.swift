@@ -1,8 +1,11 @@
 /// The writer's own statements, prepared once.
 struct EngineStatements {
     let begin, commit, rollback, save, release, restore: Statement
-    let insert, counters, last: Statement
+    let insert, insertSeveral, counters, last: Statement
     let oldest, delete, pruned, pages: Statement
+
+    /// So many rows `insertSeveral` inserts: each costs a fifth less than by itself. More save little more.
+    static let rows = 4
 
     init(_ database: Database) throws(SQLiteError) {
         begin = try database.prepare("BEGIN IMMEDIATE")
@@ -11,8 +14,11 @@ struct EngineStatements {
         save = try database.prepare("SAVEPOINT relay_unit")
         release = try database.prepare("RELEASE relay_unit")
         restore = try database.prepare("ROLLBACK TO relay_unit")
-        insert = try database.prepare(
-            "INSERT INTO relay_events (interface, sequence, name, schema, time, body) VALUES (?, ?, ?, ?, ?, ?)")
+        let (columns, row) = ("relay_events (interface, sequence, name, schema, time, body)", "(?, ?, ?, ?, ?, ?)")
+        insert = try database.prepare("INSERT INTO \(columns) VALUES \(row)")
+        // FAIL, not ABORT: a failure undoes the whole group anyway, and the statement needs no journal of its own.
+        insertSeveral = try database.prepare(
+            "INSERT OR FAIL INTO \(columns) VALUES " + Array(repeating: row, count: Self.rows).joined(separator: ", "))
         counters = try database.prepare(
             "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ? WHERE id = ?")
         last = try database.prepare("UPDATE relay_names SET last = ? WHERE interface = ? AND name = ?")

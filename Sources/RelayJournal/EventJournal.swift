@@ -4,8 +4,8 @@ public import RelayCore
 ///
 /// - Order: units of work run one after the other. Events leave after their unit was committed, in the order of their
 ///   sequences, and before whoever published them goes on.
-/// - Isolation: a thread of the journal's own writes, another one reads; both are used from any thread. A unit that comes alone
-///   is committed on the thread that runs its caller's task, which waits for the disk then: never an actor's, one thread of the
+/// - Isolation: a thread of the journal's own reads, and one writes what takes long; both are used from any thread. Units that take a
+///   moment are committed on a thread of the cooperative pool, which waits for the disk then: never an actor's, one thread of the
 ///   process at a time, and none where the process has but one processor.
 /// - Loss: what was committed is lost by nothing but the disk (see `Synchronous`); what fails leaves no trace, and no hole in
 ///   the sequences. After an I/O error at a commit nobody can know: the journal takes nothing more, and a restart finds out.
@@ -65,8 +65,7 @@ public final class EventJournal: EventLog {
     /// What `body` throws undoes this unit alone, and is rethrown. Units that came while the disk was busy share a commit, not
     /// a fate.
     ///
-    /// - Isolation: `body` runs on the journal's thread, or, when no other unit is at hand, on one of the cooperative pool (see
-    ///   `EventJournal`); never on its caller's actor. It keeps all others waiting: no waiting in it, least of all for another unit.
+    /// - Isolation: `body` runs on the journal's thread or on one of the cooperative pool (see `EventJournal`); never on its caller's actor. It keeps all others waiting: no waiting in it, least of all for another unit.
     ///   Neither the caller's task-local values nor its cancellation can be counted on in it.
     ///
     /// Throws `StorageFull` or `Unavailable` when nothing was done, `OutcomeUnknown` when that cannot be known.

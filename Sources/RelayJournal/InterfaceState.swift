@@ -30,6 +30,8 @@ struct InterfaceState {
     private var isTouched: [Bool]
     /// What the transaction is to emit.
     var emissions: [CommittedEvent] = []
+    /// The times of the last of these, which have no rows yet.
+    var unwritten: [UInt64] = []
     /// When the oldest event that is kept was published; nil when none is.
     var oldestTime: UInt64?
 
@@ -40,19 +42,20 @@ struct InterfaceState {
         isTouched = [Bool](repeating: false, count: names.count)
     }
 
-    /// The place of the next event, and the whole body that it gets.
-    mutating func place(_ event: Int, _ fields: [UInt8], at time: UInt64) -> CommittedEvent {
+    /// Gives the next event its place, and its body the stamp.
+    mutating func append(_ event: Int, _ body: consuming EventBody, at time: UInt64) {
         let sequence = counters.sequence + 1
-        let body = Self.body(fields, sequence, previous: counters.last[event], time)
+        body.stamp(sequence, previous: counters.last[event], at: time)
         counters.sequence = sequence
         counters.last[event] = sequence
         counters.events += 1
-        counters.bytes += UInt64(body.count)
+        counters.bytes += UInt64(body.bytes.count)
         if !isTouched[event] {
             isTouched[event] = true
             touched.append(event)
         }
-        return CommittedEvent(event: event, sequence: sequence, body: body, fieldsLength: fields.count)
+        emissions.append(CommittedEvent(event: event, sequence: sequence, body: body))
+        unwritten.append(time)
     }
     mutating func wasCommitted(at time: UInt64) {
         committed = counters
@@ -61,7 +64,7 @@ struct InterfaceState {
     }
     mutating func wasRolledBack() {
         counters = committed
-        emissions = []
+        (emissions, unwritten) = ([], [])
         untouch()
     }
     /// How urgently something is to be removed.
@@ -79,20 +82,5 @@ struct InterfaceState {
     private mutating func untouch() {
         for name in touched { isTouched[name] = false }
         touched.removeAll(keepingCapacity: true)
-    }
-
-    /// A signal's whole body: the fields, then the stamp, from the next multiple of 8 on.
-    static func body(_ fields: [UInt8], _ sequence: UInt64, previous: UInt64, _ time: UInt64) -> [UInt8] {
-        let stamp = (fields.count + 7) & ~7
-        return [UInt8](unsafeUninitializedCapacity: stamp + 24) { buffer, count in
-            // Every byte up to `count` is written: the fields, the padding, the stamp.
-            let raw = UnsafeMutableRawBufferPointer(buffer)
-            fields.withUnsafeBytes { raw.copyMemory(from: $0) }
-            for index in fields.count..<stamp { raw[index] = 0 }
-            raw.storeBytes(of: sequence.littleEndian, toByteOffset: stamp, as: UInt64.self)
-            raw.storeBytes(of: previous.littleEndian, toByteOffset: stamp + 8, as: UInt64.self)
-            raw.storeBytes(of: time.littleEndian, toByteOffset: stamp + 16, as: UInt64.self)
-            count = stamp + 24
-        }
     }
 }

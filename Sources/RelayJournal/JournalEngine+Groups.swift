@@ -18,46 +18,40 @@ extension JournalEngine {
         var time: UInt64 = 0
     }
 
-    /// So many callers the writer resumes itself.
-    private static let fewCallers = 15
-
-    /// Does everything that is asked for, in groups; returns when all callers have been told.
+    /// Does everything that is asked for, in groups, and tells the callers of all but the last, whose outcome it returns.
     ///
     /// - Parameter more: called when a group could be committed; adds what is to share its commit, and returns whether that is
     ///   anything.
-    func run(_ works: inout [JournalWork], more: (inout [JournalWork]) -> Bool) {
-        var place = 0
+    func run(_ works: inout [JournalWork], more: (inout [JournalWork]) -> Bool) -> GroupOutcome? {
+        var (place, last): (Int, GroupOutcome?) = (0, nil)
         while place < works.count {
+            last?.tell(works)
+            last = nil
             if case .call(let body) = works[place] {
                 body(self)
                 place += 1
             } else {
                 relieveIfStarved()
-                place = runGroup(&works, from: place, more)
+                let outcome = runGroup(&works, from: place, more)
+                (place, last) = (outcome.range.endIndex, outcome)
             }
         }
+        return last
     }
-    /// Returns where the next group begins.
     private func runGroup(
         _ works: inout [JournalWork], from start: Int, _ more: (inout [JournalWork]) -> Bool
-    ) -> Int {
-        if let refusal = refusal() {
-            works[start].finish(refusal)
-            return start + 1
-        }
-        var end = start
+    ) -> GroupOutcome {
+        if let refusal = refusal() { return GroupOutcome(range: start..<start + 1, doom: refusal) }
         do {
             try sql.begin.run()
         } catch {
-            let refusal = consequence(of: error)
-            while end < works.count, !works[end].isCall {
-                works[end].finish(refusal)
-                end += 1
-            }
-            return end
+            let end = works[start...].firstIndex { $0.isCall } ?? works.count
+            return GroupOutcome(range: start..<end, doom: consequence(of: error))
         }
+        var end = start
+        group.time = Timestamp.now.microseconds
         repeat {
-            if let failure = perform(works[end]) { group.failures.append((end, failure)) }
+            if let failure = perform(&works[end]) { group.failures.append((end, failure)) }
             end += 1
         } while group.doom == nil && (end < works.count || more(&works)) && !works[end].isCall
         do {
@@ -65,27 +59,12 @@ extension JournalEngine {
         } catch {
             group.doom = (error, error)
         }
-        let doom = group.doom
-        if doom == nil { emit() }
-        var failures = group.failures[...]
+        let outcome = GroupOutcome(range: start..<end, failures: group.failures, doom: group.doom?.others)
+        if group.doom == nil { emit() }
         // Keeps the memory: the next group will be as large.
         group.dirty.removeAll(keepingCapacity: true)
         (group.volatile, group.failures, group.doom) = ([], [], nil)
-        if end - start > Self.fewCallers && failures.isEmpty && doom == nil {
-            resume(works[start..<end])
-            return end
-        }
-        for place in start..<end {
-            let own = failures.first?.place == place ? failures.removeFirst().error : nil
-            works[place].finish(own ?? doom?.others)
-        }
-        return end
-    }
-    /// Lets many go on, by threads of the pool: the writer goes on with the next group.
-    private func resume(_ works: ArraySlice<JournalWork>) {
-        // By two: one alone would find the other asleep, and wake it, each time that it has done what came before.
-        let middle = works.startIndex + works.count / 2
-        for half in [works[..<middle], works[middle...]] { Task.detached { for work in half { work.finish(nil) } } }
+        return outcome
     }
     /// Why nothing may be tried now.
     private func refusal() -> RelayError? {
@@ -104,11 +83,16 @@ extension JournalEngine {
 
     // MARK: Units
 
-    private func perform(_ work: JournalWork) -> (any Error)? {
-        group.time = Timestamp.now.microseconds
+    private func perform(_ work: inout JournalWork) -> (any Error)? {
         switch work {
-        case .events(let events, _): return insert(events)
-        case .unit(let body): return perform(body)
+        case .event(let event, let continuation):
+            // Out of there, so that nobody else holds it: its stamp is written in place.
+            work = .events([], continuation)
+            return take(event)
+        case .events(let events, _): return take(events)
+        case .unit(let body):
+            group.time = Timestamp.now.microseconds
+            return perform(body)
         case .call: return nil
         }
     }
@@ -123,7 +107,7 @@ extension JournalEngine {
         if failure == nil && group.isSaved && database.hasOpenForeignKeys {
             failure = RelayError(.conflict, "\(file.path): FOREIGN KEY constraint failed; the unit was undone")
         }
-        if failure == nil { failure = insert(group.events) }
+        if failure == nil { failure = take(group.events) }
         if group.doom == nil && group.isSaved {
             do {
                 if failure != nil { try sql.restore.run() }
@@ -177,114 +161,9 @@ extension JournalEngine {
         )
         throw own
     }
-    private func doom(_ error: SQLiteError) {
+    func doom(_ error: SQLiteError) {
         let error = consequence(of: error)
         group.doom = (error, error)
-    }
-
-    // MARK: Events
-
-    /// Gives events their places. Returns why not: then the group is doomed, or nothing was done.
-    private func insert(_ events: [EncodedEvent]) -> RelayError? {
-        for event in events {
-            guard case .durable(let interface, let number, _) = event else { continue }
-            if !interfaces.indices.contains(interface) || !interfaces[interface].names.indices.contains(number) {
-                return RelayError(.internalFailure, "no event \(number) of interface \(interface) in \(file.path)")
-            }
-        }
-        for event in events {
-            switch event {
-            case .volatile(let body): group.volatile.append(body)
-            case .durable(let interface, let number, let fields):
-                do { try insert(number, fields, at: interface) } catch {
-                    doom(error)
-                    return group.doom?.own
-                }
-            }
-        }
-        return nil
-    }
-    private func insert(_ number: Int, _ fields: [UInt8], at index: Int) throws(SQLiteError) {
-        if interfaces[index].touched.isEmpty { group.dirty.append(index) }
-        let event = interfaces[index].place(number, fields, at: group.time)
-        let (name, schema) = (interfaces[index].names[number].bytes, interfaces[index].names[number].schema)
-        let insert = sql.insert
-        insert.bind(interfaces[index].id, at: 1)
-        insert.bind(Int64(bitPattern: event.sequence), at: 2)
-        insert.bind(borrowed: name, at: 3)
-        insert.bind(schema, at: 4)
-        insert.bind(Int64(bitPattern: group.time), at: 5)
-        // The step is within the call: the borrowed bytes are not looked at later.
-        let failure = event.body.withUnsafeBytes { bytes -> SQLiteError? in
-            insert.bind(borrowed: bytes, at: 6)
-            defer { insert.reset() }
-            do throws(SQLiteError) {
-                _ = try insert.step()
-                return nil
-            } catch { return error }
-        }
-        if let failure { throw failure }
-        interfaces[index].emissions.append(event)
-    }
-    private func commitGroup() throws(RelayError) {
-        do throws(SQLiteError) {
-            for index in group.dirty { try writeCounters(of: interfaces[index]) }
-        } catch {
-            rollBack()
-            throw consequence(of: error)
-        }
-        faults.at?(.beforeCommit)
-        try commitTransaction()
-        for index in group.dirty { interfaces[index].wasCommitted(at: group.time) }
-        faults.at?(.afterCommit)
-    }
-    private func writeCounters(of interface: InterfaceState) throws(SQLiteError) {
-        let counters = interface.counters
-        let statement = sql.counters
-        statement.bind(Int64(bitPattern: counters.sequence), at: 1)
-        statement.bind(Int64(bitPattern: counters.events), at: 2)
-        statement.bind(Int64(bitPattern: counters.bytes), at: 3)
-        statement.bind(interface.id, at: 4)
-        try runOnce(statement)
-        for name in interface.touched {
-            let statement = sql.last
-            statement.bind(Int64(bitPattern: counters.last[name]), at: 1)
-            statement.bind(interface.id, at: 2)
-            statement.bind(borrowed: interface.names[name].bytes, at: 3)
-            try runOnce(statement)
-        }
-    }
-    private func runOnce(_ statement: Statement) throws(SQLiteError) {
-        defer { statement.reset() }
-        _ = try statement.step()
-    }
-
-    // MARK: What leaves
-
-    private func emit() {
-        var isFirst = true
-        for index in group.dirty {
-            let lane = interfaces[index].logged.lane
-            var events: [CommittedEvent] = []
-            swap(&events, &interfaces[index].emissions)
-            if let at = faults.at {
-                for event in events {
-                    if !isFirst { at(.betweenEmissions) }
-                    isFirst = false
-                    lane.emit([event])
-                }
-            } else {
-                lane.emit(events)
-            }
-            events.removeAll(keepingCapacity: true)
-            swap(&events, &interfaces[index].emissions)
-        }
-        for send in group.volatile {
-            if !isFirst { faults.at?(.betweenEmissions) }
-            isFirst = false
-            send()
-        }
-        faults.at?(.beforeResume)
     }
 }
 
@@ -293,7 +172,7 @@ extension JournalWork {
     /// Lets the caller go on.
     func finish(_ failure: (any Error)?) {
         switch self {
-        case .events(_, let continuation):
+        case .event(_, let continuation), .events(_, let continuation):
             if let failure { continuation.resume(throwing: failure) } else { continuation.resume() }
         case .unit(let body): body.finish(failure)
         case .call: break

@@ -79,6 +79,12 @@ extension JournalEngine {
         }
         return next
     }
+    /// When there will be something for `keep` to do; nil when there is now.
+    func idleUntil() -> UInt64? {
+        if keeping.hasFreed { return nil }
+        let due = nextKeeping()
+        return due > MonotonicClock.now ? due : nil
+    }
     /// The monotonic clock's time for one of the system's, which can be set: never trusted for longer than a minute.
     private static func time(of until: UInt64?, _ now: UInt64, _ wall: UInt64) -> UInt64 {
         guard let until else { return .max }

@@ -48,6 +48,11 @@ final class JournalStorage: EventLogStorage {
             if !isTaken { continuation.resume() }
         }
     }
+    func commit(_ event: EncodedEvent) async throws {
+        try await withUnsafeThrowingContinuation { continuation in
+            writer.submit(.event(event, continuation))
+        }
+    }
     func commit(_ events: [EncodedEvent]) async throws {
         try await withUnsafeThrowingContinuation { continuation in
             writer.submit(.events(events, continuation))

@@ -5,7 +5,9 @@ import RelayCore
 /// Its continuations are unsafe ones: `submit` finishes each work once. The checked ones' layout is known at run time only,
 /// which made each copy of a work several calls into the runtime.
 enum JournalWork: Sendable {
-    /// Events that were encoded before.
+    /// An event that was encoded before.
+    case event(EncodedEvent, UnsafeContinuation<Void, any Error>)
+    /// Several, for one transaction.
     case events([EncodedEvent], UnsafeContinuation<Void, any Error>)
     /// A closure over state and events.
     case unit(any UnitBody)

@@ -4,9 +4,8 @@ import Synchronization
 
 /// The thread that writes, and the queue before it.
 ///
-/// The thread takes what has queued up, and commits it together with what comes until it has done that. A caller that finds
-/// nothing to share a commit with *leads*: it does its own work on its own thread, and nobody wakes anybody. `WriterQueue` says who
-/// has the engine.
+/// What has queued up is committed together with what comes until that is done: by a *leader*, on a thread of the cooperative
+/// pool, so that nobody has to be woken; or by the thread, which also does what takes longer. `WriterQueue` says who has the engine.
 final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     private struct State {
         var queue: WriterQueue<JournalEngine>
@@ -41,17 +40,36 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         case .refused:
             work.finish(closed())
             return false
-        case .queued(let mustWake): if mustWake { state.announce() }
-        case .lead(let engine): lead(work, engine)
+        case .queued(let next): go(on: next)
+        case .lead(let engine):
+            var works = [work]
+            lead(&works, engine)
         }
         return true
     }
-    private func lead(_ work: JournalWork, _ engine: JournalEngine) {
-        var works = [work]
-        commit(&works, engine) { _ in false }
+    private func go(on next: WriterQueue<JournalEngine>.Next) {
+        switch next {
+        case .nothing: break
+        case .wake: state.announce()
+        case .schedule:
+            Task.detached { [self] in
+                var works: [JournalWork] = []
+                if let engine = state.withLock({ $0.queue.takeLead(&works, by: pthread_self()) }) {
+                    lead(&works, engine)
+                } else {
+                    permit?.giveBack()
+                }
+            }
+        }
+    }
+    private func lead(_ works: inout [JournalWork], _ engine: JournalEngine) {
+        let outcome = commit(&works, engine, asLeader: true)
         let due = engine.nextKeeping()
         permit?.giveBack()
-        if state.withLock({ $0.queue.putBack(engine, due: due) }) { state.announce() }
+        let next = state.withLock { $0.queue.putBack(engine, due: due, permit) }
+        outcome?.tell(works)
+        // After that: who is told may come again before the next leader.
+        go(on: next)
     }
     func closed() -> RelayError { RelayError(.unavailable, "the journal \(path) is closed: nothing was done") }
 
@@ -78,12 +96,15 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
 
     // MARK: With the engine
 
-    private func commit(
-        _ works: inout [JournalWork], _ engine: JournalEngine, more: (inout [JournalWork]) -> Bool
-    ) {
-        engine.run(&works, more: more)
+    /// Those who come while it is done share the commit. Whoever the outcome is for is to be told after the engine was put back, so
+    /// that they find it there when they come again.
+    private func commit(_ works: inout [JournalWork], _ engine: JournalEngine, asLeader: Bool) -> GroupOutcome? {
+        let outcome = engine.run(&works) { works in
+            state.withLock { $0.queue.takeMore(&works, asLeader: asLeader) }
+        }
         activity.commits.add(1, ordering: .relaxed)
         tell(engine)
+        return outcome
     }
     private func tell(_ engine: JournalEngine) {
         guard let failure = engine.failure else { return }
@@ -117,14 +138,19 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     private func loop() -> JournalEngine {
         var works: [JournalWork] = []
         var deadline: UInt64 = 0
-        var last = Group(count: 0, end: 0)
         while true {
             let (engine, isOver) = take(&works, until: deadline)
             if isOver { return engine }
-            if !works.isEmpty {
-                commit(&works, engine) { takeMore(&$0, after: last) }
-                last = (works.count, MonotonicClock.now)
+            let outcome = works.isEmpty ? nil : commit(&works, engine, asLeader: false)
+            if outcome != nil, let due = engine.idleUntil() {
+                deadline = due
+                state.withLock { $0.queue.putBack(engine, until: deadline) }
+                outcome?.tell(works)
+                works.removeAll(keepingCapacity: true)
+                continue
             }
+            // What there is to keep takes longer.
+            outcome?.tell(works)
             // Not under the lock: what it held goes here. The queue gets the memory back.
             works.removeAll(keepingCapacity: true)
             deadline = engine.keep(isIdle: waiting == 0)
@@ -132,29 +158,6 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
             state.withLock { $0.queue.putBack(engine, until: deadline) }
         }
     }
-    private typealias Group = (count: Int, end: UInt64)
-
-    /// Those who came while the group was done share its commit. If they were few, those of the last one are given a moment to
-    /// come again, each time that one has: a commit for one of them costs as much as one for all.
-    private func takeMore(_ works: inout [JournalWork], after last: Group) -> Bool {
-        if state.withLock({ $0.queue.takeMore(&works) }) { return true }
-        if works.count >= min(last.count, Self.few) { return false }
-        let start = MonotonicClock.now
-        if start - last.end > Self.absence { return false }
-        repeat {
-            // They may need this processor.
-            sched_yield()
-            if state.withLock({ $0.queue.takeMore(&works) }) { return true }
-        } while MonotonicClock.now - start < Self.patience
-        return false
-    }
-    /// Many make up for a commit, whoever is missing.
-    private static let few = 15
-    /// How long the next one is waited for, in nanoseconds: a small part of an fsync.
-    private static let patience: UInt64 = 10_000
-    /// Who was not back after so long, in nanoseconds, has something else to do.
-    private static let absence: UInt64 = 200_000
-
     private func take(_ works: inout [JournalWork], until deadline: UInt64) -> (engine: JournalEngine, isOver: Bool) {
         var deadline = deadline
         while true {

@@ -2,9 +2,8 @@ import Glibc
 
 /// What waits for the engine, and who has the engine: what the writer's lock guards.
 ///
-/// Invariant: the engine is here, or with the one thread that took it: the writer's, or a leader's, which does its own work
-/// alone. Nobody else touches it until it is put back. Whoever makes the engine free, or adds to what waits for a free one, wakes
-/// the writer's thread if it sleeps.
+/// Invariants: the engine is here, or with the one thread that took it: the writer's, or a leader's. Nobody else touches it until
+/// it is put back. While something waits for a free engine, the writer's thread is awake or woken, or a leader is on its way.
 struct WriterQueue<Engine> {
     private enum Place {
         case here(Engine)
@@ -13,15 +12,23 @@ struct WriterQueue<Engine> {
     }
     enum Answer {
         case refused
-        case queued(mustWake: Bool)
+        case queued(Next)
         /// To be done at once, with the engine, which `putBack` wants afterwards.
         case lead(Engine)
+    }
+    /// What to do for what waits.
+    enum Next {
+        case nothing
+        /// Wake the writer's thread.
+        case wake
+        /// Have a leader come who takes what waits then, with the permit: behind those in the pool's queue who may add to it.
+        case schedule
     }
     /// In the order in which they came.
     private(set) var works: [JournalWork] = []
     private(set) var isEnding = false
     private var place: Place
-    /// So many shared the last commit. Where several publish, more come to share one while somebody wakes the thread.
+    /// So many shared the last commit. Where several publish, who leads at once keeps the others waiting for a whole fsync.
     private var lastGroup = 0
     /// The writer's thread is to look what there is to keep: it begins with that. Nobody leads before it has.
     private var isDue = true
@@ -30,6 +37,10 @@ struct WriterQueue<Engine> {
     /// When it looks by itself.
     private var deadline: UInt64 = 0
     private var isAsleep = false
+    /// What waits is for the thread: there is something among it that nobody leads.
+    private var isThreads = false
+    /// A leader of what waits is on its way.
+    private var isScheduled = false
 
     /// So many callers share a commit at most.
     private static var groupLimit: Int { 512 }
@@ -46,30 +57,49 @@ struct WriterQueue<Engine> {
     /// Takes work in: to wait, or to be done by who brings it.
     mutating func accept(_ work: JournalWork, by thread: pthread_t, _ permit: CommitPermit?) -> Answer {
         if isEnding { return .refused }
-        guard case .here(let engine) = place else {
-            works.append(work)
-            return .queued(mustWake: false)
-        }
-        if works.isEmpty, lastGroup <= 1, !isDue, work.isSmall, let permit, permit.take() {
+        if case .here(let engine) = place, works.isEmpty, lastGroup <= 1, !isDue, work.isSmall, let permit,
+            permit.take()
+        {
             place = .taken(by: thread)
             return .lead(engine)
         }
         works.append(work)
-        return .queued(mustWake: mustWake())
+        if !work.isSmall { isThreads = true }
+        guard case .here = place else { return .queued(.nothing) }
+        return .queued(next(permit))
+    }
+    /// For what waits while the engine is free.
+    private mutating func next(_ permit: CommitPermit?) -> Next {
+        if !isAsleep { return .nothing }
+        if !isThreads && !isDue && !isEnding {
+            if isScheduled { return .nothing }
+            if let permit, permit.take() {
+                isScheduled = true
+                return .schedule
+            }
+        }
+        isAsleep = false
+        return .wake
     }
     /// Takes nothing in from now on. Wake the thread then.
     mutating func end() { isEnding = true }
-    /// The leader's work is done. Returns whether the thread has to be woken.
+    /// For the leader who was scheduled: takes the engine, and what waits. Returns nil when that is others' by now.
+    ///
+    /// - Parameter works: empty.
+    mutating func takeLead(_ works: inout [JournalWork], by thread: pthread_t) -> Engine? {
+        isScheduled = false
+        guard !isDue, !isEnding, !isThreads, !self.works.isEmpty, case .here(let engine) = place else { return nil }
+        place = .taken(by: thread)
+        _ = takeMore(&works, asLeader: true)
+        return engine
+    }
+    /// The leader's work is done, and it has given the permit back.
     ///
     /// - Parameter due: when there will be something to keep.
-    mutating func putBack(_ engine: Engine, due: UInt64) -> Bool {
+    mutating func putBack(_ engine: Engine, due: UInt64, _ permit: CommitPermit?) -> Next {
         place = .here(engine)
         if due < deadline && deadline - due > Self.slack { (isDue, mustKeep) = (true, true) }
-        return (isDue || isEnding || !works.isEmpty) && mustWake()
-    }
-    private mutating func mustWake() -> Bool {
-        defer { isAsleep = false }
-        return isAsleep
+        return isDue || isEnding || !works.isEmpty ? next(permit) : .nothing
     }
 
     // MARK: From the writer's thread
@@ -88,11 +118,13 @@ struct WriterQueue<Engine> {
         defer { (isDue, mustKeep) = (false, false) }
         (place, isAsleep) = (.taken(by: thread), false)
         if mustKeep && !(isEnding && self.works.isEmpty) { return (engine, false) }
-        _ = takeMore(&works)
+        _ = takeMore(&works, asLeader: false)
+        if self.works.isEmpty { isThreads = false }
         return (engine, isEnding && works.isEmpty)
     }
     /// For who has the engine: adds what has queued up since, as long as a group may grow. Returns whether that was anything.
-    mutating func takeMore(_ works: inout [JournalWork]) -> Bool {
+    mutating func takeMore(_ works: inout [JournalWork], asLeader: Bool) -> Bool {
+        if asLeader && isThreads { return false }
         let count = min(self.works.count, Self.groupLimit - works.count)
         if count <= 0 { return false }
         if works.isEmpty && count == self.works.count {
@@ -118,7 +150,7 @@ extension JournalWork {
     fileprivate var isSmall: Bool {
         switch self {
         case .events(let events, _): events.count <= 64
-        case .unit: true
+        case .event, .unit: true
         case .call: false
         }
     }

@@ -32,6 +32,7 @@ package final class MemoryLogStorage: EventLogStorage {
         state.withLock { ($0.lanes, $0.encoder) = (interfaces, encoder) }
         return store.change { streams in interfaces.map { streams[$0.name, default: MemoryStream()].begin($0) } }
     }
+    package func commit(_ event: EncodedEvent) async throws { try await commit([event]) }
     package func commit(_ events: [EncodedEvent]) async throws {
         guard let writer = loops.withLock({ $0?.writer }) else { throw Self.closed }
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
@@ -65,9 +66,8 @@ package final class MemoryLogStorage: EventLogStorage {
             events.map { event -> @Sendable () -> Void in
                 switch event {
                 case .volatile(let publish): return publish
-                case .durable(let interface, let event, let fields):
-                    let committed = streams[lanes[interface].name, default: MemoryStream()].append(
-                        event, fields: fields)
+                case .durable(let interface, let event, let body):
+                    let committed = streams[lanes[interface].name, default: MemoryStream()].append(event, body)
                     return { lanes[interface].lane.emit([committed]) }
                 }
             }

@@ -32,16 +32,15 @@ package struct MemoryStream: Sendable {
         schemas[number] = schema
         return number
     }
-    mutating func append(_ event: Int, fields: [UInt8]) -> CommittedEvent {
+    mutating func append(_ event: Int, _ body: EventBody) -> CommittedEvent {
         let number = numbers[event]
         let name = schemas[number]?.event ?? ""
-        var body = WireWriter(capacity: fields.count + 32)
-        body.append(fields)
-        for value in [head + 1, last[name] ?? 0, Timestamp.now.microseconds] { body.uint64(value) }
+        var body = body
         head += 1
+        body.stamp(head, previous: last[name] ?? 0, at: Timestamp.now.microseconds)
         last[name] = head
         rows.append(Row(name: name, schema: number, sequence: head, body: body.bytes))
-        return CommittedEvent(event: event, sequence: head, body: body.bytes, fieldsLength: fields.count)
+        return CommittedEvent(event: event, sequence: head, body: body)
     }
     /// Removes what is not above a sequence; what was removed last of each name.
     mutating func prune(through sequence: UInt64) -> [String: UInt64] {

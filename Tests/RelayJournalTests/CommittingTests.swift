@@ -154,15 +154,4 @@ import Testing
         #expect(
             steps.withLock { $0 } == [.beforeCommit, .afterCommit, .betweenEmissions, .betweenEmissions, .beforeResume])
     }
-    @Test("bodies are fields, padding and stamp") func bodies() {
-        for count in 0...17 {
-            let fields = [UInt8](repeating: 7, count: count)
-            let body = InterfaceState.body(fields, 0x0102_0304_0506_0708, previous: 9, .max)
-            let stamp = (count + 7) / 8 * 8
-            #expect(body.count == stamp + 24 && Array(body[..<count]) == fields)
-            #expect(body[count..<stamp].allSatisfy { $0 == 0 })
-            #expect(Array(body[stamp..<stamp + 8]) == [8, 7, 6, 5, 4, 3, 2, 1])
-            #expect(Array(body[(stamp + 8)...]) == [9, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 255, count: 8))
-        }
-    }
 }

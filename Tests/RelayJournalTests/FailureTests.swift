@@ -100,7 +100,7 @@ import Testing
         #expect(error?.message.contains(directory.database) == true && error?.message.contains("make room") == true)
         #expect(ledger.lane.sequences == Array(1...booked))
         // As long as there is no room for the reserve, at once.
-        #expect(access(directory.path + "/reserve", F_OK) != 0)
+        #expect(await eventually { access(directory.path + "/reserve", F_OK) != 0 })
         let refusal = await #expect(throws: RelayError.self) { try await ledger.book(8) }
         #expect(
             refusal?.code == .storageFull

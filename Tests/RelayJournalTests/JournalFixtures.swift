@@ -84,7 +84,7 @@ struct LedgerEncoder: EventEncoder {
         case let event as Closed:
             var writer = WireWriter()
             writer.int32(event.year)
-            return .durable(interface: 0, event: 1, fields: writer.bytes)
+            return .durable(interface: 0, event: 1, body: EventBody(&writer))
         case let event as Moved: return .volatile { [moved] in moved(event.place) }
         default: throw RelayError(.notFound, "no such event")
         }
@@ -93,7 +93,7 @@ struct LedgerEncoder: EventEncoder {
         var writer = WireWriter()
         writer.int64(amount)
         try? writer.string(text)
-        return .durable(interface: 0, event: 0, fields: writer.bytes)
+        return .durable(interface: 0, event: 0, body: EventBody(&writer))
     }
     static let schemas = [
         EventSchema(

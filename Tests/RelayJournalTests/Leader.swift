@@ -15,8 +15,9 @@ final class Leader: Sendable {
     init(_ writer: JournalWriter, amount: Int64 = 1, _ body: @escaping @Sendable () -> Void) {
         run { leader in
             while !leader.isOver {
-                writer.submit(.unit(Unit(leader, amount, body)))
-                while writer.waiting > 0 { usleep(100) }
+                let unit = Unit(leader, amount, body)
+                writer.submit(.unit(unit))
+                while !unit.isFinished.load(ordering: .acquiring) { usleep(100) }
             }
         }
     }
@@ -53,6 +54,7 @@ final class Leader: Sendable {
         private let amount: Int64
         private let body: @Sendable () -> Void
         private let thread = pthread_self()
+        let isFinished = Atomic<Bool>(false)
 
         init(_ leader: Leader, _ amount: Int64, _ body: @escaping @Sendable () -> Void) {
             (self.leader, self.amount, self.body) = (leader, amount, body)
@@ -62,7 +64,10 @@ final class Leader: Sendable {
             body()
             try unit.publish(Booked(amount: amount, text: ""))
         }
-        func finish(_ failure: (any Error)?) { if !(failure is NotLed) { leader.end(failure) } }
+        func finish(_ failure: (any Error)?) {
+            if !(failure is NotLed) { leader.end(failure) }
+            isFinished.store(true, ordering: .releasing)
+        }
     }
 }
 

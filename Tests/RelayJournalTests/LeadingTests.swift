@@ -16,11 +16,19 @@ import Testing
         #expect(emitted.withLock { $0 } == [] && ledger.lane.sequences == [1])
         #expect(try await ledger.page().head == 1)
     }
-    @Test("those who come meanwhile are the next group, in their order") func group() async throws {
+    @Test(
+        "those who come before its commit share it, and those who come during it the next one, in their order",
+        arguments: [1, 2])
+    func group(commits: Int) async throws {
         let disk = try FaultDisk()
-        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name, permit: CommitPermit())
-        let held = Held()
-        let leader = Leader(ledger.writer, amount: 0) { held.wait() }
+        let held = Held(isArmed: false)
+        var faults = disk.faults
+        faults.at = { step in if commits == 2 && step == .beforeCommit { held.wait() } }
+        let ledger = try Ledger(TestDirectory(), faults: faults, vfs: disk.name, permit: CommitPermit())
+        let leader = Leader(ledger.writer, amount: 0) {
+            held.arm()
+            if commits == 1 { held.wait() }
+        }
         #expect(await eventually { held.isHeld })
         let before = disk.calls(.sync)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -32,7 +40,7 @@ import Testing
             held.release()
             try await group.waitForAll()
         }
-        #expect(leader.isOver && disk.calls(.sync) - before == 2)
+        #expect(await eventually { leader.isOver } && disk.calls(.sync) - before == commits)
         #expect(ledger.lane.emitted.map { Stamped($0.body).amount } == Array(0...50))
         #expect(ledger.lane.sequences == Array(1...51))
     }
@@ -69,8 +77,7 @@ import Testing
         #expect(!closer.isOver && !leader.isOver)
         #expect(throws: RelayError.self) { _ = try EventJournal(directory: directory.path) }
         held.release()
-        #expect(await eventually { closer.isOver })
-        #expect(leader.isOver && leader.failure == nil)
+        #expect(await eventually { closer.isOver && leader.isOver } && leader.failure == nil)
         try await queued.value
         #expect(ledger.lane.sequences == [1, 2])
         #expect(try Ledger(directory, epoch: 2).run.head == 2)
@@ -108,23 +115,28 @@ import Testing
     @Test("a failure at its commit is told, and refuses those behind it", arguments: [false, true])
     func failing(isClosing: Bool) async throws {
         let disk = try FaultDisk()
-        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name, permit: CommitPermit())
+        let held = Held()
+        let isLed = Mutex(false)
+        var faults = disk.faults
+        faults.at = { step in
+            guard step == .beforeCommit, isLed.withLock({ $0 }) else { return }
+            held.wait()
+            disk.fail(.sync, with: .syncing, of: "-wal")
+        }
+        let ledger = try Ledger(TestDirectory(), faults: faults, vfs: disk.name, permit: CommitPermit())
         let told = Mutex<[RelayError.Code]>([])
         ledger.storage.onFailure { [journal = ledger.journal] error in
             told.withLock { $0.append(error.code) }
             if isClosing { journal.close() }
         }
-        let held = Held()
-        let leader = Leader(ledger.writer) {
-            held.wait()
-            disk.fail(.sync, with: .syncing, of: "-wal")
-        }
+        let leader = Leader(ledger.writer) { isLed.withLock { $0 = true } }
         #expect(await eventually { held.isHeld })
         let queued = Task { try await ledger.book(2) }
         #expect(await eventually { ledger.writer.waiting == 1 })
         held.release()
         let refusal = await #expect(throws: RelayError.self) { try await queued.value }
-        #expect(refusal?.code == .unavailable && leader.isOver && leader.failure?.code == .outcomeUnknown)
+        #expect(await eventually { leader.isOver })
+        #expect(refusal?.code == .unavailable && leader.failure?.code == .outcomeUnknown)
         #expect(told.withLock { $0 } == [.outcomeUnknown] && ledger.lane.sequences == [])
         ledger.journal.close()
     }

@@ -8,17 +8,24 @@ import Testing
 @Suite("The writer's queue") struct WriterQueueTests {
     @Test("takes turns without loss, in order, and ends", arguments: [1, 2, 3], [false, true])
     func interleavings(callers: Int, canLead: Bool) {
+        var seen = (led: 0, grouped: 0, refused: 0, scheduled: 0, vain: 0)
         for isStopped in [false, true] {
-            for hasKeeping in [false, true] {
+            // Not all at once: that takes long, and shows nothing more.
+            for hasKeeping in callers > 2 && isStopped ? [false] : [false, true] {
                 var model = Model(
                     callers: callers, canLead: canLead, isStopped: isStopped, hasKeeping: hasKeeping)
                 model.explore()
-                #expect(model.faults == [])
-                // It has seen what it is about.
-                #expect(model.ends > 1 && (model.led > 0) == canLead && (model.grouped > 0) == (callers > 1))
-                #expect((model.refused > 0) == isStopped)
+                #expect(model.faults == [] && model.ends > 0)
+                seen.led += model.led
+                seen.grouped += model.grouped
+                seen.refused += model.refused
+                seen.scheduled += model.scheduled
+                seen.vain += model.vain
             }
         }
+        // It has seen what it is about.
+        #expect((seen.led > 0) == canLead && (seen.grouped > 0) == (callers > 1) && seen.refused > 0)
+        #expect((seen.scheduled > 0) == (canLead && callers > 1) && (seen.vain > 0) == (seen.scheduled > 0))
     }
     @Test("what is large, what is a call, and what comes when there is something to keep, is not led") func notLed() {
         var queue = WriterQueue("engine")
@@ -45,30 +52,72 @@ import Testing
         for (due, isDue) in [(0, true), (3_999_999, true), (4_000_000, false), (.max, false)] as [(UInt64, Bool)] {
             var copy = queue
             _ = copy.accept(unit, by: 1, CommitPermit())
-            #expect(copy.putBack("engine", due: due) == isDue)
+            #expect(copy.putBack("engine", due: due, CommitPermit()) == (isDue ? .wake : .nothing))
             if case .lead = copy.accept(unit, by: 1, CommitPermit()) { #expect(!isDue) } else { #expect(isDue) }
         }
     }
-    @Test("after a group of several nobody leads, until one comes alone") func groups() {
+    @Test("after a group of several, a leader comes for those who come by then, until one comes alone") func groups() {
         var queue = WriterQueue("engine")
         var works: [JournalWork] = []
+        let permit = CommitPermit()
+        func add(_ number: Int) -> WriterQueue<String>.Next? {
+            if case .queued(let next) = queue.accept(.unit(Numbered(number)), by: 1, permit) { next } else { nil }
+        }
+        /// By the thread, which sleeps then.
         func commit(_ count: Int) {
             for number in 0..<count { _ = queue.accept(.unit(Numbered(number)), by: 1, nil) }
             works = []
             #expect(queue.take(&works, by: 2) != nil && works.count == count)
             queue.putBack("engine", until: .max)
+            #expect(queue.take(&works, by: 2) == nil)
+            works = []
         }
         commit(0)
         commit(2)
-        guard case .queued = queue.accept(.unit(Numbered(1)), by: 1, CommitPermit()) else {
-            Issue.record("led after a group of two")
-            return
-        }
+        #expect(add(1) == .schedule && !permit.take() && add(2) == .nothing)
+        #expect(queue.takeLead(&works, by: 1) != nil && works.count == 2)
+        #expect(add(3) == .nothing && queue.takeMore(&works, asLeader: true) && works.count == 3)
+        // What came meanwhile is the next leader's, after its callers had the time to come again.
+        #expect(add(4) == .nothing)
+        permit.giveBack()
+        #expect(queue.putBack("engine", due: .max, permit) == .schedule)
         works = []
-        #expect(queue.take(&works, by: 2) != nil && works.count == 1)
-        queue.putBack("engine", until: .max)
-        if case .lead = queue.accept(.unit(Numbered(1)), by: 1, CommitPermit()) { return }
+        #expect(queue.takeLead(&works, by: 1) != nil && works.count == 1)
+        permit.giveBack()
+        #expect(queue.putBack("engine", due: .max, permit) == .nothing)
+        if case .lead = queue.accept(.unit(Numbered(5)), by: 1, permit) { return }
         Issue.record("not led after one alone")
+    }
+    @Test("what nobody leads is the thread's, with all that waits, and a leader who comes then goes away")
+    func threads() {
+        for other in [JournalWork.call { _ in }, .events(Array(repeating: .volatile {}, count: 65), Self.nobody)] {
+            var queue = WriterQueue("engine")
+            var works: [JournalWork] = []
+            for number in 0..<2 { _ = queue.accept(.unit(Numbered(number)), by: 1, nil) }
+            _ = queue.take(&works, by: 2)
+            queue.putBack("engine", until: .max)
+            works = []
+            #expect(queue.take(&works, by: 2) == nil)
+            func next(_ answer: WriterQueue<String>.Answer) -> WriterQueue<String>.Next? {
+                if case .queued(let next) = answer { next } else { nil }
+            }
+            let permit = CommitPermit()
+            #expect(next(queue.accept(.unit(Numbered(1)), by: 1, permit)) == .schedule)
+            #expect(next(queue.accept(other, by: 1, permit)) == .wake)
+            #expect(queue.takeLead(&works, by: 1) == nil && !queue.takeMore(&works, asLeader: true) && works.isEmpty)
+            #expect(next(queue.accept(.unit(Numbered(2)), by: 1, permit)) == .nothing)
+            #expect(queue.take(&works, by: 2)?.isOver == false && works.count == 3)
+            queue.putBack("engine", until: .max)
+            works = []
+            #expect(queue.take(&works, by: 2) == nil)
+            // As before.
+            permit.giveBack()
+            #expect(next(queue.accept(.unit(Numbered(3)), by: 1, permit)) == .schedule)
+        }
+    }
+    /// Never resumed: nothing is done with these works.
+    private static var nobody: UnsafeContinuation<Void, any Error> {
+        unsafeBitCast(UInt(0), to: UnsafeContinuation<Void, any Error>.self)
     }
     @Test("a group has its limit") func limit() {
         var queue = WriterQueue("engine")
@@ -85,7 +134,7 @@ import Testing
         var works: [JournalWork] = []
         for (coming, isAny, size) in [(500, true, 500), (20, true, 512), (0, false, 512)] {
             for number in 0..<coming { _ = queue.accept(.unit(Numbered(number)), by: 1, nil) }
-            #expect(queue.takeMore(&works) == isAny && works.count == size)
+            #expect(queue.takeMore(&works, asLeader: true) == isAny && works.count == size)
         }
         #expect(queue.works.count == 8)
     }
@@ -102,8 +151,10 @@ private final class Numbered: UnitBody {
 private struct Model {
     enum Caller {
         case outside
-        case announcing
-        case leading(number: Int)
+        case announcing(WriterQueue<String>.Next)
+        case leading([Int])
+        /// A leader who was asked to come.
+        case coming
         case done
     }
     enum Thread {
@@ -114,6 +165,7 @@ private struct Model {
     }
     struct State {
         var queue = WriterQueue("engine")
+        /// Those who bring work, and the leaders who were asked to come for it.
         var callers: [Caller]
         var thread = Thread.taking(hasDeadline: true)
         var stopper: Caller
@@ -127,8 +179,9 @@ private struct Model {
     /// Whether a leader leaves something to keep, and the thread's time comes once.
     let hasKeeping: Bool
     private let start: State
-    var (ends, led, grouped, refused) = (0, 0, 0, 0)
+    var (ends, led, grouped, refused, scheduled, vain) = (0, 0, 0, 0, 0, 0)
     var faults: Set<String> = []
+    private var seen: Set<String> = []
 
     init(callers: Int, canLead: Bool, isStopped: Bool, hasKeeping: Bool) {
         (self.canLead, self.hasKeeping) = (canLead, hasKeeping)
@@ -137,6 +190,8 @@ private struct Model {
     mutating func explore() { explore(start) }
 
     private mutating func explore(_ state: State) {
+        // What waits in the queue follows from who was taken in, and how far everybody is.
+        if !seen.insert("\(state)").inserted { return }
         var isStuck = true
         func next(_ body: (inout State) -> Void) -> State {
             isStuck = false
@@ -146,21 +201,32 @@ private struct Model {
         }
         for index in state.callers.indices {
             switch state.callers[index] {
-            case .outside: explore(next { accept(index, &$0) })
-            case .announcing:
+            case .outside:
+                for permit in permits { explore(next { accept(index, permit, &$0) }) }
+            case .announcing(let what):
                 explore(
                     next {
                         $0.callers[index] = .done
-                        wake(&$0)
+                        switch what {
+                        case .nothing: break
+                        case .wake: wake(&$0)
+                        case .schedule: $0.callers.append(.coming)
+                        }
                     })
-            case .leading(let number):
-                explore(
-                    next {
-                        $0.done.append(number)
-                        $0.holders -= 1
-                        let mustWake = $0.queue.putBack("engine", due: hasKeeping ? 0 : .max)
-                        $0.callers[index] = mustWake ? .announcing : .done
-                    })
+            case .coming: explore(next { takeLead(index, &$0) })
+            case .leading(let numbers):
+                if numbers.count > 1 && !state.queue.works.isEmpty {
+                    explore(next { $0.callers[index] = .leading(numbers + takeMore(&$0)) })
+                }
+                for permit in permits {
+                    explore(
+                        next {
+                            $0.done += numbers
+                            $0.holders -= 1
+                            let what = $0.queue.putBack("engine", due: hasKeeping ? 0 : .max, permit)
+                            $0.callers[index] = .announcing(what)
+                        })
+                }
             case .done: break
             }
         }
@@ -169,7 +235,7 @@ private struct Model {
             explore(
                 next {
                     $0.queue.end()
-                    $0.stopper = .announcing
+                    $0.stopper = .announcing(.wake)
                 })
         case .announcing:
             explore(
@@ -177,7 +243,7 @@ private struct Model {
                     $0.stopper = .done
                     wake(&$0)
                 })
-        case .leading, .done: break
+        case .leading, .coming, .done: break
         }
         switch state.thread {
         case .taking(let hasDeadline): explore(next { take(hasDeadline, &$0) })
@@ -190,12 +256,7 @@ private struct Model {
                 })
         case .working(let numbers):
             if !numbers.isEmpty && !state.queue.works.isEmpty {
-                explore(
-                    next {
-                        var works: [JournalWork] = []
-                        if !$0.queue.takeMore(&works) { faults.insert("nothing more, though it is there") }
-                        $0.thread = .working(numbers + Self.numbers(works))
-                    })
+                explore(next { $0.thread = .working(numbers + takeMore(&$0)) })
             }
             explore(
                 next {
@@ -208,20 +269,40 @@ private struct Model {
         }
         if isStuck { end(state) }
     }
-    private mutating func accept(_ index: Int, _ state: inout State) {
-        switch state.queue.accept(.unit(Numbered(index)), by: pthread_t(index), canLead ? CommitPermit() : nil) {
+    /// One that can be had, and none.
+    private var permits: [CommitPermit?] { canLead ? [CommitPermit(), nil] : [nil] }
+
+    private mutating func accept(_ index: Int, _ permit: CommitPermit?, _ state: inout State) {
+        switch state.queue.accept(.unit(Numbered(index)), by: pthread_t(index), permit) {
         case .refused:
             refused += 1
             state.callers[index] = .done
-        case .queued(let mustWake):
+        case .queued(let what):
             state.accepted.append(index)
-            state.callers[index] = mustWake ? .announcing : .done
+            state.callers[index] = .announcing(what)
         case .lead:
             led += 1
             state.accepted.append(index)
-            state.callers[index] = .leading(number: index)
+            state.callers[index] = .leading([index])
             hold(&state)
         }
+    }
+    private mutating func takeLead(_ index: Int, _ state: inout State) {
+        scheduled += 1
+        var works: [JournalWork] = []
+        if state.queue.takeLead(&works, by: pthread_t(index)) == nil {
+            vain += 1
+            state.callers[index] = .done
+            return
+        }
+        if works.isEmpty { faults.insert("a leader of nothing") }
+        state.callers[index] = .leading(Self.numbers(works))
+        hold(&state)
+    }
+    private mutating func takeMore(_ state: inout State) -> [Int] {
+        var works: [JournalWork] = []
+        if !state.queue.takeMore(&works, asLeader: true) { faults.insert("nothing more, though it is there") }
+        return Self.numbers(works)
     }
     private mutating func take(_ hasDeadline: Bool, _ state: inout State) {
         var works: [JournalWork] = []

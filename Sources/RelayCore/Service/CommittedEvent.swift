@@ -8,8 +8,9 @@ package struct CommittedEvent: Sendable {
     /// How many of the body's bytes are the fields; padding and stamp follow.
     package let fieldsLength: Int
 
-    package init(event: Int, sequence: UInt64, body: [UInt8], fieldsLength: Int) {
-        (self.event, self.sequence, self.body) = (event, sequence, body)
-        self.fieldsLength = fieldsLength
+    /// - Parameter body: with its stamp.
+    package init(event: Int, sequence: UInt64, body: EventBody) {
+        (self.event, self.sequence) = (event, sequence)
+        (self.body, fieldsLength) = (body.bytes, body.fieldsLength)
     }
 }

@@ -12,6 +12,8 @@ package protocol EventLogStorage: AnyObject, Sendable {
     ///
     /// Throws `StorageFull` or `Unavailable` when nothing was done, `OutcomeUnknown` when that cannot be known.
     func commit(_ events: [EncodedEvent]) async throws
+    /// The same, for one.
+    func commit(_ event: EncodedEvent) async throws
 
     /// Reads a page; calls back once, on a thread of the log's. Does not hold up commits.
     func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void)

@@ -110,8 +110,8 @@ public final class EventService: Sendable {
     /// a change of state, publish within a unit of work of the journal.
     ///
     /// - Order: as committed: of two publishes of which one returned before the other began, it is theirs.
-    /// - Isolation: from any actor, which is not kept from other work. With an `EventJournal`, an event that comes alone is
-    ///   committed on a thread of the cooperative pool, which waits for the disk then: one of them at a time, where there are several.
+    /// - Isolation: from any actor, which is not kept from other work. With an `EventJournal`, a thread of the cooperative pool
+    ///   commits, and waits for the disk then: one of them at a time, where there are several.
     /// - Cancellation: does not take the event back.
     /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
     ///   carry (a NUL in a string), `TooLarge` over 1 MiB; `StorageFull` or `Unavailable` from the journal: nothing was
@@ -119,7 +119,7 @@ public final class EventService: Sendable {
     ///   has started again the journal tells.
     public nonisolated(nonsending) func publish<E: DomainEvent>(_ event: E) async throws
     where E.Interface.Durability == Durable {
-        try await commit([events.encode(event)])
+        try await log.commit(events.encode(event))
     }
     /// Publishes all of them in one transaction, in their order, or none. As `publish`, otherwise.
     public nonisolated(nonsending) func publish<E: DomainEvent>(contentsOf events: some Sequence<E>) async throws
@@ -127,11 +127,13 @@ public final class EventService: Sendable {
         var encoded: [EncodedEvent] = []
         encoded.reserveCapacity(events.underestimatedCount)
         for event in events { encoded.append(try self.events.encode(event)) }
-        if !encoded.isEmpty { try await commit(encoded) }
+        if !encoded.isEmpty { try await log.commit(encoded) }
     }
-    private nonisolated(nonsending) func commit(_ encoded: [EncodedEvent]) async throws {
-        guard let storage else { throw RelayError(.internalFailure, "\(name) has a durable event and no journal") }
-        try await storage.commit(encoded)
+    private var log: any EventLogStorage {
+        get throws {
+            if let storage { return storage }
+            throw RelayError(.internalFailure, "\(name) has a durable event and no journal")
+        }
     }
 
     /// Serves until the task is cancelled, then finishes what runs and releases the name. Once only.

@@ -65,8 +65,9 @@ final class ServedEvent<E: DomainEvent>: AnyServedEvent, @unchecked Sendable {
     }
     /// What is to be committed.
     func encoded(_ event: E) throws -> EncodedEvent {
-        let fields = try fields(of: event).bytes
-        if let logIndex { return .durable(interface: logIndex, event: index, fields: fields) }
+        var writer = try fields(of: event)
+        if let logIndex { return .durable(interface: logIndex, event: index, body: EventBody(&writer)) }
+        let fields = writer.takeBytes()
         let raw = isRaw ? withUnsafeBytes(of: event) { Array($0) } : fields
         return .volatile { [lane, index, template] in
             raw.withUnsafeBytes { raw in

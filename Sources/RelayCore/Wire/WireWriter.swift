@@ -20,6 +20,15 @@ package struct WireWriter: Sendable {
         try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
+    /// Hands over what was written, with the memory, and is empty then.
+    package mutating func takeBytes() -> [UInt8] {
+        var bytes: [UInt8] = []
+        swap(&bytes, &storage)
+        bytes.removeLast(bytes.count - count)
+        count = 0
+        return bytes
+    }
+
     /// Forgets the bytes and keeps the memory.
     package mutating func removeAll() { count = 0 }
     /// Forgets what was written after `mark`, a former `count`.

@@ -23,15 +23,20 @@ import Testing
             "\(page.epoch): \(page.events.map(\.sequence)) through \(page.through) of \(page.head), from \(page.oldest)"
     }
 
+    private func append(_ event: Int, _ stream: inout MemoryStream) {
+        var fields = WireWriter()
+        _ = stream.append(event, EventBody(&fields))
+    }
+
     @Test("pages are of one run, as long as allowed, and say how far they go") func pages() {
         var stream = MemoryStream()
         begin(&stream, 11)
         #expect(page(stream, after: 0) == "11: [] through 0 of 0, from 1")
-        for event in [0, 1, 0] { _ = stream.append(event, fields: []) }
+        for event in [0, 1, 0] { append(event, &stream) }
         begin(&stream, 12)
         begin(&stream, 13)
         #expect(page(stream, after: 3) == "11: [] through 3 of 3, from 1")
-        for event in [1, 1] { _ = stream.append(event, fields: []) }
+        for event in [1, 1] { append(event, &stream) }
         #expect(page(stream, after: 0) == "11: [1, 2, 3] through 3 of 5, from 1")
         #expect(page(stream, after: 3) == "13: [4, 5] through 5 of 5, from 1")
         #expect(page(stream, after: 1, limit: 1) == "11: [2] through 2 of 5, from 1")

@@ -1,0 +1,26 @@
+import RelayCore
+
+/// What became of a group's units, for their callers.
+struct GroupOutcome {
+    /// Their places in what was asked for.
+    let range: Range<Int>
+    /// Whose units failed by themselves, by rising place.
+    var failures: [(place: Int, error: any Error)] = []
+    /// Why nothing was committed, if so.
+    var doom: RelayError?
+
+    /// Lets the callers go on.
+    func tell(_ works: [JournalWork]) {
+        if range.count > 1 && failures.isEmpty && doom == nil {
+            // By one thread of the pool, which then runs them itself: told from here, the first of them would wake another thread,
+            // which would be asleep again when the next is told.
+            Task.detached { [works = works[range]] in for work in works { work.finish(nil) } }
+            return
+        }
+        var failures = failures[...]
+        for place in range {
+            let own = failures.first?.place == place ? failures.removeFirst().error : nil
+            works[place].finish(own ?? doom)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import RelayCore
+
+/// Events on their way through a group: into their places, into rows, onto the lanes.
+extension JournalEngine {
+    /// Gives events their places. Returns why not: then the group is doomed, or nothing was done.
+    func take(_ events: [EncodedEvent]) -> RelayError? {
+        for event in events { if let error = fault(of: event) { return error } }
+        for event in events { if let error = place(event) { return error } }
+        return nil
+    }
+    func take(_ event: consuming EncodedEvent) -> RelayError? {
+        if let error = fault(of: event) { return error }
+        return place(event)
+    }
+
+    private func fault(of event: EncodedEvent) -> RelayError? {
+        guard case .durable(let interface, let number, _) = event else { return nil }
+        if interfaces.indices.contains(interface) && interfaces[interface].names.indices.contains(number) { return nil }
+        return RelayError(.internalFailure, "no event \(number) of interface \(interface) in \(file.path)")
+    }
+    private func place(_ event: consuming EncodedEvent) -> RelayError? {
+        switch consume event {
+        case .volatile(let body): group.volatile.append(body)
+        case .durable(let index, let number, let body):
+            if interfaces[index].touched.isEmpty { group.dirty.append(index) }
+            interfaces[index].append(number, body, at: group.time)
+            if interfaces[index].unwritten.count < EngineStatements.rows { return nil }
+            do { try write(EngineStatements.rows, of: index) } catch {
+                doom(error)
+                return group.doom?.own
+            }
+        }
+        return nil
+    }
+    /// Makes rows of the next events: of one, or of as many as the other statement takes.
+    ///
+    /// Whatever fails dooms the group. In a unit's savepoint, these may be events of units before it: nothing but doom undoes them,
+    /// for a unit's events come after all that it does.
+    private func write(_ count: Int, of index: Int) throws(SQLiteError) {
+        let statement = count == 1 ? sql.insert : sql.insertSeveral
+        defer { statement.reset() }
+        if let failure = step(statement, count, 0, index) { throw failure }
+        interfaces[index].unwritten.removeFirst(count)
+    }
+    /// Binds the rows from `row` on, and runs the statement when all are bound.
+    private func step(_ statement: Statement, _ count: Int, _ row: Int, _ index: Int) -> SQLiteError? {
+        if row == count {
+            do throws(SQLiteError) { _ = try statement.step() } catch { return error }
+            return nil
+        }
+        let written = interfaces[index].emissions.count - interfaces[index].unwritten.count
+        let (event, first) = (interfaces[index].emissions[written + row], Int32(row * 6))
+        statement.bind(interfaces[index].id, at: first + 1)
+        statement.bind(Int64(bitPattern: event.sequence), at: first + 2)
+        statement.bind(borrowed: interfaces[index].names[event.event].bytes, at: first + 3)
+        statement.bind(interfaces[index].names[event.event].schema, at: first + 4)
+        statement.bind(Int64(bitPattern: interfaces[index].unwritten[row]), at: first + 5)
+        // The run is within the call: the borrowed bytes are not looked at later.
+        return event.body.withUnsafeBytes { bytes in
+            statement.bind(borrowed: bytes, at: first + 6)
+            return step(statement, count, row + 1, index)
+        }
+    }
+    func commitGroup() throws(RelayError) {
+        do throws(SQLiteError) {
+            for index in group.dirty {
+                while !interfaces[index].unwritten.isEmpty { try write(1, of: index) }
+                try writeCounters(of: interfaces[index])
+            }
+        } catch {
+            rollBack()
+            throw consequence(of: error)
+        }
+        faults.at?(.beforeCommit)
+        try commitTransaction()
+        for index in group.dirty { interfaces[index].wasCommitted(at: group.time) }
+        faults.at?(.afterCommit)
+    }
+    private func writeCounters(of interface: InterfaceState) throws(SQLiteError) {
+        let counters = interface.counters
+        let statement = sql.counters
+        statement.bind(Int64(bitPattern: counters.sequence), at: 1)
+        statement.bind(Int64(bitPattern: counters.events), at: 2)
+        statement.bind(Int64(bitPattern: counters.bytes), at: 3)
+        statement.bind(interface.id, at: 4)
+        try runOnce(statement)
+        for name in interface.touched {
+            let statement = sql.last
+            statement.bind(Int64(bitPattern: counters.last[name]), at: 1)
+            statement.bind(interface.id, at: 2)
+            statement.bind(borrowed: interface.names[name].bytes, at: 3)
+            try runOnce(statement)
+        }
+    }
+    private func runOnce(_ statement: Statement) throws(SQLiteError) {
+        defer { statement.reset() }
+        _ = try statement.step()
+    }
+
+    // MARK: What leaves
+
+    func emit() {
+        var isFirst = true
+        for index in group.dirty {
+            let lane = interfaces[index].logged.lane
+            var events: [CommittedEvent] = []
+            swap(&events, &interfaces[index].emissions)
+            if let at = faults.at {
+                for event in events {
+                    if !isFirst { at(.betweenEmissions) }
+                    isFirst = false
+                    lane.emit([event])
+                }
+            } else {
+                lane.emit(events)
+            }
+            events.removeAll(keepingCapacity: true)
+            swap(&events, &interfaces[index].emissions)
+        }
+        for send in group.volatile {
+            if !isFirst { faults.at?(.betweenEmissions) }
+            isFirst = false
+            send()
+        }
+        faults.at?(.beforeResume)
+    }
+}
