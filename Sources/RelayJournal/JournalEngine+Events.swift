@@ -24,23 +24,26 @@ extension JournalEngine {
         case .durable(let index, let number, let body):
             if interfaces[index].touched.isEmpty { group.dirty.append(index) }
             interfaces[index].append(number, body, at: group.time)
-            if interfaces[index].unwritten.count < EngineStatements.rows { return nil }
-            do { try write(EngineStatements.rows, of: index) } catch {
+            if interfaces[index].unwritten.count < EngineStatements.rows[0] { return nil }
+            do { try write(of: index) } catch {
                 doom(error)
                 return group.doom?.own
             }
         }
         return nil
     }
-    /// Makes rows of the next events: of one, or of as many as the other statement takes.
+    /// Makes rows of the events that have none, by as few statements as can be.
     ///
     /// Whatever fails dooms the group. In a unit's savepoint, these may be events of units before it: nothing but doom undoes them,
     /// for a unit's events come after all that it does.
-    private func write(_ count: Int, of index: Int) throws(SQLiteError) {
-        let statement = count == 1 ? sql.insert : sql.insertSeveral
-        defer { statement.reset() }
-        if let failure = step(statement, count, 0, index) { throw failure }
-        interfaces[index].unwritten.removeFirst(count)
+    private func write(of index: Int) throws(SQLiteError) {
+        for (rows, statement) in sql.inserts {
+            while interfaces[index].unwritten.count >= rows {
+                defer { statement.reset() }
+                if let failure = step(statement, rows, 0, index) { throw failure }
+                interfaces[index].unwritten.removeFirst(rows)
+            }
+        }
     }
     /// Binds the rows from `row` on, and runs the statement when all are bound.
     private func step(_ statement: Statement, _ count: Int, _ row: Int, _ index: Int) -> SQLiteError? {
@@ -64,7 +67,7 @@ extension JournalEngine {
     func commitGroup() throws(RelayError) {
         do throws(SQLiteError) {
             for index in group.dirty {
-                while !interfaces[index].unwritten.isEmpty { try write(1, of: index) }
+                try write(of: index)
                 try writeCounters(of: interfaces[index])
             }
         } catch {

@@ -12,7 +12,8 @@ final class JournalEngine {
     let domain: DomainSQL
     var reserve: ReserveFile
     var encoder: (any EventEncoder)?
-    var interfaces: [InterfaceState] = []
+    // Unchecked, as `group`: whoever has the engine has it alone, and no access spans code of others.
+    @exclusivity(unchecked) var interfaces: [InterfaceState] = []
 
     /// Why nothing can be done any more; nil as long as something can.
     private(set) var failure: RelayError?
@@ -20,7 +21,7 @@ final class JournalEngine {
     var isStarved: Bool
     var keeping = Keeping()
     /// What the group that runs has done so far.
-    var group = Group()
+    @exclusivity(unchecked) var group = Group()
 
     /// How many bytes a WAL may keep after a checkpoint.
     static let walLimit = 16 << 20
