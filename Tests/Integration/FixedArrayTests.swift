@@ -80,7 +80,10 @@ import Testing
                 " #2 Captured at=2 samples=[2000,2001,2002,2003,2004,2005,2006,2007,… 492 more] gains=[0.5,-1.0,2.0,3.0]"
                     + " bins=[-8,-7,-6,-5,-4,-3,-2,-1,0,1,2,3,4,5,6,7]") == true, "\(text)")
         let list = try await cli(bus, "list").outcome()
-        #expect(list.output.contains { $0.contains("Captured at: uint64, samples: [uint64], gains: [double], bins: [int16]") }, "\(list)")
+        #expect(
+            list.output.contains {
+                $0.contains("Captured at: uint64, samples: [uint64], gains: [double], bins: [int16]")
+            }, "\(list)")
         running.cancel()
         try await running.value
     }
