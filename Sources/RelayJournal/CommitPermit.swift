@@ -1,7 +1,9 @@
 import CRelayShims
 import Synchronization
 
-/// The leave to commit on a thread of the cooperative pool, for one at a time: it is kept for one fsync, and the pool must have another one.
+/// The leave to commit on a thread of the cooperative pool, for one at a time.
+///
+/// That thread is kept for one fsync: the pool must have another one.
 package final class CommitPermit: Sendable {
     private let isTaken = Atomic<Bool>(false)
 

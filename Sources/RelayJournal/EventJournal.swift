@@ -65,7 +65,8 @@ public final class EventJournal: EventLog {
     /// What `body` throws undoes this unit alone, and is rethrown. Units that came while the disk was busy share a commit, not
     /// a fate.
     ///
-    /// - Isolation: `body` runs on the journal's thread or on one of the cooperative pool (see `EventJournal`); never on its caller's actor. It keeps all others waiting: no waiting in it, least of all for another unit.
+    /// - Isolation: `body` runs on the journal's thread or on one of the cooperative pool (see `EventJournal`); never on its caller's
+    ///   actor. It keeps all others waiting: no waiting in it, least of all for another unit.
     ///   Neither the caller's task-local values nor its cancellation can be counted on in it.
     ///
     /// Throws `StorageFull` or `Unavailable` when nothing was done, `OutcomeUnknown` when that cannot be known.

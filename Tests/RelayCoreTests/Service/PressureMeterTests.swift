@@ -6,7 +6,7 @@ import Testing
     private static let mebibyte = 1 << 20
 
     /// A meter, and the bus that it is about: what is checked is said of the bus.
-    private struct World {
+    private struct World: Explorable {
         enum Step: CaseIterable { case signals, head, subscribersTake, questionArrives, answerArrives, timeout, look }
 
         var meter = PressureMeter()
@@ -66,22 +66,10 @@ import Testing
             if world.meter.isHigh { Issue.record("does not end: \(world)") }
         }
     }
-    private func explore(_ world: World, depth: Int, _ seen: inout Int) {
-        world.checkEnd()
-        seen += 1
-        if depth == 0 { return }
-        for step in World.Step.allCases {
-            var next = world
-            next.take(step)
-            explore(next, depth: depth - 1, &seen)
-        }
-    }
 
     @Test("whatever the bus and its subscribers do, no more is ahead than the limit; it ends when they read") func all()
     {
-        var seen = 0
-        explore(World(), depth: 6, &seen)
-        #expect(seen == 137_257)
+        #expect(World().explore(depth: 6) == 137_257)
     }
     /// Sends until it is refused; the bytes that went.
     private func fill(_ meter: inout PressureMeter, by bytes: Int = mebibyte, messages: Int = 1) -> Int {

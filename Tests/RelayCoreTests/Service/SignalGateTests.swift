@@ -6,7 +6,7 @@ private let millisecond: UInt64 = 1_000_000
 
 @Suite struct SignalGateTests {
     /// A gate, and all that happened to it: what is checked is said of the history, not of the gate's own figures.
-    private struct World {
+    private struct World: Explorable {
         enum Step: CaseIterable { case event, tick, lateTick, press }
         static let budget = (rate: 2, burst: 2)
 
@@ -87,21 +87,9 @@ private let millisecond: UInt64 = 1_000_000
             #expect(isSent)
         }
     }
-    private func explore(_ world: World, depth: Int, _ seen: inout Int) {
-        world.checkEnd()
-        seen += 1
-        if depth == 0 { return }
-        for step in World.Step.allCases {
-            var next = world
-            next.take(step)
-            explore(next, depth: depth - 1, &seen)
-        }
-    }
 
     @Test("every order of events, looks, late looks and pressure keeps the budget, the pause and its end") func all() {
-        var seen = 0
-        explore(World(), depth: 8, &seen)
-        #expect(seen == 87_381)
+        #expect(World().explore(depth: 8) == 87_381)
     }
     @Test("a rate just within the budget goes on and stays; one just above it never does") func edge() {
         for (perTick, ends) in [(200, [10]), (201, [])] as [(UInt64, [Int])] {
