@@ -34,7 +34,7 @@ import LaneReport
         let runner = try CellRunner(plan, folder: folder)
         let start = Date()
         for round in 1...plan.rounds {
-            for cell in plan.cells { results.add(try runner.run(cell), to: cell) }
+            for cell in plan.round { results.add(try runner.run(cell), to: cell) }
             say("round \(round) of \(plan.rounds): \(Int(Date().timeIntervalSince(start))) s")
         }
         print(results.text)

@@ -4,6 +4,11 @@ public struct Plan: Sendable {
     public static let fanOuts = [1, 4, 16, 64]
     public let cells: [Cell]
     public let rounds: Int
+    /// What is measured in a round, in this order. How long it takes until a sleeper runs depends on where the scheduler puts it, and
+    /// differs from process to process: twice.
+    public var round: [Cell] {
+        cells + cells.filter { $0.section == .fanOut || $0.section == .latency && $0.waiting == .block }
+    }
     /// Parts of the full lengths: a trial run takes a tenth.
     public let scale: Double
 
@@ -67,8 +72,9 @@ public struct Plan: Sendable {
     public static func interval(of cell: Cell) -> UInt64 {
         switch cell.section {
         case .fanOut: 5_000_000
-        // Sparse enough that every receiver sleeps when an event comes, and more than the signal budget of 2,000/s.
-        case .latency where cell.waiting == .block: cell.contender == .oursWithSignals ? 1_000_000 : 250_000
+        // Sparse enough that every receiver sleeps when an event comes, and more than the signal budget of 2,000/s. (Sparser by much,
+        // and a virtual machine's host takes part: what it takes to bring a processor back differs from one moment to the next.)
+        case .latency where cell.waiting == .block: cell.contender == .oursWithSignals ? 1_000_000 : 100_000
         // Denser than a relay's thread spins before it sleeps.
         default: 10_000
         }

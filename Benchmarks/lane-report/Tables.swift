@@ -26,7 +26,7 @@ extension Results {
         var table = Table(
             waiting == .spin
                 ? "One way, spinning, an event each 10 µs"
-                : "One way, blocking, an event each 250 µs (signals beside: 1 ms)",
+                : "One way, blocking, an event each 100 µs (signals beside: 1 ms)",
             ["", "bytes", "p50", "p99", "p99.9", "× bare", "at the caller", "CPU s/M", "came"])
         for cell in rows(.latency) where cell.waiting == waiting {
             let ratio = ratio(.p50, cell, to: Cell(.latency, .bareWords, waiting))

@@ -17,18 +17,14 @@ struct RingListener {
         let waiter = try RingWaiter(receiving: LaneRing.descriptor(own.pointee.descriptor, of: process, O_RDWR))
         var reader = RingReader(area, after: 0)
         lane_attached(run)
-        let spins = run.pointee.options.spins
+        let spinning = run.pointee.options.spins ? RingWaiter.Spinning(pauses: .max) : .standard
         while true {
             switch try reader.next() {
             case .record:
                 if lane_take(run, reader.payload.baseAddress) { return }
             case .empty:
                 // In the spinning form it does not sleep, however long nothing comes; else it does after the usual while.
-                if spins {
-                    while !reader.hasNews { lane_pause() }
-                } else {
-                    _ = waiter.wait { reader.hasNews }
-                }
+                _ = waiter.wait(spinning: spinning) { reader.hasNews }
             // What was overwritten is what was sent and not received.
             default: break
             }

@@ -38,14 +38,21 @@ struct PlanTests {
     func pacing() {
         let (blocking, spinning) = (Cell(.latency, .ours, .block), Cell(.latency, .ours, .spin))
         #expect(1_000_000_000 / Plan.interval(of: blocking) > 2_000)
-        #expect(Plan.interval(of: blocking) >= 200_000)
+        #expect(Plan.interval(of: blocking) >= 100_000)
         #expect(Plan.interval(of: spinning) <= 20_000)
         #expect(1_000_000_000 / Plan.interval(of: Cell(.latency, .oursWithSignals)) < 2_000)
         let (full, trial) = (Plan(rounds: 5, isQuick: false), Plan(rounds: 1, isQuick: true))
         #expect(full.count(of: spinning) == 20_000)
-        #expect(full.count(of: blocking) == 2_000)
-        #expect(trial.count(of: blocking) == 400)
+        #expect(full.count(of: blocking) == 5_000)
+        #expect(trial.count(of: blocking) == 1_000)
         #expect(full.count(of: Cell(.lossless, .ours, .spin)) == 0)
+    }
+    @Test("what depends on the scheduler is measured twice a round, all else once") func repeated() {
+        let plan = Plan(rounds: 5, isQuick: false)
+        for cell in plan.cells {
+            let isTwice = cell.section == .fanOut || cell.section == .latency && cell.waiting == .block
+            #expect(plan.round.count { $0 == cell } == (isTwice ? 2 : 1), "\(cell)")
+        }
     }
     @Test("a window is half of what a ring holds at most")
     func windows() {

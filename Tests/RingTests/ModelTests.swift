@@ -4,15 +4,17 @@ import Testing
 @Suite("The ring's protocol as a model") struct ModelTests {
     /// A ring of one record is overwritten under the reader most often, one of two has an old record beside the new one.
     static let sizes = [(records: 3, capacity: 1), (records: 3, capacity: 2), (records: 4, capacity: 2)]
+    /// Those, and some in which more than a record is announced at once.
+    static let shapes = sizes.map { ($0.records, $0.capacity, 1) } + [(3, 2, 2), (5, 3, 2), (5, 4, 2)]
 
-    @Test("delivers no torn event and loses no wake", arguments: sizes) func holds(records: Int, capacity: Int)
-        async throws
+    @Test("delivers no torn event and loses no wake", arguments: shapes) func holds(shape: (Int, Int, Int)) async throws
     {
-        let all = try await onThread { Exploration(RingModel(records: records, capacity: capacity)) }
+        let (records, capacity, part) = shape
+        let all = try await onThread { Exploration(RingModel(records: records, capacity: capacity, part: part)) }
         #expect(all.failures == [])
         #expect(all.ends > 0)
         #expect(all.lappedEnds > 0)
-        print("model of \(records) records in \(capacity): \(all.states) states")
+        print("model of \(records) records in \(capacity), announced by \(part): \(all.states) states")
     }
     @Test("loses no wake through the waker's thread") func waker() async throws {
         // Three events in a ring of three are 130,000 states: for the long run.

@@ -55,6 +55,16 @@ static inline void relay_load_words(void *to, const void *from, size_t words) {
     for (size_t i = 0; i < words; i++) target[i] = __atomic_load_n(source + i, __ATOMIC_RELAXED);
 }
 
+/// Asks for a line of the cache, to be written soon: another processor may have it. Never fails, whatever the address.
+static inline void relay_prefetch_to_write(const void *line) {
+#if defined(__x86_64__) || defined(__i386__)
+    // The compiler's own form is one for reading unless it is told of this instruction; older processors pass over it.
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1, 3);
+#endif
+}
+
 /// Tells the processor that this is a loop that waits.
 static inline void relay_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -42,7 +42,9 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     /// Of the present owner: it was asked again without what it lacks.
     var hasLeftOutMissing = false
     /// How the events come.
-    var transport = LaneTransport()
+    var transport = LaneTransport() {
+        didSet { for member in members { member.machine.isByRing = !transport.takesSignals } }
+    }
     @exclusivity(unchecked) var ring: LaneRing?
     /// Counts the requests of `OpenRing`: only the latest answer counts.
     var ringGeneration = 0
@@ -73,6 +75,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     // MARK: Members
 
     func add(_ member: LaneMember) {
+        member.machine.isByRing = !transport.takesSignals
         members.append(member)
         hasOthers = true
     }
@@ -111,7 +114,8 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     /// Whether there is something that later subscribers have to be told, too.
     var hasLasting: Bool { names?.isEmpty != true && (refusal != nil || !toldMissing.isEmpty) }
 
-    /// What to ask the bus for: the events, and what `Stream1` says of them.
+    /// What to ask the bus for: the events, and what `Stream1` says of them. Of a ring's lane only its run's last word: `Head`, which
+    /// comes ten times a second while signals are paused, tells nothing there that the ring does not.
     func wantedRules(of service: String) -> [MatchRule] {
         let member: String?
         switch LaneScope(names: names) {
@@ -119,9 +123,12 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
         case .one(let name): member = name
         case .all: member = nil
         }
+        if !transport.takesSignals {
+            return [MatchRule(sender: service, path: path, interface: Stream1.name, member: "End")]
+        }
         let words = MatchRule(sender: service, path: path, interface: Stream1.name)
         let events = MatchRule(sender: service, path: path, interface: interface, member: member)
-        return transport.takesSignals ? [words, events] : [words]
+        return [words, events]
     }
 
     // MARK: Events

@@ -59,7 +59,7 @@ extension FollowerCore {
         case .deliver(let epoch, let gap):
             if let gap { tell(gap, member, lane) }
             deliver(event, raw, stamp.inEpoch(epoch), member)
-            if !member.hasTick { orderTick(member, lane) }
+            if member.machine.needsTick && !member.hasTick { orderTick(member, lane) }
         }
     }
     /// Whether an event that can be read later has no room now.
@@ -163,7 +163,8 @@ extension FollowerCore {
         sink.gap(told, in: lane.interface, of: isCounted ? member.names?.first : nil)
     }
     private func suspectLoss(but lane: FollowedLane) {
-        for other in state.onLoop.lanesInOrder where other !== lane {
+        // A ring has lost nothing of it.
+        for other in state.onLoop.lanesInOrder where other !== lane && other.transport.takesSignals {
             for member in other.members {
                 member.machine.suspectLoss()
                 if member.machine.needsTick && !member.hasTick { orderTick(member, other) }

@@ -169,7 +169,10 @@ extension FollowerCore {
                 take(record, isTooLarge: true, ring, lane)
             case .lapped: suspectLoss(of: lane)
             case .absent: break  // The next record shows it.
-            case .empty: attempts -= 1
+            case .empty:
+                attempts -= 1
+                // Nothing came yet behind what was lost.
+                if ring.reader.wasLapped { suspectLoss(of: lane) }
             case .ended:
                 ring.watch.readEnd()
                 return
@@ -193,7 +196,6 @@ extension FollowerCore {
                 for member in lane.members { take(event, raw, stamp, member, lane) }
             } else if let epoch = lane.shared.machine.receiveNext(event.name, stamp.sequence, stamp.previous) {
                 if event.isWanted { sink.event(event.token, raw, stamp: stamp.inEpoch(epoch)) }
-                if !lane.shared.hasTick { orderTick(lane.shared, lane) }
             } else {
                 take(event, raw, stamp, lane.shared, lane)
             }

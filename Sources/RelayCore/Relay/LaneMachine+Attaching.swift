@@ -154,7 +154,7 @@ extension LaneMachine {
         }
         // A hole may be one of signals only: what is behind it is in the ring, too, or is held until then.
         drain(reading: true, into: &actions)
-        (phase, target, pageEpoch, isUnconfirmed) = (.live, 0, nil, true)
+        (phase, target, pageEpoch) = (.live, 0, nil)
         return actions
     }
     /// From where a ring of this run is to be read: behind this sequence. Nil: nothing is wanted that was published before the
@@ -173,7 +173,7 @@ extension LaneMachine {
         if let gap = account(to: head.sequence, last: head.last) { actions.append(.gap(gap)) }
         scope = wanted
         goLive()
-        isUnconfirmed = false
+        confirm()
         return actions
     }
     private mutating func adopt(_ head: StreamHead, into actions: inout [Action]) {
@@ -213,7 +213,7 @@ extension LaneMachine {
         scope = wanted
         guard isWhole else { return actions + read() }
         goLive()
-        isUnconfirmed = false
+        confirm()
         return actions
     }
     /// Returns whether the history is another one than before.

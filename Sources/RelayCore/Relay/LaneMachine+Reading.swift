@@ -106,7 +106,7 @@ extension LaneMachine {
         (target, beginsAtOldest, pageEpoch) = (0, false, nil)
         if run?.epoch == 0, let ownerEpoch { run?.epoch = ownerEpoch }
         // `Head` may have come, and been lost, while this lane was busy.
-        isUnconfirmed = true
+        if !isByRing { isUnconfirmed = true }
     }
 
     /// Delivers what was held. A hole in it is reported, or, when `reading`, left with what is behind it. False: such a hole is left.
@@ -150,7 +150,7 @@ extension LaneMachine {
         let epoch = ownerEpoch ?? 0
         run?.epoch = epoch
         run?.position = sequence
-        isUnconfirmed = true
+        if !isByRing { isUnconfirmed = true }
         return epoch
     }
     mutating func advance(to sequence: UInt64, in epoch: UInt64) {

@@ -72,8 +72,10 @@ package struct LaneMachine<Payload> {
     var held: HeldEvents<Payload>
     /// Something came that had no room there, before the answer.
     var heldOverflowed = false
-    /// Events came that no `Head` has confirmed.
+    /// Something may have been lost that only another word of the owner would show: events came that no `Head` has confirmed.
     var isUnconfirmed = false
+    /// Events come out of a ring, which tells itself what it lacks: no `Head` need confirm them.
+    package var isByRing = false
     private var hasHeardSinceTick = false
 
     /// Whether the owner's last answer said that events can be read; before the first, what was told at the beginning.
@@ -205,7 +207,7 @@ package struct LaneMachine<Payload> {
             raiseTarget(to: sequence, last: last)
             return []
         }
-        isUnconfirmed = false
+        confirm()
         if isDurable {
             let through = end(to: sequence, last: last)
             if through > run.position { return beginReading(through: through) }
@@ -237,9 +239,13 @@ package struct LaneMachine<Payload> {
         isUnconfirmed = false
         return .attach(epoch: run.epoch, after: run.position)
     }
-    /// Messages of other lanes were lost on the way here: its own may be, too, with the `Head` that would tell.
+    /// Something was lost on the way here, of this lane or of another: more may be than what shows it.
     package mutating func suspectLoss() {
-        if phase == .live { isUnconfirmed = true }
+        if phase == .live || isByRing { isUnconfirmed = true }
+    }
+    /// The owner's word tells where it stood. What a ring lost may be younger: that stays in doubt until it was asked about.
+    mutating func confirm() {
+        if !isByRing { isUnconfirmed = false }
     }
     /// Whether a tick is to be ordered.
     package var needsTick: Bool { phase == .live && isUnconfirmed }

@@ -15,6 +15,11 @@ package struct RingPen: ~Copyable {
     private let data: UnsafeMutableRawPointer
     private let mask: UInt64
     private let shift: UInt64
+    /// Announced to be overwritten, in whole parts: the line that each reader looks at behind each copy does not change with each record.
+    private var intent: UInt64 = 0
+    /// How far ahead the memory is asked for that the next records need: it may be in the cache of a reader, which had it a lap ago.
+    private static let ahead: UInt64 = 512
+    private static let line: UInt64 = 64
     /// Everything below is published.
     package private(set) var tail: UInt64 = 0
     /// The part of the data in which the last record began. An empty ring's first entry is right already.
@@ -35,7 +40,11 @@ package struct RingPen: ~Copyable {
         let place = data + Int(tail & mask)
         moment(.begun)
         // First: whoever sees a byte of what follows also sees that the old ones are gone.
-        relay_store(intentWord, next)
+        if next > intent {
+            intent = ((next &- 1) >> shift &+ 1) << shift
+            relay_store(intentWord, intent)
+        }
+        // Each time: this thread's stores, and an intent that another one may have stored.
         relay_fence_release()
         moment(.intended)
         relay_store(place, UInt64(UInt32(payload.count)) | UInt64(kind) << 32)
@@ -60,6 +69,11 @@ package struct RingPen: ~Copyable {
         moment(.indexed)
         // Last: whoever sees it sees the whole record.
         relay_store_release(tailWord, next)
+        var line = tail &+ Self.ahead & ~(Self.line - 1)
+        while line < next &+ Self.ahead {
+            relay_prefetch_to_write(data + Int(line & mask))
+            line &+= Self.line
+        }
         tail = next
         moment(.published)
     }

@@ -29,7 +29,8 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
     package private(set) var sequence: UInt64
     /// Of the last record that was looked at.
     private var lastRecord: UInt64
-    private var wasLapped = false
+    /// Something was overwritten, and no record has come yet that shows how much.
+    package private(set) var wasLapped = false
     private var hasEnded = false
     private var fault: RingFault?
 

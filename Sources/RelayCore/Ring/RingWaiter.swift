@@ -22,6 +22,14 @@ package final class RingWaiter: Sendable {
     private let isInterrupted = Atomic(false)
     /// Of the one thread that waits; atomic for no other reason than that this is `Sendable`.
     private let spins = Atomic(true)
+    /// How often in a row there was news at once.
+    private let streak = Atomic(0)
+    /// There was news at once: after so few looks.
+    private static let fewLooks = 16
+    /// So often in a row: the writer publishes without a break, and is let write for a while. Each look takes the line of the tail
+    /// from its cache, which costs both more than an event does.
+    private static let longStreak = 256
+    private static let breather = 64
     /// A sleep that was shorter would have been none, had the thread spun: in nanoseconds, with being woken.
     private static let shortSleep: UInt64 = 50_000
 
@@ -61,10 +69,16 @@ package final class RingWaiter: Sendable {
         atMost limit: Duration = bound, spinning: Spinning = .standard, until hasNews: () -> Bool
     ) -> Bool {
         if spins.load(ordering: .relaxed) {
-            for _ in 0..<spinning.pauses {
-                if hasNews() { return true }
+            let streak = streak.load(ordering: .relaxed)
+            if streak >= Self.longStreak, spinning.pauses > 0 { for _ in 0..<Self.breather { relay_pause() } }
+            for look in 0..<spinning.pauses {
+                if hasNews() {
+                    self.streak.store(look < Self.fewLooks ? min(streak + 1, Self.longStreak) : 0, ordering: .relaxed)
+                    return true
+                }
                 relay_pause()
             }
+            self.streak.store(0, ordering: .relaxed)
             // In vain: events are rarer than that. Who has many beside it would keep them from their processors.
             spins.store(false, ordering: .relaxed)
         }

@@ -125,11 +125,12 @@ extension DurableWorld {
         let (records, place) = (rings[owner] ?? [], machine.place(inRingOf: owner))
         let next = place.flatMap { place in records.firstIndex { $0.row.sequence > place } } ?? records.count
         ring = RingPlace(epoch: owner, next: next)
+        machine.isByRing = true
         run(machine.unanswered())
     }
     private mutating func closeRing() {
         if let ring, ring.epoch != epoch || !isRunning { rings[ring.epoch] = nil }
-        (ring, opening) = (nil, nil)
+        (ring, opening, machine.isByRing) = (nil, nil, false)
         wire.removeAll { $0 == .opened }
     }
     private var unread: RingRow? {

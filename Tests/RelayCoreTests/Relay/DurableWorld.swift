@@ -327,7 +327,8 @@ struct DurableWorld: Hashable {
         for name in DurableJournal.names where LaneScope(names: names).includes(name) {
             _ = publish(name, arrives: true)
         }
-        _ = apply(.head)
+        // Who reads a ring hears none.
+        if ring == nil { _ = apply(.head) }
         settle()
         for fact in facts
         where fact.isDue && !fact.isGone && !fact.isDelivered && !fact.isClaimed && !fact.isHidden

@@ -195,6 +195,22 @@ import Testing
             return
         }
     }
+    @Test("what a ring brings needs no confirmation; what it lost is asked about once, behind any answer before")
+    func ringSilence() {
+        var machine = Self.joined(at: 3, ["A"])
+        machine.isByRing = true
+        #expect(machine.receive("A", 4, 0) == .deliver(epoch: 7, after: nil) && !machine.needsTick)
+        machine.suspectLoss()
+        _ = machine.head(epoch: 7, sequence: 4, last: ["A": 4])
+        // What was lost may be younger than that word.
+        #expect(machine.needsTick && machine.tick() == .again)
+        #expect(machine.tick() == .attach(epoch: 7, after: 4) && !machine.needsTick)
+        // While it waits for an answer, too.
+        _ = machine.unanswered()
+        machine.suspectLoss()
+        _ = machine.attached(Attachment(epoch: 7, from: 0, oldest: .max, head: 4, last: ["A": 4]))
+        #expect(machine.needsTick)
+    }
     @Test("a lane that its owner refuses rests until the next owner, whose run it takes from the first event")
     func refused() {
         var machine = LaneMachine<Int>()

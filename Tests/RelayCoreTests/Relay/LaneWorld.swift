@@ -239,6 +239,7 @@ struct LaneWorld {
             let (records, place) = (rings[ownerEpoch] ?? [], machine.place(inRingOf: ownerEpoch))
             let next = place.flatMap { place in records.firstIndex { $0.sequence > place } } ?? records.count
             ring = (ownerEpoch, next)
+            machine.isByRing = true
             run(machine.unanswered())
         case .answer(let number, let answer):
             guard number == generation, hasOwner else { return }
@@ -290,7 +291,7 @@ struct LaneWorld {
         return true
     }
     private mutating func drain() { while fetch() {} }
-    private mutating func closeRing() { (ring, isOpening, openings) = (nil, false, []) }
+    private mutating func closeRing() { (ring, isOpening, openings, machine.isByRing) = (nil, false, [], false) }
     private mutating func ask() {
         generation += 1
         if hasRings && ring == nil && !isRefused {
@@ -350,7 +351,8 @@ struct LaneWorld {
         let names = wanted
         for name in names.sorted() { _ = publish(name, arrives: true) }
         drainIfLive()
-        _ = apply(.head)
+        // Who reads a ring hears none.
+        if ring == nil { _ = apply(.head) }
         _ = apply(.bring)
         for event in published
         where event.subscription == subscriptions[event.name] && wanted.contains(event.name) {

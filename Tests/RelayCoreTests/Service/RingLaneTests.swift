@@ -209,7 +209,8 @@ import Testing
             }
             result.yield(faults)
         }
-        for _ in 0..<5_000 { try await publish() }
+        // A durable one waits for its turn among all that the machine does: each time.
+        for _ in 0..<(isDurable ? 500 : 5_000) { try await publish() }
         isDone.store(true, ordering: .releasing)
         let faults = await results.first { _ in true }
         #expect(faults == 0)

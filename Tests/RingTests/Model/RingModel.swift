@@ -19,6 +19,7 @@ struct RingModel: Hashable {
     private var memory: WeakMemory
     private var writing = WriterStep.announce
     private var written = 0
+    private var announced = 0
     private var reading = ReaderStep.tail
     private var position = 0
     private var copy = [0, 0]
@@ -32,11 +33,16 @@ struct RingModel: Hashable {
 
     let records: Int
     let capacity: Int
+    /// How many records are announced at once.
+    let part: Int
     let hasWaker: Bool
     let missing: RingGuard?
 
-    init(records: Int, capacity: Int, hasWaker: Bool = false, without missing: RingGuard? = nil) {
-        (self.records, self.capacity, self.hasWaker, self.missing) = (records, capacity, hasWaker, missing)
+    init(
+        records: Int, capacity: Int, part: Int = 1, hasWaker: Bool = false, without missing: RingGuard? = nil
+    ) {
+        (self.records, self.capacity, self.part) = (records, capacity, part)
+        (self.hasWaker, self.missing) = (hasWaker, missing)
         memory = WeakMemory(places: Self.words + 2 * capacity, threads: 3)
     }
 
@@ -105,8 +111,12 @@ struct RingModel: Hashable {
                 if has(.releaseFence) { model.memory.releaseFence(by: me) }
                 model.writing = .first
             }
-            guard has(.intentFirst) else { return [with(memory, fenced)] }
-            return storing(Self.intent, next, by: me, then: fenced)
+            guard has(.intentFirst), next > announced else { return [with(memory, fenced)] }
+            let intent = (next + part - 1) / part * part
+            return storing(Self.intent, intent, by: me) { model in
+                model.announced = intent
+                fenced(&model)
+            }
         case .first: return storing(place, next, by: me) { $0.writing = .second }
         case .second: return storing(place + 1, next, by: me) { $0.writing = .publish }
         case .publish:
