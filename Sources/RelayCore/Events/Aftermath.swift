@@ -1,7 +1,7 @@
 /// What is left to do once a publisher's lock is released: waking, and letting go of what others may have a `deinit` for.
 ///
 /// Nearly always none or one of each: no allocation then.
-struct Aftermath: Sendable {
+struct Aftermath: ~Copyable, Sendable {
     private var wakeup: Wakeup?
     private var moreWakeups: [Wakeup] = []
     private var released: (any AnyObject & Sendable)?

@@ -23,31 +23,49 @@ extension EventPublisher {
 
     @usableFromInline func deliver(_ event: UnsafeRawPointer, _ type: ObjectIdentifier, _ given: Stamp?) -> Rest {
         nonisolated(unsafe) let event = event  // Valid, and only read, until this returns.
-        var after: Aftermath?
-        let (immediate, rest) = state.withLock { state -> (ContiguousArray<ImmediateSubscriber>?, Rest) in
+        let outcome = state.withLock { state -> Outcome in
             let rest: Rest = state.taps.isEmpty ? .none : .taps
             guard let channel = state.channels.reference(for: type) else {
-                if !state.interfaceStreams.isEmpty { return (nil, .everything) }
+                if !state.interfaceStreams.isEmpty { return .immediate(nil, .everything) }
                 state.sequence &+= 1
-                return (nil, rest)
+                return .immediate(nil, rest)
             }
             state.sequence &+= 1
-            return channel._withUnsafeGuaranteedRef { channel in
-                if !channel.buffered.isEmpty { after = offer(event, to: channel, given, state.sequence) }
-                if given == nil { channel.previous = state.sequence }
-                return (channel.immediate, rest)
-            }
-        }
-        if let after { after.run() }
-        if let immediate {
-            // The list keeps them, also one that cancels itself: not counted once more.
-            withExtendedLifetime(immediate) {
-                for index in immediate.indices {
-                    Unmanaged.passUnretained(immediate[index])._withUnsafeGuaranteedRef { $0.take(event) }
+            var outcome = Outcome.immediate(nil, rest)
+            channel._withUnsafeGuaranteedRef { channel in
+                if channel.buffered.isEmpty {
+                    outcome = .immediate(channel.immediate, rest)
+                } else {
+                    let after = offer(event, to: channel, given, state.sequence)
+                    outcome = .buffered(after, channel.immediate, rest)
                 }
+                if given == nil { channel.previous = state.sequence }
+            }
+            return outcome
+        }
+        switch consume outcome {
+        case .immediate(nil, let rest): return rest
+        case .immediate(let immediate?, let rest):
+            call(immediate, event)
+            return rest
+        case .buffered(let after, let immediate, let rest):
+            after.run()
+            call(immediate, event)
+            return rest
+        }
+    }
+    /// What was found under the lock: what is left to do is handed out of it, and nothing else is taken apart where there is none.
+    private enum Outcome: ~Copyable {
+        case immediate(ContiguousArray<ImmediateSubscriber>?, Rest)
+        case buffered(Aftermath, ContiguousArray<ImmediateSubscriber>, Rest)
+    }
+    @inline(__always) private func call(_ immediate: ContiguousArray<ImmediateSubscriber>, _ event: UnsafeRawPointer) {
+        // The list keeps them, also one that cancels itself: not counted once more.
+        withExtendedLifetime(immediate) {
+            for index in immediate.indices {
+                Unmanaged.passUnretained(immediate[index])._withUnsafeGuaranteedRef { $0.take(event) }
             }
         }
-        return rest
     }
     /// Under the lock.
     @inline(never) private func offer(

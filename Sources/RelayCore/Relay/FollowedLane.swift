@@ -22,7 +22,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     /// For the publisher's subscriptions; its names are theirs.
     let shared: LaneMember
     /// The shared one, and one for each positioned subscription.
-    private(set) var members: [LaneMember]
+    @exclusivity(unchecked) private(set) var members: [LaneMember]
     /// There are more than the shared one.
     @exclusivity(unchecked) private(set) var hasOthers = false
     /// Few: looked through by comparing bytes, which is faster than making a `String` and hashing it.

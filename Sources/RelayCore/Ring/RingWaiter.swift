@@ -25,18 +25,21 @@ package final class RingWaiter: Sendable {
     /// How often in a row there was news at once.
     private let streak = Atomic(0)
     /// There was news at once: after so few looks.
-    private static let fewLooks = 16
+    private static var fewLooks: Int { 16 }
     /// So often in a row: the writer publishes without a break, and is let write for a while. Each look takes the line of the tail
     /// from its cache, which costs both more than an event does.
-    private static let longStreak = 256
-    private static let breather = 64
-    /// A sleep that was shorter would have been none, had the thread spun: in nanoseconds, with being woken.
-    private static let shortSleep: UInt64 = 50_000
+    private static var longStreak: Int { 256 }
+    private static var breather: Int { 64 }
+    private let lastWake = Atomic<UInt64>(0)
+    private let pauses: Int
+    /// Whoever is woken twice within this time would have met the second event awake, had it spun: in nanoseconds, with being woken.
+    private static var shortSleep: UInt64 { 50_000 }
 
     /// Maps the page that a service made for this peer. The descriptor stays the caller's, and is not needed afterwards.
     ///
     /// Throws `.invalidArgument` with a `RingFault` as its cause for a descriptor that is no wait page.
     package init(receiving descriptor: Int32) throws(RelayError) {
+        pauses = Spinning.standard.pauses
         memory = try SealedMemory(
             receiving: descriptor, size: WaitPage.size, seals: .fixedSize, writable: true)
         let version = relay_load(memory.base + WaitPage.versionOffset)
@@ -58,20 +61,29 @@ package final class RingWaiter: Sendable {
         if 0..<WaitPage.progressCount ~= lane { relay_store(progress + 8 * lane, sequence) }
     }
 
-    /// Waits until there is news, somebody interrupts, or the time is over; returns whether there is news.
+    /// Waits until there is news, somebody interrupts, or `bound` is over; returns whether there is news.
     ///
     /// Spins only where that was of use the last time.
     ///
-    /// - Parameters:
-    ///   - limit: at most `bound`.
-    ///   - hasNews: whether any of the thread's rings has something; looked at often, so it must not take long.
+    /// - Parameter hasNews: whether any of the thread's rings has something; looked at often, so it must not take long.
+    package func wait(until hasNews: () -> Bool) -> Bool { wait(nanoseconds: 250_000_000, pauses, until: hasNews) }
+    /// As above.
+    ///
+    /// - Parameter limit: at most `bound`.
     package func wait(
         atMost limit: Duration = bound, spinning: Spinning = .standard, until hasNews: () -> Bool
     ) -> Bool {
+        let (seconds, attoseconds) = max(.zero, min(limit, Self.bound)).components
+        let nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+        return wait(nanoseconds: nanoseconds, spinning.pauses, until: hasNews)
+    }
+    // One look at the clock, no lazy constant, no arithmetic of the library's: a thread that wakes up finds all of its code cold, and
+    // each page that it touches costs more than what it does there.
+    @inline(__always) private func wait(nanoseconds: UInt64, _ pauses: Int, until hasNews: () -> Bool) -> Bool {
         if spins.load(ordering: .relaxed) {
             let streak = streak.load(ordering: .relaxed)
-            if streak >= Self.longStreak, spinning.pauses > 0 { for _ in 0..<Self.breather { relay_pause() } }
-            for look in 0..<spinning.pauses {
+            if streak >= Self.longStreak, pauses > 0 { for _ in 0..<Self.breather { relay_pause() } }
+            for look in 0..<pauses {
                 if hasNews() {
                     self.streak.store(look < Self.fewLooks ? min(streak + 1, Self.longStreak) : 0, ordering: .relaxed)
                     return true
@@ -86,11 +98,10 @@ package final class RingWaiter: Sendable {
         relay_store32(flag, 1)
         relay_fence_full()
         if !hasNews(), !isInterrupted.load(ordering: .sequentiallyConsistent) {
-            let (seconds, attoseconds) = max(.zero, min(limit, Self.bound)).components
-            let start = MonotonicClock.now
-            _ = relay_futex_wait(
-                flag, 1, UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000))
-            if MonotonicClock.now - start < Self.shortSleep { spins.store(true, ordering: .relaxed) }
+            _ = relay_futex_wait(flag, 1, nanoseconds)
+            let now = MonotonicClock.now
+            if now - lastWake.load(ordering: .relaxed) < Self.shortSleep { spins.store(true, ordering: .relaxed) }
+            lastWake.store(now, ordering: .relaxed)
         } else {
             spins.store(true, ordering: .relaxed)
         }
