@@ -1,4 +1,5 @@
 import Glibc
+import RelayCore
 import Synchronization
 
 /// What a process has said, read whenever somebody asks.
