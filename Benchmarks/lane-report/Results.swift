@@ -32,10 +32,14 @@ public struct Results: Codable, Sendable {
         rows.first { $0.cell == cell }?.figures[metric.rawValue] ?? []
     }
     public func median(_ metric: Metric, of cell: Cell) -> Double? { Statistics.median(values(metric, of: cell)) }
-    /// The median of the rounds' ratios: what moves the machine's pace moves both sides of each.
+    /// The median of the rounds' ratios: what moves the machine's pace moves both sides of each. Of cells that were not measured equally
+    /// often it is the medians' ratio.
     public func ratio(_ metric: Metric, _ cell: Cell, to other: Cell) -> Double? {
         let (ours, theirs) = (values(metric, of: cell), values(metric, of: other))
-        guard ours.count == theirs.count, !theirs.contains(0) else { return nil }
+        guard !theirs.contains(0) else { return nil }
+        if ours.count != theirs.count {
+            return median(metric, of: cell).flatMap { ours in median(metric, of: other).map { ours / $0 } }
+        }
         return Statistics.median(zip(ours, theirs).map { $0 / $1 })
     }
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 struct start {
     char name[16];
@@ -43,3 +44,5 @@ int relay_start_thread(const char *name, void (*body)(void *context), void *cont
     if (failed) free(start);
     return failed;
 }
+
+void relay_keep_time_exactly(void) { prctl(PR_SET_TIMERSLACK, 1UL); }

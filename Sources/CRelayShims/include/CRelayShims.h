@@ -35,4 +35,9 @@ pid_t relay_spawn_bound(const char *path, char *const argv[], char *const envp[]
 /// In C: pthread_setname_np is behind _GNU_SOURCE, and the signal mask must be set before the thread exists.
 int relay_start_thread(const char *name, void (*body)(void *context), void *context);
 
+/// Lets this thread's bounded sleeps end when they should, and not up to 50 microseconds later to save wake-ups.
+///
+/// In C: prctl(2) is variadic.
+void relay_keep_time_exactly(void);
+
 #endif

@@ -30,6 +30,9 @@ package final class BusLoop: Sendable {
         return try body()
     }
 
+    /// Whether somebody waits for a turn: for who holds it, and could go on for long.
+    @inline(__always) package var isTurnWanted: Bool { core.turn.isWanted }
+
     /// Runs a job on the loop's thread, after those given before. After `stop()` too: there is always somebody who waits
     /// for an answer, if only for this one: that the connection is gone.
     package func execute(_ job: @escaping Job) { core.execute(job) }

@@ -23,6 +23,9 @@ final class LoopTurn: Sendable {
     /// Whether the calling thread holds it.
     var isMine: Bool { holder.load(ordering: .relaxed) == pthread_self() }
 
+    /// For the thread that holds it: whether another one waits for it.
+    @inline(__always) var isWanted: Bool { next.load(ordering: .relaxed) != serving.load(ordering: .relaxed) &+ 1 }
+
     /// Waits for the turn. A thread that holds it must not ask for it once more.
     @inline(__always) func take() {
         assert(!isMine, "the turn is this thread's already")

@@ -10,6 +10,8 @@ extension EventPublisher {
         static let taps = Self(rawValue: 1)
         /// Nothing was delivered: the type has no channel, and a stream of its interface may want it.
         static let everything = Self(rawValue: 2)
+        /// Nothing was delivered: there are queues. Not seen outside.
+        fileprivate static let queues = Self(rawValue: 4)
     }
 
     /// What `publish` and the relay share: the relay brings the stamp of the wire.
@@ -22,42 +24,42 @@ extension EventPublisher {
     }
 
     @usableFromInline func deliver(_ event: UnsafeRawPointer, _ type: ObjectIdentifier, _ given: Stamp?) -> Rest {
-        nonisolated(unsafe) let event = event  // Valid, and only read, until this returns.
-        let outcome = state.withLock { state -> Outcome in
+        let (immediate, rest) = state.withLock { state -> (ContiguousArray<ImmediateSubscriber>?, Rest) in
             let rest: Rest = state.taps.isEmpty ? .none : .taps
             guard let channel = state.channels.reference(for: type) else {
-                if !state.interfaceStreams.isEmpty { return .immediate(nil, .everything) }
+                if !state.interfaceStreams.isEmpty { return (nil, .everything) }
                 state.sequence &+= 1
-                return .immediate(nil, rest)
+                return (nil, rest)
             }
-            state.sequence &+= 1
-            var outcome = Outcome.immediate(nil, rest)
-            channel._withUnsafeGuaranteedRef { channel in
-                if channel.buffered.isEmpty {
-                    outcome = .immediate(channel.immediate, rest)
-                } else {
-                    let after = offer(event, to: channel, given, state.sequence)
-                    outcome = .buffered(after, channel.immediate, rest)
-                }
+            return channel._withUnsafeGuaranteedRef { channel in
+                if !channel.buffered.isEmpty { return (nil, .queues) }
+                state.sequence &+= 1
                 if given == nil { channel.previous = state.sequence }
+                return (channel.immediate, rest)
             }
-            return outcome
         }
-        switch consume outcome {
-        case .immediate(nil, let rest): return rest
-        case .immediate(let immediate?, let rest):
-            call(immediate, event)
-            return rest
-        case .buffered(let after, let immediate, let rest):
-            after.run()
-            call(immediate, event)
-            return rest
-        }
+        if rest == .queues { return deliverToQueues(event, type, given) }
+        if let immediate { call(immediate, event) }
+        return rest
     }
-    /// What was found under the lock: what is left to do is handed out of it, and nothing else is taken apart where there is none.
-    private enum Outcome: ~Copyable {
-        case immediate(ContiguousArray<ImmediateSubscriber>?, Rest)
-        case buffered(Aftermath, ContiguousArray<ImmediateSubscriber>, Rest)
+    /// Where there are queues, too. Apart, under the lock once more: what they leave to do is much to take apart for who has none.
+    @inline(never) private func deliverToQueues(
+        _ event: UnsafeRawPointer, _ type: ObjectIdentifier, _ given: Stamp?
+    ) -> Rest {
+        nonisolated(unsafe) let event = event  // Valid, and only read, until this returns.
+        var after = Aftermath()
+        let (immediate, rest) = state.withLock { state -> (ContiguousArray<ImmediateSubscriber>?, Rest) in
+            guard let channel = state.channels.value(for: type) else { return (nil, .queues) }
+            state.sequence &+= 1
+            offer(event, to: channel, given, state.sequence, &after)
+            if given == nil { channel.previous = state.sequence }
+            return (channel.immediate, state.taps.isEmpty ? .none : .taps)
+        }
+        // Its last subscription has just ended.
+        if rest == .queues { return deliver(event, type, given) }
+        after.run()
+        if let immediate { call(immediate, event) }
+        return rest
     }
     @inline(__always) private func call(_ immediate: ContiguousArray<ImmediateSubscriber>, _ event: UnsafeRawPointer) {
         // The list keeps them, also one that cancels itself: not counted once more.
@@ -68,17 +70,15 @@ extension EventPublisher {
         }
     }
     /// Under the lock.
-    @inline(never) private func offer(
-        _ event: UnsafeRawPointer, to channel: Channel, _ given: Stamp?, _ sequence: UInt64
-    ) -> Aftermath {
+    private func offer(
+        _ event: UnsafeRawPointer, to channel: Channel, _ given: Stamp?, _ sequence: UInt64, _ after: inout Aftermath
+    ) {
         // The clock is read only for those who can see it.
         let time = given == nil && channel.showsStamps ? Timestamp.now : Timestamp(microseconds: 0)
         let stamp = given ?? Stamp(epoch: epoch, sequence: sequence, previous: channel.previous, publishedAt: time)
-        var after = Aftermath()
         // If nobody keeps the box it goes under the lock, which is safe: what it holds is also held by the caller's event.
         let box = channel.box(event)
         for delivery in channel.buffered { delivery.offer(box, stamp, &after) }
-        return after
     }
     @inline(never) @usableFromInline func deliverRest<E: Event>(_ rest: Rest, of event: E, _ given: Stamp?) {
         if rest.contains(.everything) {

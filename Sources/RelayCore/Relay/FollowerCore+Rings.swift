@@ -75,7 +75,7 @@ extension FollowerCore {
             let ring = LaneRing(area, kinds: kinds, after: after)
             ring.watch.park(ring.capacity / Self.parkingPart)
             try thread.add(ring.watch)
-            lane.ring = ring
+            lane.begin(ring)
             rings.lanes.append(.passUnretained(lane))
             perform(lane.transport.opened(), lane)
         } catch {
@@ -83,8 +83,9 @@ extension FollowerCore {
         }
     }
     private func closeRing(_ lane: FollowedLane) {
-        guard let ring = lane.ring else { return }
-        lane.ring = nil
+        guard let ring = lane.takeRing() else { return }
+        // A job comes behind this turn, in which the ring may be the one that is being read.
+        loop.execute { withExtendedLifetime(ring) {} }
         rings.lanes.removeAll { $0.toOpaque() == Unmanaged.passUnretained(lane).toOpaque() }
         rings.thread?.remove(ring.watch)
     }
@@ -116,7 +117,9 @@ extension FollowerCore {
     }
     /// Reads what is there, unless somebody waits for an answer: until then the ring itself holds what comes.
     func readOrPark(_ lane: FollowedLane, most limit: Int = .max) {
-        guard let ring = lane.ring else { return }
+        lane.uncountedRing?._withUnsafeGuaranteedRef { readOrPark(lane, $0, most: limit) }
+    }
+    @inline(__always) private func readOrPark(_ lane: FollowedLane, _ ring: LaneRing, most limit: Int) {
         if lane.awaitsAnswer {
             let now = MonotonicClock.now
             let since = ring.parkedAt ?? now
@@ -124,6 +127,8 @@ extension FollowerCore {
             let isPatient = now - since < Self.parkingTime && ring.reader.lag < ring.capacity / Self.parkingPart
             ring.watch.park(isPatient ? ring.capacity / Self.parkingPart : 0)
             if isPatient { return }
+            // What is read before an answer that does not count it may find no room: that is asked about once more.
+            for member in lane.members where member.machine.awaitsAnswer { member.machine.suspectLoss() }
         } else if ring.parkedAt != nil || ring.isFresh {
             (ring.parkedAt, ring.isFresh) = (nil, false)
             ring.watch.park(0)
@@ -203,7 +208,8 @@ extension FollowerCore {
     }
     /// An event that the ring has no room for: its service keeps it, and tells here that it is there.
     private func skip(_ record: RingRecord, _ name: String, _ ring: LaneRing, _ lane: FollowedLane) {
-        for member in lane.members where member.machine.phase != .attaching {
+        for member in lane.members
+        where member.machine.phase != .attaching && member.machine.scope.includes(name) {
             let actions = member.machine.head(
                 epoch: ring.epoch, sequence: record.sequence, last: [name: record.sequence])
             run(actions, member, lane)

@@ -13,7 +13,7 @@ package enum RingLayout {
     package static let laneOffset = 56
 
     // One line each: what changes at different times must not be in one.
-    /// Bytes below this plus the capacity may be overwritten any time now.
+    /// Bytes below this minus the capacity may be overwritten any time now.
     package static let intentOffset = 128
     /// Bytes below this are complete.
     package static let tailOffset = 256
@@ -35,7 +35,7 @@ package enum RingLayout {
 
     /// A record as it lies in the ring: its header and its payload in whole words.
     @inline(__always) static func recordSize(_ payload: Int) -> Int { (recordHeader + payload + 7) & ~7 }
-    /// Larger ones leave a skip record: a reader has three more of the largest before it is lapped.
+    /// Larger ones leave a skip record: a reader has two more of the largest, at least, before it is lapped.
     package static func maximumPayload(_ capacity: Int) -> Int { capacity / 4 - recordHeader }
     /// How far a position is shifted to the number of its part of the data.
     static func indexShift(_ capacity: Int) -> Int { (capacity / indexCount).trailingZeroBitCount }

@@ -17,9 +17,11 @@ package struct RingPen: ~Copyable {
     private let shift: UInt64
     /// Announced to be overwritten, in whole parts: the line that each reader looks at behind each copy does not change with each record.
     private var intent: UInt64 = 0
-    /// How far ahead the memory is asked for that the next records need: it may be in the cache of a reader, which had it a lap ago.
-    private static let ahead: UInt64 = 512
-    private static let line: UInt64 = 64
+    /// So far ahead memory is asked for that the next records need: it may be in the cache of a reader, which had it a lap ago.
+    private static var ahead: UInt64 { 512 }
+    private static var line: UInt64 { 64 }
+    /// It was asked for up to here.
+    private var asked: UInt64 = 0
     /// Everything below is published.
     package private(set) var tail: UInt64 = 0
     /// The part of the data in which the last record began. An empty ring's first entry is right already.
@@ -69,11 +71,13 @@ package struct RingPen: ~Copyable {
         moment(.indexed)
         // Last: whoever sees it sees the whole record.
         relay_store_release(tailWord, next)
-        var line = tail &+ Self.ahead & ~(Self.line - 1)
+        // Never what was just written, which readers are after.
+        var line = max(asked, (next &+ Self.line &- 1) & ~(Self.line &- 1))
         while line < next &+ Self.ahead {
             relay_prefetch_to_write(data + Int(line & mask))
             line &+= Self.line
         }
+        asked = line
         tail = next
         moment(.published)
     }

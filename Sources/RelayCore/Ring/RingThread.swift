@@ -53,6 +53,21 @@ final class RingThread: Sendable {
     /// For tests.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
+    /// Reads, looks for more and reads that, and then sleeps once; less when the watches change.
+    ///
+    /// The turn is kept while it looks, since taking it would cost a part of what an event does; and given up for whoever wants it.
+    @inline(__always) private func follow(
+        _ waiter: RingWaiter, _ loop: BusLoop, _ read: @Sendable () -> Void, _ seen: Int, _ hasNews: () -> Bool
+    ) {
+        var end = RingWaiter.SpinEnd.news
+        loop.withTurn {
+            while end == .news {
+                read()
+                end = waiter.spin(until: hasNews) { loop.isTurnWanted || version.load(ordering: .acquiring) != seen }
+            }
+        }
+        if end == .over { waiter.sleep(until: hasNews) }
+    }
     private func run() {
         var (watches, seen) = ([RingWatch](), -1)
         // In variables: what is taken out of `self` is counted each time, between a look and the event that it found.
@@ -68,13 +83,12 @@ final class RingThread: Sendable {
                 if watches.isEmpty { return }
                 seen = present
             }
-            loop.withTurn(read)
             if watches.count == 1 {
                 // Kept by the array.
                 let only = Unmanaged.passUnretained(watches[0])
-                _ = waiter.wait { only._withUnsafeGuaranteedRef { $0.hasNews } }
+                follow(waiter, loop, read, seen) { only._withUnsafeGuaranteedRef { $0.hasNews } }
             } else {
-                _ = waiter.wait { watches.contains { $0.hasNews } }
+                follow(waiter, loop, read, seen) { watches.contains { $0.hasNews } }
             }
         }
     }

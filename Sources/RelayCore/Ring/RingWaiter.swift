@@ -14,7 +14,8 @@ package final class RingWaiter: Sendable {
         package static let standard = relay_usable_processors() > 1 ? Self(pauses: 2_000) : .none
     }
     /// Nobody sleeps longer without a look: whatever becomes of the page, nothing is later than this.
-    package static let bound = Duration.milliseconds(250)
+    package static let bound = Duration.nanoseconds(nanoseconds)
+    private static var nanoseconds: Int64 { 250_000_000 }
 
     private let memory: SealedMemory
     nonisolated(unsafe) private let flag: UnsafeMutableRawPointer  // Only by relay_load32 and relay_store32.
@@ -32,8 +33,9 @@ package final class RingWaiter: Sendable {
     private static var breather: Int { 64 }
     private let lastWake = Atomic<UInt64>(0)
     private let pauses: Int
-    /// Whoever is woken twice within this time would have met the second event awake, had it spun: in nanoseconds, with being woken.
-    private static var shortSleep: UInt64 { 50_000 }
+    /// Who is woken twice within this time would have met the second event awake, had it spun: in nanoseconds. A service wakes it at
+    /// most once in 50 µs.
+    private static var shortSleep: UInt64 { 75_000 }
 
     /// Maps the page that a service made for this peer. The descriptor stays the caller's, and is not needed afterwards.
     ///
@@ -61,39 +63,53 @@ package final class RingWaiter: Sendable {
         if 0..<WaitPage.progressCount ~= lane { relay_store(progress + 8 * lane, sequence) }
     }
 
-    /// Waits until there is news, somebody interrupts, or `bound` is over; returns whether there is news.
+    /// Waits until there is news, somebody interrupts, or the time is over; returns whether there is news.
     ///
-    /// Spins only where that was of use the last time.
+    /// Spins only where that was of use the last time: there was news, or it was woken twice within a short while.
     ///
-    /// - Parameter hasNews: whether any of the thread's rings has something; looked at often, so it must not take long.
-    package func wait(until hasNews: () -> Bool) -> Bool { wait(nanoseconds: 250_000_000, pauses, until: hasNews) }
-    /// As above.
-    ///
-    /// - Parameter limit: at most `bound`.
+    /// - Parameters:
+    ///   - limit: at most `bound`.
+    ///   - hasNews: whether any of the thread's rings has something; looked at often, so it must not take long.
     package func wait(
         atMost limit: Duration = bound, spinning: Spinning = .standard, until hasNews: () -> Bool
     ) -> Bool {
+        if spin(spinning.pauses, until: hasNews, unless: { false }) == .news { return true }
         let (seconds, attoseconds) = max(.zero, min(limit, Self.bound)).components
-        let nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
-        return wait(nanoseconds: nanoseconds, spinning.pauses, until: hasNews)
+        sleep(UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000), until: hasNews)
+        return hasNews()
     }
+
+    /// How a look again and again ended.
+    enum SpinEnd { case news, over, disturbed }
+    /// The first part of a wait: looks again and again, if that was of use the last time, and unless it is disturbed.
+    @inline(__always) func spin(until hasNews: () -> Bool, unless isDisturbed: () -> Bool) -> SpinEnd {
+        spin(pauses, until: hasNews, unless: isDisturbed)
+    }
+    @inline(__always) private func spin(_ pauses: Int, until hasNews: () -> Bool, unless isDisturbed: () -> Bool)
+        -> SpinEnd
+    {
+        guard spins.load(ordering: .relaxed) else { return .over }
+        let streak = streak.load(ordering: .relaxed)
+        if streak >= Self.longStreak, pauses > 0 { for _ in 0..<Self.breather { relay_pause() } }
+        for look in 0..<pauses {
+            // First: a ring that always has news must not keep others from their turns.
+            if isDisturbed() { return .disturbed }
+            if hasNews() {
+                self.streak.store(look < Self.fewLooks ? min(streak + 1, Self.longStreak) : 0, ordering: .relaxed)
+                return .news
+            }
+            relay_pause()
+        }
+        self.streak.store(0, ordering: .relaxed)
+        // In vain: events are rarer than that. Who has many beside it would keep them from their processors.
+        spins.store(false, ordering: .relaxed)
+        return .over
+    }
+    /// The second part: sleeps until there is news, somebody interrupts, or `bound` is over.
+    @inline(__always) func sleep(until hasNews: () -> Bool) { sleep(UInt64(Self.nanoseconds), until: hasNews) }
     // One look at the clock, no lazy constant, no arithmetic of the library's: a thread that wakes up finds all of its code cold, and
     // each page that it touches costs more than what it does there.
-    @inline(__always) private func wait(nanoseconds: UInt64, _ pauses: Int, until hasNews: () -> Bool) -> Bool {
-        if spins.load(ordering: .relaxed) {
-            let streak = streak.load(ordering: .relaxed)
-            if streak >= Self.longStreak, pauses > 0 { for _ in 0..<Self.breather { relay_pause() } }
-            for look in 0..<pauses {
-                if hasNews() {
-                    self.streak.store(look < Self.fewLooks ? min(streak + 1, Self.longStreak) : 0, ordering: .relaxed)
-                    return true
-                }
-                relay_pause()
-            }
-            self.streak.store(0, ordering: .relaxed)
-            // In vain: events are rarer than that. Who has many beside it would keep them from their processors.
-            spins.store(false, ordering: .relaxed)
-        }
+    @inline(__always) private func sleep(_ nanoseconds: UInt64, until hasNews: () -> Bool) {
         // Raised before the look at the tails; a writer looks here after its tail is out. One of the two sees the other.
         relay_store32(flag, 1)
         relay_fence_full()
@@ -107,7 +123,6 @@ package final class RingWaiter: Sendable {
         }
         relay_store32(flag, 0)
         isInterrupted.store(false, ordering: .sequentiallyConsistent)
-        return hasNews()
     }
     /// Ends the wait that goes on, or the next one. Any thread.
     package func interrupt() {

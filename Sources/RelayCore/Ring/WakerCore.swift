@@ -66,6 +66,8 @@ final class WakerCore: Sendable {
         (try? OwnThread.start("relay-waker") { self.run() }) != nil
     }
     private func run() {
+        // A page is due 50 µs after it was woken: as much again would be too late.
+        relay_keep_time_exactly()
         var waiting: [WaitPage] = []
         while true {
             // Before the look at what was handed over: a call that comes after it ends the sleep below.

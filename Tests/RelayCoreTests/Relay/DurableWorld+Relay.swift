@@ -142,7 +142,7 @@ extension DurableWorld {
         self.ring?.next += 1
         if !next.isTooLarge {
             receive(next.row)
-        } else if machine.phase != .attaching {
+        } else if machine.phase != .attaching, machine.scope.includes(next.row.name) {
             let (name, sequence) = (next.row.name, next.row.sequence)
             run(machine.head(epoch: ring.epoch, sequence: sequence, last: [name: sequence]))
         }

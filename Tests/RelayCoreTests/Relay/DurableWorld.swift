@@ -209,6 +209,7 @@ struct DurableWorld: Hashable {
             return publish("A", arrives: true, isTooLarge: true)
         case .fetch, .fetchAnyway:
             if ring == nil || machine.awaitsAnswer != (input == .fetchAnyway) { return false }
+            if input == .fetchAnyway { machine.suspectLoss() }
             return fetch()
         case .lap:
             guard let ring, ring.next < rings[ring.epoch]?.count ?? 0 else { return false }
@@ -322,6 +323,14 @@ struct DurableWorld: Hashable {
         _ = apply(.reconnect)
         if !isRunning { _ = apply(.start) }
         settle()
+        if ring != nil {
+            // What was committed is emitted, and then nothing comes for a while: a ring's reader asks about what it is in doubt of.
+            emit(arrives: true)
+            settle()
+            for _ in 0..<3 { _ = apply(.tick) }
+            settle()
+            checkFacts()
+        }
         // Another event comes of each name, and the head.
         let count = facts.count
         for name in DurableJournal.names where LaneScope(names: names).includes(name) {
@@ -330,16 +339,19 @@ struct DurableWorld: Hashable {
         // Who reads a ring hears none.
         if ring == nil { _ = apply(.head) }
         settle()
+        checkFacts()
+        for fact in facts[count...] where isWanted(fact.row.name) && !fact.isDelivered {
+            faults.append("the lane is deaf to \(fact.row.name)#\(fact.row.sequence)")
+        }
+        if !machine.isSettled { faults.append("not settled") }
+    }
+    private mutating func checkFacts() {
         for fact in facts
         where fact.isDue && !fact.isGone && !fact.isDelivered && !fact.isClaimed && !fact.isHidden
             && isWanted(fact.row.name)
         {
             faults.append("\(fact.row.name)#\(fact.row.sequence) of run \(fact.row.epoch) is missing in silence")
         }
-        for fact in facts[count...] where isWanted(fact.row.name) && !fact.isDelivered {
-            faults.append("the lane is deaf to \(fact.row.name)#\(fact.row.sequence)")
-        }
-        if !machine.isSettled { faults.append("not settled") }
     }
     private mutating func settle() {
         for _ in 0..<24 {

@@ -157,6 +157,7 @@ struct LaneWorld {
             if machine.awaitsAnswer != (input == .fetchAnyway) { return false }
             // Of a new name it may have been the first.
             if input == .fetchAnyway && machine.isSettled { isLossy = true }
+            if input == .fetchAnyway && unread != nil { machine.suspectLoss() }
             return fetch()
         case .lap:
             if unread == nil { return false }
@@ -347,6 +348,16 @@ struct LaneWorld {
             drainIfLive()
         }
         _ = apply(.bring)
+        if ring != nil {
+            // Nothing more comes for a while: a ring's reader asks about what it is in doubt of.
+            for _ in 0..<3 {
+                _ = apply(.tick)
+                _ = apply(.serve)
+                _ = apply(.bring)
+                drainIfLive()
+            }
+            checkAccounts()
+        }
         // Another event comes of each name, and the head.
         let names = wanted
         for name in names.sorted() { _ = publish(name, arrives: true) }
@@ -354,16 +365,17 @@ struct LaneWorld {
         // Who reads a ring hears none.
         if ring == nil { _ = apply(.head) }
         _ = apply(.bring)
-        for event in published
-        where event.subscription == subscriptions[event.name] && wanted.contains(event.name) {
-            if !isAccounted(event) {
-                faults.append("\(event.name)#\(event.sequence) of run \(event.epoch) is missing in silence")
-            }
-        }
+        checkAccounts()
         for name in names where !delivered.contains(where: { $0.epoch == epoch && $0.name == name }) {
             faults.append("the lane is deaf to \(name)")
         }
         if !machine.isSettled { faults.append("not settled") }
+    }
+    private mutating func checkAccounts() {
+        for event in published
+        where event.subscription == subscriptions[event.name] && wanted.contains(event.name) && !isAccounted(event) {
+            faults.append("\(event.name)#\(event.sequence) of run \(event.epoch) is missing in silence")
+        }
     }
     private mutating func drainIfLive() { if !machine.awaitsAnswer { drain() } }
     private func isAccounted(_ event: Published) -> Bool {

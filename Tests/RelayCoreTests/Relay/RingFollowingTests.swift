@@ -72,6 +72,26 @@ import Testing
         try await flood.value
         try await meter.stop()
     }
+    @Test("a ring that always has something new keeps nobody from a turn of the loop") func turns() async throws {
+        let loop = try BusLoop(name: "turns")
+        defer { loop.stop() }
+        let (writer, page) = (
+            try RingWriter("turns", events: [RingEvent(name: "A")], epoch: 1, waker: RingWaker()), try WaitPage(slot: 0)
+        )
+        let reads = Atomic(0)
+        // Whatever it does, there is more.
+        let thread = try RingThread(page: page.descriptor, loop) { reads.add(1, ordering: .relaxed) }
+        let watch = RingWatch(try RingArea(receiving: writer.descriptor))
+        try writer.publish(0, UnsafeRawBufferPointer(start: nil, count: 0))
+        try thread.add(watch)
+        for round in 1...100 {
+            #expect(await eventually { reads.load(ordering: .relaxed) >= 100 * round })
+            loop.withTurn { #expect(loop.isCurrent) }
+            await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
+        }
+        thread.remove(watch)
+        #expect(await eventually { !thread.isRunning })
+    }
     @Test("a reader that is lapped learns which events it missed, exactly") func lapped() async throws {
         let meter = try await Gauge()
         let relay = try meter.relay()
