@@ -18,7 +18,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 help:
 	@echo "make demo    a service, subscribers and a real inventory on a bus of their own; ends by itself"
 	@echo "make test    all checks: format, warnings, tests, and the bus tests against libdbus's debug build"
-	@echo "make soak    the long forms: thousands of kills, torn writes, a million events; up to an hour and a half"
+	@echo "make soak    the long forms: thousands of kills, torn writes, a thousand million events; about twenty minutes"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
 	@echo "make lint    what the formatter would say; 'make format' does it"

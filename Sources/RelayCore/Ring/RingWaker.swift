@@ -1,21 +1,20 @@
 /// Wakes the sleeping readers of a service's rings.
 ///
-/// Up to two sleepers are woken by the publishing thread; more are handed to a thread of the waker's own: each call takes
+/// Up to four sleepers are woken by the publishing thread; more are handed to a thread of the waker's own: each call takes
 /// microseconds. So are those that were woken a moment ago, and those whose pages only say so again and again.
 ///
-/// Two, since one may only pretend to sleep: for its sake the other is not to wait until the waker's thread has a processor.
+/// Four, since the way through a thread takes as long as waking so many; and since some may only pretend to sleep: for their sake
+/// the others are not to wait until the waker's thread has a processor.
 package final class RingWaker: Sendable {
     private let core = WakerCore()
     package init() {}
     deinit { core.stop() }
 
-    /// Wakes those of a ring that sleep. A look at a few flags, and at most two system calls.
+    /// Wakes those of a ring that sleep. A look at a few flags, and at most four system calls.
     func wake(_ group: WakeGroup) {
         switch group.candidates() {
         case .none: break
-        case .few(let first, let second):
-            wake(first)
-            if let second { wake(second) }
+        case .few(let pages): for page in pages { wake(page) }
         case .many: if group.call() { core.call(for: group) }
         }
     }

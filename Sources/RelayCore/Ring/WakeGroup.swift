@@ -19,17 +19,19 @@ final class WakeGroup: Sendable {
 
     enum Candidates {
         case none, many
-        case few(WaitPage, WaitPage?)
+        case few([WaitPage])
     }
+    /// How many are few.
+    private static var few: Int { 4 }
     /// Those that are flagged and nobody's affair yet.
     func candidates() -> Candidates {
         pages.withLock { pages in
-            var (first, second): (WaitPage?, WaitPage?) = (nil, nil)
+            var found: [WaitPage] = []
             for page in pages where page.isFlagged && !page.isTaken {
-                if second != nil { return .many }
-                if first == nil { first = page } else { second = page }
+                if found.count == Self.few { return .many }
+                found.append(page)
             }
-            return first.map { .few($0, second) } ?? .none
+            return found.isEmpty ? .none : .few(found)
         }
     }
     /// Whether the thread must be called.

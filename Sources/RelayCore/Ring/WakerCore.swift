@@ -75,7 +75,10 @@ final class WakerCore: Sendable {
             relay_fence_full()
             let (kept, groups) = take()
             waiting += kept
-            for page in groups.flatMap({ $0.flagged() }) where page.claim() { waiting.append(page) }
+            for page in groups.flatMap({ $0.flagged() }) where page.claim() {
+                let now = MonotonicClock.now
+                if page.due > now { waiting.append(page) } else { page.wake(at: now) }
+            }
             let now = MonotonicClock.now
             var next = UInt64.max
             waiting.removeAll { page in
