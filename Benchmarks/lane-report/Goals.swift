@@ -74,20 +74,15 @@ extension Results {
                 compare(.p50, Cell(.fanOut, peer, receivers: receivers), "\(peer.label) fan-out to \(receivers)")
             }
         }
+        let (ours, bare) = (leastOfPeers(over: .ours), leastOfPeers(over: .barePayload))
         return [
             Goal(
                 "rows in which a peer is as fast as ours or faster, of \(compared)",
                 compared == expected || (isQuick && compared > 0) ? Double(slower.count) : nil, atMost: 0,
                 note: slower.joined(separator: "; ")),
-            spinGoal,
-            Goal(
-                "the same over the bare hand-over of a payload, times", beside: leastOfPeers(over: .barePayload).ratio,
-                note: leastOfPeers(over: .barePayload).what),
+            Goal("peers' p50 over ours, spinning, times", ours.ratio, atLeast: 5, note: ours.what),
+            Goal("the same over the bare hand-over of a payload, times", beside: bare.ratio, note: bare.what),
         ]
-    }
-    private var spinGoal: Goal {
-        let (ratio, what) = leastOfPeers(over: .ours)
-        return Goal("peers' p50 over ours, spinning, times", ratio, atLeast: 5, note: what)
     }
     /// A peer counts with the better of its two waits: some have no spinning worth the name.
     private func leastOfPeers(over contender: Contender) -> (ratio: Double?, what: String) {

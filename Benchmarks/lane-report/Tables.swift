@@ -23,10 +23,10 @@ extension Results {
     private func bytes(_ cell: Cell) -> String { cell.contender == .bareWords ? "16" : "\(cell.size)" }
 
     private func latencyTable(_ waiting: Waiting) -> Table {
+        let interval = Plan.interval(of: Cell(.latency, .ours, waiting)) / 1_000
         var table = Table(
-            waiting == .spin
-                ? "One way, spinning, an event each 10 µs"
-                : "One way, blocking, an event each 100 µs (signals beside: 1 ms)",
+            "One way, \(waiting.label), an event each \(interval) µs"
+                + (waiting == .block ? " (signals beside: 1 ms)" : ""),
             ["", "bytes", "p50", "p99", "p99.9", "× bare", "at the caller", "CPU s/M", "came"])
         for cell in rows(.latency) where cell.waiting == waiting {
             let ratio = ratio(.p50, cell, to: Cell(.latency, .bareWords, waiting))

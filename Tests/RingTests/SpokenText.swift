@@ -1,5 +1,5 @@
 import Glibc
-import RelayCore
+import RelayCore  // Whose mutex it is under ThreadSanitizer.
 import Synchronization
 
 /// What a process has said, read whenever somebody asks.

@@ -45,7 +45,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     var transport = LaneTransport() {
         didSet { for member in members { member.machine.isByRing = !transport.takesSignals } }
     }
-    @exclusivity(unchecked) private(set) var ring: LaneRing?
+    @exclusivity(unchecked) var ring: LaneRing? { didSet { uncountedRing = ring.map { .passUnretained($0) } } }
     /// The same, not counted, since it is looked up for every event: whoever takes the ring away keeps it to the end of the turn.
     @exclusivity(unchecked) private(set) var uncountedRing: Unmanaged<LaneRing>?
     /// Counts the requests of `OpenRing`: only the latest answer counts.
@@ -72,18 +72,6 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
         (schemas, lastSchemas, isAskingSchemas) = (adopted, adopted, false)
         for event in events { event.schema = adopted.present(of: event.name) }
         return adopted
-    }
-
-    // MARK: The ring
-
-    func begin(_ new: LaneRing) {
-        ring = new
-        uncountedRing = .passUnretained(new)
-    }
-    /// Nothing more is read of it; returned to be kept until nobody who reads it is under way.
-    func takeRing() -> LaneRing? {
-        defer { (ring, uncountedRing) = (nil, nil) }
-        return ring
     }
 
     // MARK: Members

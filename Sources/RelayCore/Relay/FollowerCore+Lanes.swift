@@ -59,7 +59,7 @@ extension FollowerCore {
         case .deliver(let epoch, let gap):
             if let gap { tell(gap, member, lane) }
             deliver(event, raw, stamp.inEpoch(epoch), member)
-            if member.machine.needsTick && !member.hasTick { orderTick(member, lane) }
+            orderTickIfNeeded(member, lane)
         }
     }
     /// Whether an event that can be read later has no room now.
@@ -150,7 +150,7 @@ extension FollowerCore {
             case .read(let after): read(after: after, member, lane)
             }
         }
-        if member.machine.needsTick && !member.hasTick { orderTick(member, lane) }
+        orderTickIfNeeded(member, lane)
     }
     func tell(_ gap: Gap, _ member: LaneMember, _ lane: FollowedLane) {
         if gap.reason == .lost { suspectLoss(but: lane) }
@@ -165,11 +165,11 @@ extension FollowerCore {
     private func suspectLoss(but lane: FollowedLane) {
         // A ring has lost nothing of it.
         for other in state.onLoop.lanesInOrder where other !== lane && other.transport.takesSignals {
-            for member in other.members {
-                member.machine.suspectLoss()
-                if member.machine.needsTick && !member.hasTick { orderTick(member, other) }
-            }
+            suspectLoss(of: other)
         }
+    }
+    func orderTickIfNeeded(_ member: LaneMember, _ lane: FollowedLane) {
+        if member.machine.needsTick && !member.hasTick { orderTick(member, lane) }
     }
     func orderTick(_ member: LaneMember, _ lane: FollowedLane) {
         member.hasTick = true

@@ -75,7 +75,7 @@ extension FollowerCore {
             let ring = LaneRing(area, kinds: kinds, after: after)
             ring.watch.park(ring.capacity / Self.parkingPart)
             try thread.add(ring.watch)
-            lane.begin(ring)
+            lane.ring = ring
             rings.lanes.append(.passUnretained(lane))
             perform(lane.transport.opened(), lane)
         } catch {
@@ -83,7 +83,8 @@ extension FollowerCore {
         }
     }
     private func closeRing(_ lane: FollowedLane) {
-        guard let ring = lane.takeRing() else { return }
+        guard let ring = lane.ring else { return }
+        lane.ring = nil
         // A job comes behind this turn, in which the ring may be the one that is being read.
         loop.execute { withExtendedLifetime(ring) {} }
         rings.lanes.removeAll { $0.toOpaque() == Unmanaged.passUnretained(lane).toOpaque() }
@@ -216,10 +217,10 @@ extension FollowerCore {
         }
     }
     /// Of a single name the last event may be among those that were lost.
-    private func suspectLoss(of lane: FollowedLane) {
+    func suspectLoss(of lane: FollowedLane) {
         for member in lane.members {
             member.machine.suspectLoss()
-            if member.machine.needsTick && !member.hasTick { orderTick(member, lane) }
+            orderTickIfNeeded(member, lane)
         }
     }
 }

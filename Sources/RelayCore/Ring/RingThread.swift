@@ -59,12 +59,13 @@ final class RingThread: Sendable {
     @inline(__always) private func follow(
         _ waiter: RingWaiter, _ loop: BusLoop, _ read: @Sendable () -> Void, _ seen: Int, _ hasNews: () -> Bool
     ) {
-        var end = RingWaiter.SpinEnd.news
-        loop.withTurn {
-            while end == .news {
+        let end = loop.withTurn {
+            var end: RingWaiter.SpinEnd
+            repeat {
                 read()
                 end = waiter.spin(until: hasNews) { loop.isTurnWanted || version.load(ordering: .acquiring) != seen }
-            }
+            } while end == .news
+            return end
         }
         if end == .over { waiter.sleep(until: hasNews) }
     }

@@ -155,9 +155,11 @@ struct LaneWorld {
             for message in all { receive(message) }
         case .fetch, .fetchAnyway:
             if machine.awaitsAnswer != (input == .fetchAnyway) { return false }
-            // Of a new name it may have been the first.
-            if input == .fetchAnyway && machine.isSettled { isLossy = true }
-            if input == .fetchAnyway && unread != nil { machine.suspectLoss() }
+            if input == .fetchAnyway {
+                // Of a new name it may have been the first.
+                if machine.isSettled { isLossy = true }
+                if unread != nil { machine.suspectLoss() }
+            }
             return fetch()
         case .lap:
             if unread == nil { return false }
