@@ -82,7 +82,7 @@ import Testing
         for label in ["A", "B", "C"] { #expect(try await service.orderBox(label).code == 0) }
         let first = try await begin("--count", "2").outcome()
         #expect(first.code == 0 && sequences(first.output) == [1, 2], "\(first)")
-        #expect(folder.names == ["ledger.cursor", "ledger.lock"])
+        #expect(folder.names == ["ledger.cursor", "ledger.lock", "ledger.synced"])
         #expect(await service.program.terminate().code == 0)
         try await service.restart()
         #expect(try await service.orderBox("D").code == 0)
@@ -134,7 +134,8 @@ import Testing
         #expect(garbage.code == 65, "\(garbage)")
         #expect(
             garbage.errors == [
-                "relay-cli: \(folder.path)/bad.cursor is no cursor file: remove it to start with the oldest event"
+                "relay-cli: \(folder.path)/bad.cursor is no cursor file, and there is no \(folder.path)/bad.synced: "
+                    + "remove it to start with the oldest event"
             ])
         let folderless = try await service.runCLI("watch", "--resume", "a", "--cursors", "/proc/none")
         #expect(folderless.code == 73 && folderless.errors.last?.contains("/proc/none") == true, "\(folderless)")

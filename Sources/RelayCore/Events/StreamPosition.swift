@@ -6,7 +6,7 @@ public struct StreamPosition: Hashable, Sendable {
         /// With this sequence, whatever run it is of.
         case at(UInt64)
         case since(Timestamp)
-        case resuming(String)
+        case resuming(String, restartsIfDamaged: Bool)
     }
     package let kind: Kind
     package init(_ kind: Kind) { self.kind = kind }
@@ -23,6 +23,13 @@ public struct StreamPosition: Hashable, Sendable {
     /// Where the subscriber of this name stopped; the first time, with the oldest event. At least once: the place is written
     /// after the handler has returned.
     ///
-    /// - Parameter name: `[A-Za-z0-9_-]{1,64}`.
-    public static func resuming(_ name: String) -> Self { Self(.resuming(name)) }
+    /// A power loss can damage the file; its synced copy, a few seconds older, then counts.
+    ///
+    /// - Parameters:
+    ///   - name: `[A-Za-z0-9_-]{1,64}`.
+    ///   - restartsIfDamaged: if both are damaged, start with the oldest event, so that everything that the journal keeps is
+    ///     handled once more. Otherwise subscribing throws `.invalidArgument`, which names the files.
+    public static func resuming(_ name: String, restartsIfDamaged: Bool = false) -> Self {
+        Self(.resuming(name, restartsIfDamaged: restartsIfDamaged))
+    }
 }

@@ -6,6 +6,8 @@ package enum CursorStep: String, Sendable, CaseIterable {
     case tempWritten
     /// It has taken the old one's place.
     case renamed
+    /// A copy that is on the disk has taken the old copy's place.
+    case synced
 }
 
 /// Called at each step with the cursor's name; what it throws is the step's failure.

@@ -5,8 +5,10 @@ import Synchronization
 /// One named cursor: its lock, its file, and what is yet to be written.
 ///
 /// - Order: what is written is never older than what was written before.
-/// - Isolation: from any thread. Writing takes a file and a rename, on the store's queue or on the thread that ends it.
-/// - Loss: what was advanced in the last 100 ms before a crash is not written: those events come again.
+/// - Isolation: from any thread. Writing takes a file and a rename, on the store's queue or on the thread that ends it. Only
+///   the first write of a new cursor waits for the disk there; later ones are synced on a queue of their own.
+/// - Loss: what was advanced in the last 100 ms before a crash is not written: those events come again. After a power loss the
+///   file may hold anything; then its synced copy counts, which is a few seconds older.
 final class CursorFile: Sendable {
     private struct Slot {
         let interface: String
@@ -18,19 +20,22 @@ final class CursorFile: Sendable {
         var users = 0
         var isDirty = false
         var isScheduled = false
+        /// A synced copy can be read.
+        var hasSynced: Bool
+        var isSyncScheduled = false
         /// A failure was told, and nothing was written since.
         var hasFailed = false
         var isClosed = false
     }
     let name: String
-    private let path: String
+    private let folderPath: String
     private let service: String
     private let folder: Int32
     private let lock: Int32
     private let state: Mutex<State>
     /// One write at a time.
     private let writing = Mutex(())
-    private let queue: DispatchQueue
+    private let queues: CursorQueues
     private let faults: CursorFaults
     private let onFailure: @Sendable (String, RelayError) -> Void
     /// How long after an advance it is written, at the latest; and how long after a failure that is tried again.
@@ -39,28 +44,34 @@ final class CursorFile: Sendable {
 
     /// Takes the name, and reads how far its subscriber has come.
     ///
-    /// Throws `InvalidArgument` for a name that is none, for another service's cursor, and for a file that is no cursor;
-    /// `Conflict` when it is in use; `Unavailable` or `NotPermitted` for a folder that cannot be used.
+    /// Throws `InvalidArgument` for a name that is none, for another service's cursor, and, unless `restarts`, when neither the
+    /// file nor its synced copy is a cursor; `Conflict` when it is in use; `Unavailable` or `NotPermitted` for a folder that
+    /// cannot be used.
+    ///
+    /// - Parameter restarts: two damaged files count as none.
     init(
-        _ name: String, in folder: CursorFolder, service: String, queue: DispatchQueue, faults: CursorFaults,
-        onFailure: @escaping @Sendable (String, RelayError) -> Void
+        _ name: String, in folder: CursorFolder, service: String, restarts: Bool, queues: CursorQueues,
+        faults: CursorFaults, onFailure: @escaping @Sendable (String, RelayError) -> Void
     ) throws(RelayError) {
         guard Self.isName(name) else {
             throw RelayError(
                 .invalidArgument,
                 "\(BusNames.quoted(name)) is no name for a cursor: 1 to 64 of A-Z, a-z, 0-9, '_' and '-'")
         }
-        let path = "\(folder.path)/\(name).cursor"
         let directory = try folder.open()
         var isKept = false
         defer { if !isKept { close(directory) } }
         let lock = try Self.lock(name, directory, folder.path)
         defer { if !isKept { close(lock) } }
-        let text = try Self.read(name, directory, path, service)
-        state = Mutex(State(slots: text.places.map { Slot(interface: $0.key, place: $0.value) }))
+        let found = try Self.recall(name, directory, folder.path, service, restarts: restarts)
+        state = Mutex(
+            State(
+                slots: found.text.places.map { Slot(interface: $0.key, place: $0.value) }, hasSynced: found.hasSynced))
         isKept = true
-        (self.name, self.path, self.service, self.folder, self.lock) = (name, path, service, directory, lock)
-        (self.queue, self.faults, self.onFailure) = (queue, faults, onFailure)
+        (self.name, folderPath, self.service, self.folder, self.lock) = (name, folder.path, service, directory, lock)
+        (self.queues, self.faults, self.onFailure) = (queues, faults, onFailure)
+        // Later: the caller may hold locks that a handler needs.
+        if let damage = found.damage { queues.write.async { onFailure(name, damage) } }
     }
     deinit {
         close(lock)
@@ -94,12 +105,42 @@ final class CursorFile: Sendable {
         }
         return lock
     }
+    private enum Content {
+        case missing
+        case damaged
+        case text(CursorText)
+    }
+    /// What the file says, or, where it cannot be read, its synced copy. `damage` says that the copy was needed.
+    private static func recall(
+        _ name: String, _ directory: Int32, _ folder: String, _ service: String, restarts: Bool
+    ) throws(RelayError) -> (text: CursorText, hasSynced: Bool, damage: RelayError?) {
+        let (path, copyPath) = ("\(folder)/\(name).cursor", "\(folder)/\(name).synced")
+        let file = try read(name, "\(name).cursor", directory, path, service)
+        let copy = try read(name, "\(name).synced", directory, copyPath, service)
+        let damage: String
+        switch (file, copy) {
+        case (.text(let text), .text): return (text, true, nil)
+        case (.text(let text), _): return (text, false, nil)
+        case (.missing, .text(let text)): return (text, true, nil)
+        case (.damaged, .text(let text)):
+            let reason =
+                "\(path) is no cursor file, as after a power loss; \(copyPath) is used, so that its last events come again"
+            return (text, true, RelayError(.unavailable, "cursor '\(name)': \(reason)"))
+        case (.missing, .missing): return (CursorText(service: service), false, nil)
+        case (.damaged, .missing): damage = "\(path) is no cursor file, and there is no \(copyPath): remove it"
+        case (.missing, .damaged): damage = "\(copyPath) is no cursor file, and there is no \(path): remove it"
+        case (.damaged, .damaged): damage = "neither \(path) nor \(copyPath) is a cursor file: remove both"
+        }
+        let error = RelayError(.invalidArgument, "\(damage) to start with the oldest event")
+        if restarts { return (CursorText(service: service), false, error) }
+        throw error
+    }
     private static func read(
-        _ name: String, _ directory: Int32, _ path: String, _ service: String
-    ) throws(RelayError) -> CursorText {
-        let file = openat(directory, "\(name).cursor", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        _ name: String, _ fileName: String, _ directory: Int32, _ path: String, _ service: String
+    ) throws(RelayError) -> Content {
+        let file = openat(directory, fileName, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if file < 0 {
-            if errno == ENOENT { return CursorText(service: service) }
+            if errno == ENOENT { return .missing }
             throw failure(name, "\(path) cannot be opened", errno)
         }
         defer { close(file) }
@@ -112,16 +153,13 @@ final class CursorFile: Sendable {
             if count == 0 { break }
             bytes += part.prefix(count)
         }
-        guard let text = CursorText(parsing: String(decoding: bytes, as: UTF8.self)) else {
-            throw RelayError(
-                .invalidArgument, "\(path) is no cursor file: remove it to start with the oldest event")
-        }
+        guard let text = CursorText(parsing: String(decoding: bytes, as: UTF8.self)) else { return .damaged }
         if text.service != service {
             throw RelayError(
                 .invalidArgument,
                 "cursor '\(name)' is of the service \(text.service), not of \(service): use another name")
         }
-        return text
+        return .text(text)
     }
     private static func failure(_ name: String, _ what: String, _ code: Int32) -> RelayError {
         let cause = SystemError(code)
@@ -171,7 +209,7 @@ final class CursorFile: Sendable {
         if isNews { schedule(Self.delay) }
     }
     private func schedule(_ delay: DispatchTimeInterval) {
-        queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.writeInTime() }
+        queues.write.asyncAfter(deadline: .now() + delay) { [weak self] in self?.writeInTime() }
     }
     private func writeInTime() {
         guard write() else {
@@ -191,52 +229,83 @@ final class CursorFile: Sendable {
     /// One of its users has ended: writes; lets the name go with the last one. False: it is open still.
     func leave(_ index: Int) -> Bool {
         flush()
-        let isLast = state.withLock { state in
-            state.slots[index].isUsed = false
-            state.users -= 1
-            state.isClosed = state.users == 0
-            return state.isClosed
+        // No copy takes its place from here on: another process may have the name.
+        let isLast = writing.withLock { _ in
+            state.withLock { state in
+                state.slots[index].isUsed = false
+                state.users -= 1
+                state.isClosed = state.users == 0
+                return state.isClosed
+            }
         }
+        guard isLast else { return false }
+        syncAtEnd()
         // Unlocked at once, and not when the last reference goes: another process may wait for it.
-        if isLast { while flock(lock, LOCK_UN) != 0 && errno == EINTR {} }
-        return isLast
+        while flock(lock, LOCK_UN) != 0 && errno == EINTR {}
+        return true
     }
 
     // MARK: Writing
 
     private func write() -> Bool {
         writing.withLock { _ in
-            let text = state.withLock { state -> CursorText? in
+            let next = state.withLock { state -> (text: CursorText, hasSynced: Bool)? in
                 guard state.isDirty, !state.isClosed else { return nil }
                 state.isDirty = false
-                var text = CursorText(service: service)
-                for slot in state.slots { text.places[slot.interface] = slot.place }
-                return text
+                return (snapshot(state), state.hasSynced)
             }
-            guard let text else { return true }
+            guard let next else { return true }
             do throws(RelayError) {
-                try write(text.text)
-                state.withLock { $0.hasFailed = false }
+                // There is never a first file without a copy to fall back on.
+                if !next.hasSynced {
+                    try replaceCopy(by: try makeCopy(next.text))
+                    fsync(folder)
+                }
+                try write(next.text)
+                let isSyncDue = state.withLock { state in
+                    (state.hasFailed, state.hasSynced) = (false, true)
+                    defer { state.isSyncScheduled = true }
+                    return !state.isSyncScheduled
+                }
+                if isSyncDue { scheduleSync() }
                 return true
             } catch {
-                let isNews = state.withLock { state in
-                    state.isDirty = true
-                    defer { state.hasFailed = true }
-                    return !state.hasFailed
-                }
-                if isNews { onFailure(name, error) }
+                state.withLock { $0.isDirty = true }
+                report(error)
                 return false
             }
         }
     }
-    /// A file of its own takes the old one's place, so that a crash leaves one of the two. Without fsync: after a power loss
-    /// an older place only brings events again.
-    private func write(_ text: String) throws(RelayError) {
+    private func snapshot(_ state: State) -> CursorText {
+        var text = CursorText(service: service)
+        for slot in state.slots { text.places[slot.interface] = slot.place }
+        return text
+    }
+    private func report(_ error: RelayError) {
+        let isNews = state.withLock { state in
+            defer { state.hasFailed = true }
+            return !state.hasFailed
+        }
+        if isNews { onFailure(name, error) }
+    }
+    /// A file of its own takes the old one's place, so that a crash leaves one of the two. Without a sync: see `sync`.
+    private func write(_ text: CursorText) throws(RelayError) {
         try faults.at(.beforeWrite, name)
-        let temporary = "\(name).cursor.new"
-        let file = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if file < 0 { throw Self.failure(name, "\(path).new cannot be made", errno) }
-        var bytes = Array(text.utf8)[...]
+        let file = try make("\(name).cursor.new", text)
+        // Some file systems find out here that there is no room.
+        if close(file) != 0 && errno != EINTR {
+            throw Self.failure(name, "\(folderPath)/\(name).cursor.new cannot be written", errno)
+        }
+        try faults.at(.tempWritten, name)
+        try rename("\(name).cursor.new", to: "\(name).cursor")
+        try faults.at(.renamed, name)
+    }
+    private func make(_ fileName: String, _ text: CursorText) throws(RelayError) -> Int32 {
+        // Never the file that another one has open, and writes still.
+        unlinkat(folder, fileName, 0)
+        let file = openat(folder, fileName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if file < 0 { throw Self.failure(name, "\(folderPath)/\(fileName) cannot be made", errno) }
+        var bytes = Array(text.text.utf8)[...]
         while !bytes.isEmpty {
             // The slice's own bytes, and no more than it has.
             let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
@@ -244,16 +313,73 @@ final class CursorFile: Sendable {
             if count < 0 {
                 let code = errno
                 close(file)
-                throw Self.failure(name, "\(path).new cannot be written", code)
+                throw Self.failure(name, "\(folderPath)/\(fileName) cannot be written", code)
             }
             bytes = bytes.dropFirst(count)
         }
-        // Some file systems find out here that there is no room.
-        if close(file) != 0 && errno != EINTR { throw Self.failure(name, "\(path).new cannot be written", errno) }
-        try faults.at(.tempWritten, name)
-        if renameat(folder, temporary, folder, "\(name).cursor") != 0 {
-            throw Self.failure(name, "\(path) cannot be replaced", errno)
+        return file
+    }
+    private func rename(_ old: String, to new: String) throws(RelayError) {
+        if renameat(folder, old, folder, new) != 0 {
+            throw Self.failure(name, "\(folderPath)/\(new) cannot be replaced", errno)
         }
-        try faults.at(.renamed, name)
+    }
+
+    // MARK: Syncing
+
+    private func scheduleSync() {
+        queues.sync.asyncAfter(deadline: .now() + queues.syncDelay) { [weak self] in self?.sync() }
+    }
+    /// Makes the copy anew. Waits for the disk, but lets the file be written meanwhile.
+    private func sync() {
+        let text = state.withLock { state -> CursorText? in
+            state.isSyncScheduled = false
+            return state.isClosed ? nil : snapshot(state)
+        }
+        guard let text else { return }
+        do throws(RelayError) {
+            let copy = try makeCopy(text)
+            try writing.withLock { _ in
+                Result { () throws(RelayError) -> Void in
+                    if state.withLock({ $0.isClosed }) {
+                        close(copy)
+                    } else {
+                        try replaceCopy(by: copy)
+                    }
+                }
+            }.get()
+        } catch {
+            report(error)
+            let isDue = state.withLock { state in
+                defer { state.isSyncScheduled = true }
+                return !state.isSyncScheduled && !state.isClosed
+            }
+            if isDue { scheduleSync() }
+        }
+    }
+    /// A copy that is on the disk, and not yet in its place.
+    private func makeCopy(_ text: CursorText) throws(RelayError) -> Int32 {
+        try faults.at(.beforeWrite, name)
+        let copy = try make("\(name).synced.new", text)
+        if fdatasync(copy) != 0 {
+            let code = errno
+            close(copy)
+            throw Self.failure(name, "\(folderPath)/\(name).synced.new cannot be synced", code)
+        }
+        return copy
+    }
+    private func replaceCopy(by copy: Int32) throws(RelayError) {
+        close(copy)
+        try rename("\(name).synced.new", to: "\(name).synced")
+        try faults.at(.synced, name)
+    }
+    /// What was written last goes to the disk soon, though nobody waits for it: without that the copy counts.
+    private func syncAtEnd() {
+        let file = openat(folder, "\(name).cursor", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if file < 0 { return }
+        queues.sync.async {
+            fdatasync(file)
+            close(file)
+        }
     }
 }

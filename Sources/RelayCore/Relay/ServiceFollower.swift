@@ -84,8 +84,8 @@ package final class ServiceFollower: Sendable {
         case .after(let epoch, let sequence): from = .after(epoch: epoch, sequence: sequence)
         case .at(let sequence): from = sequence > 0 ? .at(sequence - 1) : .oldest
         case .since(let since): time = since
-        case .resuming(let name):
-            let opened = try cursors.open(name, interface, names: names)
+        case .resuming(let name, let restarts):
+            let opened = try cursors.open(name, interface, names: names, restarts: restarts)
             from = opened.start.map { .after(epoch: $0.epoch, sequence: $0.sequence) } ?? .oldest
             cursor = opened
         }

@@ -84,7 +84,8 @@ import Testing
             _ = try await someone.order("Later")
         case "cursor":
             try await someone.succeed(
-                "mkdir -p ~/.local/state/relay/cursors; touch ~/.local/state/relay/cursors/ledger.cursor")
+                "mkdir -p ~/.local/state/relay/cursors && cd ~/.local/state/relay/cursors && touch ledger.cursor ledger.synced"
+            )
         default: break
         }
         let shown = try await someone.follow(name)
