@@ -2,24 +2,43 @@ import CSQLite
 import RelayCore
 
 /// Reads pages of events, on a connection that cannot write. On one thread.
+///
+/// A page of rare names costs what these names have, not what the interface has: they are found from each name's last event
+/// back, by the `previous` of each. An index would cost the writer half its speed.
 final class PageReader {
     private let database: Database
-    private let begin, end, head, pruned, scan, figure: Statement
-    /// So many rows are looked at for one page: of names that are rare a page ends before it is full, so that its
-    /// transaction stays short.
+    private let begin, end, head, names, scan, single, figure: Statement
+    /// Rows that are looked at in one transaction, so that it stays short.
     static let scanLimit = 4_096
+    /// Transactions without an event that one page takes: where a name is too frequent to be walked, and too rare to fill pages.
+    static let scans = 16
+    /// Rows, and bytes of their bodies, that are looked at to walk back.
+    static let walkLimit = 1_024
+    private static let walkBytes = 4 << 20
+    /// Of so many rows one was wanted, at the most: then the names are rare.
+    private static let rarity = 64
+
+    /// Where the journal stands in one transaction.
+    private struct Moment {
+        let head: UInt64
+        var oldest: UInt64 = 1
+        /// Of each name asked for, unless all are: its last sequence.
+        var last: [UInt64] = []
+    }
 
     init(_ file: JournalFile) throws(SQLiteError) {
         database = try Database(file.path, isReadOnly: true, vfs: file.vfs)
         begin = try database.prepare("BEGIN")
         end = try database.prepare("ROLLBACK")
         head = try database.prepare("SELECT sequence FROM relay_interfaces WHERE id = ?")
-        pruned = try database.prepare("SELECT name, pruned FROM relay_names WHERE interface = ? AND pruned > 0")
+        names = try database.prepare("SELECT name, pruned, last FROM relay_names WHERE interface = ?")
         scan = try database.prepare(
             """
             SELECT sequence, schema, body, name FROM relay_events WHERE interface = ? AND sequence > ?
             ORDER BY sequence LIMIT \(Self.scanLimit)
             """)
+        single = try database.prepare(
+            "SELECT sequence, schema, body, name FROM relay_events WHERE interface = ? AND sequence = ?")
         figure = try database.prepare(
             """
             SELECT sequence, events, bytes, (SELECT page_count FROM pragma_page_count),
@@ -28,29 +47,95 @@ final class PageReader {
     }
 
     func page(_ request: LogRequest, _ interface: ReadInterface) throws(SQLiteError) -> LogPage {
-        try begin.run()
-        defer { try? end.run() }
-        let head = UInt64(bitPattern: try head.integers(.integer(interface.id))?.first ?? 0)
+        var page = PageScan(request, interface)
         var oldest: UInt64 = 1
-        try pruned.rows([.integer(interface.id)]) { row in
-            if request.names?.contains(row.text(0)) ?? true {
-                oldest = max(oldest, UInt64(bitPattern: row.integer(1)) + 1)
-            }
-        }
-        var page = PageScan(request, interface, head: head)
-        defer { scan.clear() }
-        // What SQLite counts ends there, long after everything else.
-        if request.after < min(head, UInt64(Int64.max)) {
-            scan.bind(interface.id, at: 1)
-            scan.bind(Int64(request.after), at: 2)
-            var count = 0
-            while try scan.step() {
-                count += 1
-                if !page.take(scan.row) { break }
-            }
-            page.end(isExhausted: count < Self.scanLimit)
+        var canWalk = request.names != nil
+        // Goes on in another transaction only while there is no event: what was removed meanwhile is then below `oldest`, too.
+        for _ in 0..<Self.scans {
+            try begin.run()
+            defer { try? end.run() }
+            let moment = try moment(request, interface)
+            (page.head, oldest) = (moment.head, moment.oldest)
+            let (isDone, rows) = try look(&page, interface)
+            if isDone { break }
+            if canWalk, page.count * Self.rarity <= rows, try walk(&page, interface, moment) { break }
+            canWalk = false
+            if page.count > 0 { break }
         }
         return page.page(oldest: oldest)
+    }
+    private func moment(_ request: LogRequest, _ interface: ReadInterface) throws(SQLiteError) -> Moment {
+        var moment = Moment(head: UInt64(bitPattern: try head.integers(.integer(interface.id))?.first ?? 0))
+        try names.rows([.integer(interface.id)]) { row in
+            guard request.names?.contains(row.text(0)) ?? true else { return }
+            moment.oldest = max(moment.oldest, UInt64(bitPattern: row.integer(1)) + 1)
+            if request.names != nil { moment.last.append(UInt64(bitPattern: row.integer(2))) }
+        }
+        return moment
+    }
+    /// Takes the next rows. `isDone`: the page is full, or there are no more.
+    private func look(_ page: inout PageScan, _ interface: ReadInterface) throws(SQLiteError) -> (
+        isDone: Bool, rows: Int
+    ) {
+        // What SQLite counts ends there, long after everything else.
+        guard page.through < min(page.head, UInt64(Int64.max)) else { return (true, 0) }
+        defer { scan.clear() }
+        scan.bind(interface.id, at: 1)
+        scan.bind(Int64(page.through), at: 2)
+        var rows = 0
+        while try scan.step() {
+            rows += 1
+            if !page.take(scan.row) { return (true, rows) }
+        }
+        if rows == Self.scanLimit { return (false, rows) }
+        page.end()
+        return (true, rows)
+    }
+    /// Takes what follows of the names, which it finds from the last one back. False, and nothing was taken: there is too much.
+    private func walk(_ page: inout PageScan, _ interface: ReadInterface, _ moment: Moment) throws(SQLiteError) -> Bool
+    {
+        var found: [UInt64] = []
+        var bytes = 0
+        for last in moment.last {
+            var sequence = last
+            // Below the oldest nothing is kept.
+            while sequence > page.through && sequence >= moment.oldest {
+                guard found.count < Self.walkLimit, bytes < Self.walkBytes,
+                    let row = try previous(of: sequence, interface)
+                else { return false }
+                found.append(sequence)
+                bytes += row.bytes
+                sequence = row.previous
+            }
+        }
+        found.sort()
+        for sequence in found {
+            defer { single.clear() }
+            try bind(sequence, interface)
+            guard try single.step() else { continue }  // Looked at in this transaction: it is there.
+            if !page.take(single.row) { return true }
+        }
+        page.end()
+        return true
+    }
+    private func bind(_ sequence: UInt64, _ interface: ReadInterface) throws(SQLiteError) {
+        single.bind(interface.id, at: 1)
+        single.bind(Int64(bitPattern: sequence), at: 2)
+    }
+    /// What an event says of the one before of its name. Nil for a row that is not there, or says what cannot be.
+    private func previous(
+        of sequence: UInt64, _ interface: ReadInterface
+    ) throws(SQLiteError) -> (previous: UInt64, bytes: Int)? {
+        defer { single.clear() }
+        try bind(sequence, interface)
+        guard try single.step() else { return nil }
+        return single.row.withBlob(2) { body in
+            guard body.count >= 24 else { return nil }
+            // The stamp is the last 24 bytes: sequence, previous, time.
+            let own = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: body.count - 24, as: UInt64.self))
+            let previous = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: body.count - 16, as: UInt64.self))
+            return own == sequence && previous < sequence ? (previous, body.count) : nil
+        }
     }
     func figures(_ interface: ReadInterface) throws(SQLiteError) -> [(name: String, value: UInt64)] {
         guard let row = try figure.integers(.integer(interface.id)) else { return [] }

@@ -4,20 +4,22 @@ import RelayCore
 struct PageScan {
     private let request: LogRequest
     private let interface: ReadInterface
-    private let head: UInt64
+    /// Of the latest transaction.
+    var head: UInt64 = 0
     private var events: [LogPage.Event] = []
     private var bytes = 0
     /// The run of the page's events, once it has some: where it ends.
     private var run: (epoch: UInt64, end: UInt64)?
-    private var through: UInt64
+    private(set) var through: UInt64
+    var count: Int { events.count }
     private var hasEnded = false
     /// The schema of the row before: most often that of the next one too.
     private var number: UInt32 = 0
     private var schema: ReadInterface.Schema?
     private var isAskedFor = false
 
-    init(_ request: LogRequest, _ interface: ReadInterface, head: UInt64) {
-        (self.request, self.interface, self.head, through) = (request, interface, head, request.after)
+    init(_ request: LogRequest, _ interface: ReadInterface) {
+        (self.request, self.interface, through) = (request, interface, request.after)
     }
 
     /// Takes a row; false when the page is full, and the row was not taken.
@@ -53,10 +55,8 @@ struct PageScan {
         hasEnded = true
         return false
     }
-    /// The rows are over: all that there are, or as many as are looked at.
-    mutating func end(isExhausted: Bool) {
-        if !hasEnded && isExhausted { through = min(head, run?.end ?? .max) }
-    }
+    /// There are no more rows.
+    mutating func end() { if !hasEnded { through = min(head, run?.end ?? .max) } }
     func page(oldest: UInt64) -> LogPage {
         LogPage(
             epoch: run?.epoch ?? interface.runs.run(of: through).epoch, events: events, oldest: oldest,

@@ -24,14 +24,48 @@ import Testing
         let beyond = try await ledger.page(after: .max)
         #expect(beyond.events.isEmpty && beyond.through == .max && beyond.head == 21)
     }
-    @Test("a page that looked at enough ends, and says how far it got") func scan() async throws {
+    @Test("G2: a page of a rare name has its events, whatever lies between them") func rare() async throws {
+        let ledger = try Ledger(TestDirectory())
+        var closed: [UInt64] = []
+        for (year, others) in [9_000, 5_000, 0, 4_500].enumerated() {
+            try await ledger.storage.commit((0..<Int64(others)).map { LedgerEncoder.booked($0) })
+            try await ledger.storage.commit([LedgerEncoder().encode(Closed(year: Int32(year)))])
+            closed.append((closed.last ?? 0) + UInt64(others) + 1)
+        }
+        try await ledger.storage.commit((0..<4_200).map { LedgerEncoder.booked($0) })
+        let first = try await ledger.page(names: ["Closed"])
+        #expect(first.events.map(\.sequence) == closed && first.through == first.head && first.head == 22_704)
+        let two = try await ledger.page(names: ["Closed"], limit: 2)
+        #expect(
+            two.events.map(\.sequence) == Array(closed[0...1]) && two.through >= closed[1] && two.through < closed[2])
+        let none = try await ledger.page(names: ["Closed"], after: closed[3])
+        #expect(none.events.isEmpty && none.through == none.head)
+        #expect(try await ledger.all(names: ["Closed"]).map(\.sequence) == closed)
+        #expect(try await ledger.all().map(\.sequence) == Array(1...22_704))
+    }
+    @Test("a page of a name that is too frequent to be walked is looked for in several steps") func steps() async throws
+    {
         let ledger = try Ledger(TestDirectory())
         try await ledger.storage.commit((0..<10_000).map { LedgerEncoder.booked($0) })
-        try await ledger.storage.commit([LedgerEncoder().encode(Closed(year: 1))])
+        let frequent = PageReader.walkLimit + 1
+        try await ledger.storage.commit((0..<frequent).map { try LedgerEncoder().encode(Closed(year: Int32($0))) })
         let first = try await ledger.page(names: ["Closed"])
-        #expect(first.events.isEmpty && first.through == UInt64(PageReader.scanLimit) && first.head == 10_001)
-        #expect(try await ledger.all(names: ["Closed"]).map(\.sequence) == [10_001])
-        #expect(try await ledger.all().map(\.sequence) == Array(1...10_001))
+        #expect(first.events.first?.sequence == 10_001)
+        let expected = Array(10_001...UInt64(10_000 + frequent))
+        #expect(try await ledger.all(names: ["Closed"]).map(\.sequence) == expected)
+    }
+    @Test("a row that says what cannot be is passed over by no walk") func contradiction() async throws {
+        let ledger = try Ledger(TestDirectory())
+        for year in 0..<3 {
+            try await ledger.storage.commit((0..<4_100).map { LedgerEncoder.booked($0) })
+            try await ledger.storage.commit([LedgerEncoder().encode(Closed(year: Int32(year)))])
+        }
+        // The last one says of itself that it is the first.
+        let other = try Database(ledger.directory.database, isReadOnly: false, vfs: nil)
+        try other.execute(
+            "UPDATE relay_events SET body = (SELECT body FROM relay_events WHERE sequence = 4101) WHERE sequence = 12303"
+        )
+        #expect(try await ledger.all(names: ["Closed"]).map(\.sequence) == [4_101, 8_202, 12_303])
     }
     @Test("a page is of one run; runs without events are passed over") func runs() async throws {
         let directory = try TestDirectory()

@@ -26,9 +26,10 @@ extension FollowerCore {
         guard let turn, let lane = lane(of: turn) else { return }
         let (queueGeneration, readGeneration) = (state.onLoop.reads.generation, turn.readGeneration)
         let limit = turn.search != nil ? 1 : turn.feed == nil ? Self.sharedLimit : 0
+        // Times are those of all events: a probe for rare ones would look at all between two of them.
         let request = StreamRead(
-            names: lane.asked(turn.names), after: turn.search?.after ?? turn.readAfter, limit: limit,
-            token: state.onLoop.reads.token)
+            names: turn.search == nil ? lane.asked(turn.names) : [Stream1.allNames],
+            after: turn.search?.after ?? turn.readAfter, limit: limit, token: state.onLoop.reads.token)
         do throws(RelayError) {
             connection.send(try call(request, lane, owner), timeout: Self.untilItLeaves) { [weak self] result in
                 self?.answered(result, turn, queueGeneration, readGeneration)
