@@ -17,7 +17,7 @@ package final class BrokerDaemon: Sendable {
     /// Starts a broker whose socket is `directory`/bus. What it says goes to `directory`/bus.log.
     ///
     /// - Parameter bytes: what one user may have waiting in it.
-    /// Throws `NotFound` when dbus-broker is not installed, `Unavailable` when it does not come up within ten seconds.
+    /// Throws `NotFound` when there is no dbus-broker, `Unavailable` when it does not come up within a minute.
     package init(directory: String, bytes: Int = builtInBytes) throws(RelayError) {
         address = "unix:path=\(Bus.escaped("\(directory)/bus"))"
         let listener = try Self.listener("\(directory)/bus")
@@ -30,7 +30,7 @@ package final class BrokerDaemon: Sendable {
         defer { for descriptor in [pair[1], log] { close(descriptor) } }
         do throws(RelayError) {
             process = try ChildProcess(
-                "dbus-broker",
+                try Self.program(),
                 [
                     "--controller", "3", "--machine-id", String(repeating: "0", count: 31) + "1", "--max-bytes",
                     "\(bytes)", "--max-matches", "1000000",
@@ -40,7 +40,7 @@ package final class BrokerDaemon: Sendable {
             throw error
         }
         // From here on `deinit` closes and ends it.
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(controller, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         try Self.say(Self.greeting, to: controller)
         try Self.say(Self.addListener(), to: controller, descriptor: listener)
@@ -51,6 +51,20 @@ package final class BrokerDaemon: Sendable {
         close(controller)
     }
 
+    /// The program in `PATH`; else the one that scripts/install-dependencies has unpacked, in `debian` of one of the folders
+    /// around the test bundle: the package must not be installed for a test, since it would become the system's bus.
+    private static func program() throws(RelayError) -> String {
+        var places = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
+        var folder = Substring(Programs.folder)
+        while let slash = folder.lastIndex(of: "/") {
+            places.append("\(folder)/debian/usr/bin")
+            folder = folder[..<slash]
+        }
+        places += ["\(folder)/debian/usr/bin", ".build/debian/usr/bin"]
+        if let place = places.first(where: { access("\($0)/dbus-broker", X_OK) == 0 }) { return "\(place)/dbus-broker" }
+        throw RelayError(
+            .notFound, "no dbus-broker in PATH or .build/debian: scripts/install-dependencies test unpacks it")
+    }
     private static func failure(_ text: String) -> RelayError {
         let cause = SystemError(errno)
         return RelayError(.unavailable, "dbus-broker: \(text): \(cause)", cause: cause)
