@@ -41,7 +41,7 @@ final class Observer: BusHandler {
     /// Asks where the stream stands; what it is told is kept in its place.
     func attach(_ service: String) throws {
         var body = WireWriter()
-        try Stream1.write(attach: 0, after: 0, names: [Stream1.allNames], into: &body)
+        try Stream1.write(AttachRequest(names: [Stream1.allNames]), into: &body)
         let call = MethodCall(
             to: service, path: Stream1.path(of: interface), interface: Stream1.name, member: "Attach",
             signature: try Signature(Stream1.attachSignature), body: body.bytes)

@@ -19,6 +19,8 @@ final class Cursor: Sendable {
         if isEnded.load(ordering: .relaxed) { return }
         file.advance(index, CursorPlace(names: names, epoch: place.epoch, sequence: place.sequence))
     }
+    /// The service has reported its newest runs.
+    func learn(_ runs: [StreamRun]) { if !isEnded.load(ordering: .relaxed) { file.learn(index, runs) } }
     /// Writes now what is not written yet.
     func flush() { if !isEnded.load(ordering: .relaxed) { file.flush() } }
     /// Writes, and lets the name go: when this returns, another subscriber can have it. Any number of times.

@@ -14,6 +14,18 @@ final class CursorFile: Sendable {
         let interface: String
         var place: CursorPlace?
         var isUsed = false
+        var lineage = RunLineage()
+
+        init(interface: String, place: CursorPlace? = nil) {
+            (self.interface, self.place) = (interface, place)
+            if let place { lineage.learn(place.runs) }
+        }
+        /// The place, with the runs that led there.
+        var whole: CursorPlace? {
+            guard var place else { return nil }
+            place.runs = lineage.ancestry(of: place.epoch)
+            return place
+        }
     }
     private struct State {
         var slots: [Slot]
@@ -183,7 +195,7 @@ final class CursorFile: Sendable {
                 let text = "cursor '\(name)' is in use by another subscription to \(interface): use another name"
                 return .failure(RelayError(.conflict, text))
             }
-            let place = state.slots[index].place
+            let place = state.slots[index].whole
             if let place, place.names != names {
                 let text =
                     "cursor '\(name)' is for \(Self.described(place.names)) of \(interface), not for "
@@ -208,6 +220,8 @@ final class CursorFile: Sendable {
         }
         if isNews { schedule(Self.delay) }
     }
+    /// Runs that a service has reported. They are written with the next place.
+    func learn(_ index: Int, _ runs: [StreamRun]) { state.withLock { $0.slots[index].lineage.learn(runs) } }
     private func schedule(_ delay: DispatchTimeInterval) {
         queues.write.asyncAfter(deadline: .now() + delay) { [weak self] in self?.writeInTime() }
     }
@@ -278,7 +292,7 @@ final class CursorFile: Sendable {
     }
     private func snapshot(_ state: State) -> CursorText {
         var text = CursorText(service: service)
-        for slot in state.slots { text.places[slot.interface] = slot.place }
+        for slot in state.slots { text.places[slot.interface] = slot.whole }
         return text
     }
     private func report(_ error: RelayError) {

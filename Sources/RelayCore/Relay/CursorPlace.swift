@@ -4,4 +4,6 @@ struct CursorPlace: Hashable, Sendable {
     var names: Set<String>?
     var epoch: UInt64
     var sequence: UInt64
+    /// The newest of the runs that led there, that of `epoch` last; empty: unknown.
+    var runs: [StreamRun] = []
 }

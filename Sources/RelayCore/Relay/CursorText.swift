@@ -1,15 +1,18 @@
 /// A cursor file's content, as a value.
 ///
-///     relay-cursor 1
+///     relay-cursor 2
 ///     service org.eventrelay.Service1
-///     org.eventrelay.Relocation1 BoxProvisioned,BoxRemoved 9310467250214 118
+///     org.eventrelay.Relocation1 BoxProvisioned,BoxRemoved 9310467250214 118 8816203340:1,9310467250214:101
 ///
-/// A line for each interface: its name, the events (`*`: all), the epoch, the sequence that is accounted for.
+/// A line for each interface: its name, the events (`*`: all), the epoch, the sequence that is accounted for, and the newest runs
+/// that led there, as epoch and first sequence (`-`: unknown). Version 1, which is still read, has no runs.
 struct CursorText: Hashable, Sendable {
     var service: String
     var places: [String: CursorPlace] = [:]
 
-    private static let firstLine = "relay-cursor 1"
+    private static let firstLine = "relay-cursor 2"
+    private static let formerFirstLine = "relay-cursor 1"
+    private static let unknown = "-"
     /// More than any file of ours can have.
     static let maximumSize = 1 << 20
 
@@ -19,7 +22,8 @@ struct CursorText: Hashable, Sendable {
         var text = "\(Self.firstLine)\nservice \(service)\n"
         for (interface, place) in places.sorted(by: { $0.key < $1.key }) {
             let names = place.names.map { $0.sorted().joined(separator: ",") } ?? Stream1.allNames
-            text += "\(interface) \(names) \(place.epoch) \(place.sequence)\n"
+            let line = "\(interface) \(names) \(place.epoch) \(place.sequence)"
+            text += "\(line) \(Self.text(place.runs))\n"
         }
         return text
     }
@@ -28,18 +32,34 @@ struct CursorText: Hashable, Sendable {
     init?(parsing text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         // Every line ends; a file that was cut short has a last one that does not.
-        guard lines.popLast()?.isEmpty == true, lines.count >= 2, lines[0] == Self.firstLine else { return nil }
+        guard lines.popLast()?.isEmpty == true, lines.count >= 2 else { return nil }
+        let isFormer = lines[0] == Self.formerFirstLine
+        guard isFormer || lines[0] == Self.firstLine else { return nil }
         let header = lines[1].split(separator: " ", omittingEmptySubsequences: false)
         guard header.count == 2, header[0] == "service", BusNames.isBusName(String(header[1])) else { return nil }
         service = String(header[1])
         for line in lines.dropFirst(2) {
             let parts = line.split(separator: " ", omittingEmptySubsequences: false)
-            guard parts.count == 4, BusNames.isInterface(String(parts[0])), let names = Self.names(parts[1]),
-                let epoch = UInt64(parts[2]), let sequence = UInt64(parts[3])
+            guard parts.count == (isFormer ? 4 : 5), BusNames.isInterface(String(parts[0])),
+                let names = Self.names(parts[1]), let epoch = UInt64(parts[2]), let sequence = UInt64(parts[3]),
+                let runs = isFormer ? [] : Self.runs(parts[4])
             else { return nil }
-            let place = CursorPlace(names: names.set, epoch: epoch, sequence: sequence)
+            let place = CursorPlace(names: names.set, epoch: epoch, sequence: sequence, runs: runs)
             if places.updateValue(place, forKey: String(parts[0])) != nil { return nil }
         }
+    }
+    private static func text(_ runs: [StreamRun]) -> String {
+        runs.isEmpty ? unknown : runs.map { "\($0.epoch):\($0.first)" }.joined(separator: ",")
+    }
+    private static func runs(_ text: Substring) -> [StreamRun]? {
+        if text == unknown { return [] }
+        var runs: [StreamRun] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let numbers = part.split(separator: ":", omittingEmptySubsequences: false)
+            guard numbers.count == 2, let epoch = UInt64(numbers[0]), let first = UInt64(numbers[1]) else { return nil }
+            runs.append(StreamRun(epoch: epoch, first: first))
+        }
+        return runs.count <= StreamRun.most ? runs : nil
     }
     private static func names(_ text: Substring) -> (set: Set<String>?, Void)? {
         if text == Stream1.allNames { return (nil, ()) }

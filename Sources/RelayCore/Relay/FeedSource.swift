@@ -18,6 +18,8 @@ final class FeedSource<Payload: Sendable>: Sendable {
         (self.feed, self.decoding, self.cursor) = (feed, decoding, cursor)
     }
     var token: @Sendable (String) -> Int32 { decoding.token }
+    /// Takes the runs that a service has reported: the cursor keeps those that led to its place.
+    var learn: @Sendable ([StreamRun]) -> Void { { [cursor] in cursor?.learn($0) } }
     /// Called once, when the subscription ends.
     func onEnd(_ body: @escaping @Sendable () -> Void) { onEnd.withLock { $0 = body } }
 

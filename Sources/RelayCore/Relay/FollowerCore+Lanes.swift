@@ -203,8 +203,9 @@ extension FollowerCore {
         askSchemas(lane)
         do throws(RelayError) {
             var body = WireWriter()
+            let options = AttachOptions(runs: member.machine.ancestry(of: epoch))
             try Stream1.write(
-                attach: epoch, after: after, names: lane.attachedNames, into: &body)
+                AttachRequest(epoch: epoch, after: after, names: lane.attachedNames, options: options), into: &body)
             let call = MethodCall(
                 to: owner, path: lane.path, interface: Stream1.name, member: "Attach",
                 signature: try Signature(Stream1.attachSignature), body: body.bytes)
@@ -252,6 +253,7 @@ extension FollowerCore {
         defer { releaseReplies() }
         do {
             let answer = try result.get().read(Stream1.attachmentSignature) { try Stream1.readAttachment(&$0) }
+            state.onLoop.features = answer.details.features
             if lane.ring != nil {
                 guard readRing(upTo: answer, member, lane, generation) else { return }
             }

@@ -8,7 +8,7 @@ extension FollowerCore {
         let feed = source.feed
         let member = LaneMember(
             names: names, from: start, isDurable: durable.contains(interface), searching: time.map { TimeSearch($0) },
-            feed, token: source.token)
+            feed, token: source.token, learn: source.learn)
         feed.onRoom { [weak self] room in
             guard let self else { return }
             loop.execute { [weak self] in self?.found(room, member) }

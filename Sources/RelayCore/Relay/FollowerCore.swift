@@ -168,6 +168,7 @@ final class FollowerCore: BusHandler {
     func disconnected(_ reason: RelayError) {
         state.onLoop.connection = nil
         (state.onLoop.owner, state.onLoop.candidate, state.onLoop.isResolved) = (nil, nil, false)
+        state.onLoop.features = []
         state.onLoop.ownerGeneration += 1
         for lane in state.onLoop.lanesInOrder {
             drain(lane)
@@ -214,7 +215,7 @@ final class FollowerCore: BusHandler {
         if state.onLoop.owner != nil || state.onLoop.candidate != nil {
             // What its rings still have was published before it went.
             for lane in state.onLoop.lanesInOrder { drain(lane) }
-            (state.onLoop.owner, state.onLoop.candidate) = (nil, nil)
+            (state.onLoop.owner, state.onLoop.candidate, state.onLoop.features) = (nil, nil, [])
             for lane in state.onLoop.lanesInOrder {
                 for member in lane.members { run(member.machine.ownerVanished(), member, lane) }
                 lane.forgetOwner()

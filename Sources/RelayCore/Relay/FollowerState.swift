@@ -9,6 +9,8 @@ struct FollowerState {
     var isResolved = false
     /// Counts owners, so that answers about a former one are dropped.
     var ownerGeneration = 0
+    /// What the present owner can do beyond what every service does; empty before its first answer to `Attach`.
+    var features: Set<StreamFeature> = []
     var lanes: [String: FollowedLane] = [:]
     /// The same; few.
     var lanesInOrder: [FollowedLane] = []

@@ -232,8 +232,10 @@ extension LaneMachine {
                 isOther = true
             }
         } else {
-            run = Run(epoch: answer.epoch, position: beginsAtFirst ? answer.from : answer.head)
+            run = Run(epoch: answer.epoch, position: beginsAtFirst ? answer.base : answer.head)
         }
+        lineage.learn(answer.details.runs)
+        if let run { lineage.narrow(to: run.epoch) }
         settle(with: answer.epoch)
         newcomers.resolve(answer.head)
         return isOther

@@ -82,6 +82,8 @@ package struct LaneMachine<Payload> {
     package internal(set) var isDurable: Bool
     /// The run that answered last: the position is one of its history.
     var ownerEpoch: UInt64?
+    /// The runs that led to the position, for a service that does not know its run.
+    var lineage = RunLineage()
     /// Nothing was read yet: what was removed before is nobody's loss.
     var beginsAtOldest: Bool
     /// The consumer has no room: nothing is read before `resume`.
@@ -113,7 +115,9 @@ package struct LaneMachine<Payload> {
         case .now: run = nil
         case .oldest: run = Run(epoch: 0, position: 0)
         case .at(let sequence): run = Run(epoch: 0, position: sequence)
-        case .after(let epoch, let sequence): run = Run(epoch: epoch, position: sequence)
+        case .after(let epoch, let sequence, let runs):
+            run = Run(epoch: epoch, position: sequence)
+            lineage.learn(runs)
         }
     }
 
@@ -257,6 +261,8 @@ package struct LaneMachine<Payload> {
         held.removeAll()
         return [ask()]
     }
+    /// What the service is to know of a position in the run `epoch`, beside the position.
+    package func ancestry(of epoch: UInt64) -> [StreamRun] { lineage.ancestry(of: epoch) }
     func ask() -> Action { .attach(epoch: run?.epoch ?? 0, after: run?.position ?? 0) }
     mutating func leave() {
         (phase, hasOwner, firstWord, lastWord) = (.idle, false, nil, nil)

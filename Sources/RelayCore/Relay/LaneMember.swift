@@ -29,6 +29,8 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
     /// A positioned subscription's; nil: the publisher's.
     let feed: Feed?
     private let token: @Sendable (String) -> Int32
+    /// What a cursor is told of each answer's runs.
+    private let learn: @Sendable ([StreamRun]) -> Void
     /// The feed's numbers for the lane's events, as far as they were asked for.
     private var tokens: [Int32] = []
     /// Counts the requests of `Attach`: only the latest answer counts.
@@ -57,15 +59,17 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
     init(isDurable: Bool) {
         (names, feed) = ([], nil)
         token = { _ in -1 }
+        learn = { _ in }
         machine = LaneMachine(isDurable: isDurable)
     }
     /// A positioned subscription's.
     init(
         names: Set<String>?, from start: LaneStart, isDurable: Bool, searching search: TimeSearch?, _ feed: Feed,
-        token: @escaping @Sendable (String) -> Int32
+        token: @escaping @Sendable (String) -> Int32, learn: @escaping @Sendable ([StreamRun]) -> Void
     ) {
         (self.names, self.feed, self.search) = (names, feed, search)
         self.token = token
+        self.learn = learn
         machine = LaneMachine(from: start, isDurable: isDurable)
     }
 
@@ -85,6 +89,7 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
     }
     func answered(_ attachment: Attachment) {
         isAnswered = true
+        learn(attachment.details.runs)
         if firstHead == nil { firstHead = attachment.head }
     }
     /// Marks in the feed where the replay has come to where the stream stood when it began.

@@ -6,6 +6,6 @@ package enum LaneStart: Hashable, Sendable {
     case oldest
     /// Accounted for up to here, in whatever history the service has.
     case at(UInt64)
-    /// Where a subscriber stopped.
-    case after(epoch: UInt64, sequence: UInt64)
+    /// Where a subscriber stopped, and the runs that led there, as far as they are known.
+    case after(epoch: UInt64, sequence: UInt64, runs: [StreamRun] = [])
 }

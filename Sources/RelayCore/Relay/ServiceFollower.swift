@@ -86,7 +86,7 @@ package final class ServiceFollower: Sendable {
         case .since(let since): time = since
         case .resuming(let name, let restarts):
             let opened = try cursors.open(name, interface, names: names, restarts: restarts)
-            from = opened.start.map { .after(epoch: $0.epoch, sequence: $0.sequence) } ?? .oldest
+            from = opened.start.map { .after(epoch: $0.epoch, sequence: $0.sequence, runs: $0.runs) } ?? .oldest
             cursor = opened
         }
         let source = FeedSource(Feed(buffer), decoding, cursor)

@@ -155,9 +155,9 @@ final class EventLane: Sendable {
     // MARK: Peers
 
     /// Answers `Attach`, in the place where the answer is true.
-    func attach(
-        _ peer: String, epoch asked: UInt64, after: UInt64, names: [String], answer: (Attachment) -> Void
-    ) {
+    ///
+    /// - Parameter names: those of the request, as `ServedInterface.kept` has them.
+    func attach(_ peer: String, _ request: AttachRequest, names: [String], answer: (Attachment) -> Void) {
         state.withLock { state in
             if case .attached(var peers) = state.audience {
                 if names.isEmpty { peers.remove(peer) } else { peers.insert(peer) }
@@ -166,12 +166,17 @@ final class EventLane: Sendable {
             state.note(peer, names)
             let head = state.sequence
             // Volatile: no other run is known, and nothing can be had again.
-            var (from, oldest) = (asked == epoch ? min(after, head) : 0, UInt64.max)
+            var (from, oldest) = (request.epoch == epoch ? min(request.after, head) : 0, UInt64.max)
+            var details = AttachOptions()
             if let history = state.history {
-                from = history.from(epoch: asked, after: after, head: max(head, state.handedOut))
+                from = history.from(
+                    epoch: request.epoch, after: request.after, ancestry: request.options.runs,
+                    head: max(head, state.handedOut))
                 oldest = history.oldest(of: names)
+                details.runs = history.recent
             }
-            answer(Attachment(epoch: epoch, from: from, oldest: oldest, head: head, last: last(state)))
+            answer(
+                Attachment(epoch: epoch, from: from, oldest: oldest, head: head, last: last(state), details: details))
         }
     }
     func depart(_ peer: String) {

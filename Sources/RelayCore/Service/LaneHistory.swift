@@ -11,19 +11,30 @@ struct LaneHistory: Sendable {
         former = run.last.filter { $0.value > 0 && !names.contains($0.key) }
     }
 
-    /// Up to where a subscriber that had everything of the run `epoch` up to `after` has everything of this log, which has
-    /// come to `head`.
+    /// Up to where the history of a subscriber that had everything up to `after`, of the run `epoch`, is that of this log, which has
+    /// come to `head`. Never more than that is certain: 0 when nothing is.
     ///
-    /// A run that this log does not know is none of its past, but that of a log which it is an older copy of: whatever the
-    /// subscriber had of that run, and more, was given to other events. All before this run is common, as far as can be told;
-    /// but never all that it had, which would tell it that its history is this one.
-    func from(epoch: UInt64, after: UInt64, head: UInt64) -> UInt64 {
-        guard let index = runs.lastIndex(where: { $0.epoch == epoch }) else {
-            let common = runs.last.map { Self.before($0.first) } ?? 0
-            return epoch == 0 ? common : min(common, Self.before(after))
+    /// A journal may be replaced by a copy of itself, and the copy by the original. Then each side has runs that the other does not
+    /// know. A run has one past only, so the newest one that both know is where the two part, in that run or at its end.
+    ///
+    /// - Parameter ancestry: the subscriber's runs, by rising first sequence.
+    func from(epoch: UInt64, after: UInt64, ancestry: [StreamRun] = [], head: UInt64) -> UInt64 {
+        if epoch == 0 { return 0 }
+        guard let place = ancestry.lastIndex(where: { $0.epoch == epoch }) else {
+            return runs.lastIndex { $0.epoch == epoch }.map { min(after, last(of: $0, head)) } ?? 0
         }
-        return min(after, index + 1 < runs.count ? Self.before(runs[index + 1].first) : head)
+        var end = after
+        for run in ancestry[...place].reversed() {
+            if let index = runs.lastIndex(of: run) { return min(end, last(of: index, head)) }
+            end = min(end, Self.before(run.first))
+        }
+        return 0
     }
+    private func last(of index: Int, _ head: UInt64) -> UInt64 {
+        index + 1 < runs.count ? Self.before(runs[index + 1].first) : head
+    }
+    /// The newest runs, this one last, for subscribers to know.
+    var recent: [StreamRun] { runs.suffix(StreamRun.most) }
     private static func before(_ sequence: UInt64) -> UInt64 { sequence == 0 ? 0 : sequence - 1 }
 
     /// The oldest sequence that can still be read of these names.

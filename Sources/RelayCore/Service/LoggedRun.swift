@@ -1,12 +1,6 @@
 /// Where an interface stands in the log when a run of it begins.
 package struct LoggedRun: Sendable {
-    /// One run of the service.
-    package struct Run: Hashable, Sendable {
-        package let epoch: UInt64
-        /// The sequence of its first event, whether there has been one or not.
-        package let first: UInt64
-        package init(epoch: UInt64, first: UInt64) { (self.epoch, self.first) = (epoch, first) }
-    }
+    package typealias Run = StreamRun
     /// The last sequence that was committed.
     package let head: UInt64
     /// The last sequence of each name.

@@ -58,7 +58,8 @@ extension ServiceCore {
         }
         let names = interface.kept(request.names)
         settlePage(of: call.sender)
-        interface.lane.attach(call.sender, epoch: request.epoch, after: request.after, names: names) { answer in
+        state.onLoop.features[call.sender] = request.options.features
+        interface.lane.attach(call.sender, request, names: names) { answer in
             var body = WireWriter()
             // Names and numbers of ours: nothing here can be refused.
             guard (try? Stream1.write(answer, into: &body)) != nil,

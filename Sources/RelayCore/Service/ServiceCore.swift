@@ -7,6 +7,8 @@ final class ServiceCore: BusHandler {
         var credentials: [String: PeerCredentials] = [:]
         /// Who waits for the bus to tell a peer's.
         var waiting: [String: [@Sendable (PeerCredentials) -> Void]] = [:]
+        /// What the peers that attached can do, as they said at last.
+        var features: [String: Set<StreamFeature>] = [:]
         var pages = WaitPages()
         /// Of answers with pages that have not settled.
         var receipts: [String: RingReceipt] = [:]
@@ -171,6 +173,7 @@ final class ServiceCore: BusHandler {
         guard let change = OwnerChange(message), change.newOwner == nil, change.name.hasPrefix(":") else { return }
         // What is kept by a unique name goes with it: after the bus restarts, it may be another's.
         state.onLoop.credentials[change.name] = nil
+        state.onLoop.features[change.name] = nil
         queues.depart(change.name)
         closeRings(of: change.name)
         limits.withLock { $0.depart(change.name) }

@@ -11,10 +11,11 @@ package enum Stream1 {
         name,
         methods: [
             .init(
-                "Attach", in: [.init("epoch", "t"), .init("after", "t"), .init("names", "as")],
+                "Attach",
+                in: [.init("epoch", "t"), .init("after", "t"), .init("names", "as"), .init("options", "a{sv}")],
                 out: [
                     .init("epoch", "t"), .init("from", "t"), .init("oldest", "t"), .init("head", "t"),
-                    .init("last", "a{st}"),
+                    .init("last", "a{st}"), .init("details", "a{sv}"),
                 ]),
             .init(
                 "Read",
@@ -37,8 +38,8 @@ package enum Stream1 {
             .init(.init("Sequence", "t"), emits: .never),
         ])
 
-    package static let attachSignature = "ttas"
-    package static let attachmentSignature = "tttta{st}"
+    package static let attachSignature = "ttasa{sv}"
+    package static let attachmentSignature = "tttta{st}a{sv}"
     package static let readSignature = "astut"
     package static let pageSignature = "ta(suv)tttt"
     package static let openRingSignature = "hh"
@@ -52,26 +53,27 @@ package enum Stream1 {
 
     // MARK: Attach
 
-    package static func write(attach epoch: UInt64, after: UInt64, names: [String], into writer: inout WireWriter)
-        throws(RelayError)
-    {
-        writer.uint64(epoch)
-        writer.uint64(after)
-        try write(names, into: &writer)
+    package static func write(_ request: AttachRequest, into writer: inout WireWriter) throws(RelayError) {
+        writer.uint64(request.epoch)
+        writer.uint64(request.after)
+        try write(request.names, into: &writer)
+        try writer.value(request.options.value, as: AttachOptions.type)
     }
-    package static func readAttach(_ reader: inout WireReader) throws(WireFault) -> (
-        epoch: UInt64, after: UInt64, names: [String]
-    ) {
-        (try reader.uint64(), try reader.uint64(), try readNames(&reader))
+    package static func readAttach(_ reader: inout WireReader) throws(WireFault) -> AttachRequest {
+        AttachRequest(
+            epoch: try reader.uint64(), after: try reader.uint64(), names: try readNames(&reader),
+            options: AttachOptions(try reader.value(AttachOptions.type)))
     }
     package static func write(_ attachment: Attachment, into writer: inout WireWriter) throws(RelayError) {
         for number in [attachment.epoch, attachment.from, attachment.oldest, attachment.head] { writer.uint64(number) }
         try write(attachment.last, into: &writer)
+        try writer.value(attachment.details.value, as: AttachOptions.type)
     }
     package static func readAttachment(_ reader: inout WireReader) throws(WireFault) -> Attachment {
         Attachment(
             epoch: try reader.uint64(), from: try reader.uint64(), oldest: try reader.uint64(),
-            head: try reader.uint64(), last: try readLast(&reader))
+            head: try reader.uint64(), last: try readLast(&reader),
+            details: AttachOptions(try reader.value(AttachOptions.type)))
     }
 
     // MARK: Head and End

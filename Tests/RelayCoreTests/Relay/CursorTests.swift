@@ -29,22 +29,41 @@ import Testing
         var text = CursorText(service: Self.service)
         #expect(CursorText(parsing: text.text) == text)
         text.places["org.example.A1"] = CursorPlace(names: nil, epoch: .max, sequence: 0)
-        text.places["org.example.B1"] = CursorPlace(names: ["Two", "One"], epoch: 7, sequence: .max)
+        text.places["org.example.B1"] = CursorPlace(
+            names: ["Two", "One"], epoch: 7, sequence: .max,
+            runs: [StreamRun(epoch: .max, first: 1), StreamRun(epoch: 7, first: 8)])
         let lines = """
+            relay-cursor 2
+            service org.example.Service1
+            org.example.A1 * 18446744073709551615 0 -
+            org.example.B1 One,Two 7 18446744073709551615 18446744073709551615:1,7:8
+
+            """
+        #expect(text.text == lines)
+        #expect(CursorText(parsing: lines) == text)
+        // The first version's.
+        let former = """
             relay-cursor 1
             service org.example.Service1
             org.example.A1 * 18446744073709551615 0
             org.example.B1 One,Two 7 18446744073709551615
 
             """
-        #expect(text.text == lines)
-        #expect(CursorText(parsing: lines) == text)
+        text.places["org.example.B1"]?.runs = []
+        #expect(CursorText(parsing: former) == text)
     }
     @Test(
         "what is no cursor is refused, and nothing traps",
         arguments: [
             "", "\n", "relay-cursor 1\n", "relay-cursor 1\nservice org.example.S",
-            "relay-cursor 2\nservice org.example.S\n",
+            "relay-cursor 3\nservice org.example.S\n",
+            "relay-cursor 2\nservice org.example.S\norg.example.A1 * 1 1\n",
+            "relay-cursor 2\nservice org.example.S\norg.example.A1 * 1 1 1\n",
+            "relay-cursor 2\nservice org.example.S\norg.example.A1 * 1 1 1:1,\n",
+            "relay-cursor 2\nservice org.example.S\norg.example.A1 * 1 1 1:1:1\n",
+            "relay-cursor 2\nservice org.example.S\norg.example.A1 * 1 1 1:-1\n",
+            "relay-cursor 2\nservice org.example.S\norg.example.A1 * 1 1 "
+                + Array(repeating: "1:1", count: 17).joined(separator: ",") + "\n",
             "relay-cursor 1\nservice nobody\n", "relay-cursor 1\nservice org.example.S\norg.example.A1 * 1\n",
             "relay-cursor 1\nservice org.example.S\norg.example.A1 * 1 18446744073709551616\n",
             "relay-cursor 1\nservice org.example.S\norg.example.A1 * -1 1\n",
@@ -65,6 +84,33 @@ import Testing
 
     // MARK: Files
 
+    @Test("the runs that led to a place are written with it, and not those of another history") func runs() throws {
+        let folder = try TestFolder()
+        let (one, two, other) = (
+            StreamRun(epoch: 1, first: 1), StreamRun(epoch: 2, first: 8), StreamRun(epoch: 3, first: 5)
+        )
+        func start() throws -> CursorPlace? {
+            let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
+            defer { cursor.end() }
+            return cursor.start
+        }
+        let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
+        cursor.learn([one, two])
+        cursor.advance(Feed.Place(epoch: 2, sequence: 9))
+        cursor.flush()
+        // The journal was restored; what was read before is still being handled.
+        cursor.learn([one, other])
+        cursor.advance(Feed.Place(epoch: 2, sequence: 10))
+        cursor.end()
+        #expect(try start()?.runs == [one, two])
+        let next = try store(folder.path).open("box", "org.example.A1", names: nil)
+        next.learn([one, other])
+        next.advance(Feed.Place(epoch: 1, sequence: 4))
+        next.flush()
+        next.advance(Feed.Place(epoch: 9, sequence: 4))
+        next.end()
+        #expect(try start() == CursorPlace(names: nil, epoch: 9, sequence: 4), "of a run that nobody reported")
+    }
     @Test("a place is written within a while, and at the end; the next one starts there") func place() async throws {
         let folder = try TestFolder()
         let path = "\(folder.path)/deep/er"

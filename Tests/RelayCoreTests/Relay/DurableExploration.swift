@@ -22,7 +22,7 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
     /// What can befall a lane whose wants stay as they are.
     static let anything: [DurableWorld.Input] = [
         .publishA, .publishB, .loseA, .commitA, .start, .crash, .cut, .reconnect, .head, .tick, .serve, .bring, .swap,
-        .duplicate, .timeout, .prune, .restore, .full, .room,
+        .duplicate, .timeout, .prune, .restore, .undoRestore, .full, .room,
     ]
     static let scopes: [(name: String, input: DurableWorld.Input)] = [("one", .wantA), ("all", .wantBoth)]
     static let beginnings: [(name: String, start: LaneStart)] = [
@@ -40,13 +40,14 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
     }
     /// From the middle of things.
     static let live: [DurableWorld.Input] = [.start, .bring, .serve, .bring, .publishA, .publishB, .bring]
+    static let restored: [DurableWorld.Input] = [.restore, .bring, .serve, .bring, .publishA, .bring]
+    private static let busyStarts: [(name: String, inputs: [DurableWorld.Input])] = [
+        ("live, in a second run", live), ("a hole, asked for", live + [.loseA, .publishA, .bring]),
+        ("a page on its way", live + [.loseA, .publishA, .bring, .serve]),
+        ("cut off from a second run", live + [.cut]), ("on a restored backup", live + restored),
+    ]
     static let busy = scopes.flatMap { scope in
-        [
-            ("live, in a second run", live), ("a hole, asked for", live + [.loseA, .publishA, .bring]),
-            ("a page on its way", live + [.loseA, .publishA, .bring, .serve]),
-            ("cut off from a second run", live + [.cut]),
-        ]
-        .map { name, inputs in
+        busyStarts.map { name, inputs in
             Self(
                 testDescription: "\(name), \(scope.name)", before: ["A", "B", "A"], backedUp: 3, start: .now,
                 inputs: [scope.input] + inputs, free: anything + [.stop], depth: 5)

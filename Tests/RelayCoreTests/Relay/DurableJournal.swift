@@ -17,21 +17,17 @@ struct DurableJournal: Hashable {
         /// What had been removed by then.
         let removed: Set<Row>
     }
-    private struct Run: Hashable {
-        let epoch: UInt64
-        let first: UInt64
-    }
     private(set) var rows: [Row] = []
     private var removed: Set<Row> = []
     private(set) var head: UInt64 = 0
     private var last: [UInt64] = [0, 0, 0]
     private var pruned: [UInt64] = [0, 0, 0]
-    private var runs: [Run] = []
+    private(set) var runs: [StreamRun] = []
 
     static let names = ["A", "B", "C"]
     private static func index(_ name: String) -> Int { name == "A" ? 0 : name == "B" ? 1 : 2 }
 
-    mutating func begin(_ epoch: UInt64) { runs.append(Run(epoch: epoch, first: head + 1)) }
+    mutating func begin(_ epoch: UInt64) { runs.append(StreamRun(epoch: epoch, first: head + 1)) }
     mutating func commit(_ name: String) -> Row {
         let index = Self.index(name)
         head += 1
@@ -52,18 +48,18 @@ struct DurableJournal: Hashable {
         1 + (Self.names.filter { names?.contains($0) ?? true }.map { pruned[Self.index($0)] }.max() ?? 0)
     }
 
+    /// It was committed, and is not undone.
+    func knows(_ row: Row) -> Bool { rows.contains(row) || removed.contains(row) }
     /// As `Attach` answers, when events up to `emitted` were sent.
-    func attachment(_ epoch: UInt64, _ after: UInt64, _ names: Set<String>?, emitted: UInt64) -> Attachment {
-        let from: UInt64
-        if let index = runs.lastIndex(where: { $0.epoch == epoch }) {
-            from = min(after, index + 1 < runs.count ? runs[index + 1].first - 1 : head)
-        } else {
-            let first = (runs.last?.first ?? 1) - 1
-            // Never what was asked: that would say that the run is known.
-            from = epoch == 0 ? first : min(first, after - min(after, 1))
-        }
+    func attachment(
+        _ epoch: UInt64, _ after: UInt64, _ ancestry: [StreamRun], _ names: Set<String>?, emitted: UInt64
+    ) -> Attachment {
+        let run = LoggedRun(head: head, last: [:], pruned: [:], runs: runs, schemas: [:])
+        let history = LaneHistory(run, names: Set(Self.names))
         return Attachment(
-            epoch: runs.last?.epoch ?? 0, from: from, oldest: oldest(names), head: emitted, last: heads(emitted))
+            epoch: runs.last?.epoch ?? 0,
+            from: history.from(epoch: epoch, after: after, ancestry: ancestry, head: head), oldest: oldest(names),
+            head: emitted, last: heads(emitted), details: AttachOptions(runs: history.recent))
     }
     func heads(_ emitted: UInt64) -> [String: UInt64] {
         var heads: [String: UInt64] = [:]

@@ -188,7 +188,8 @@ extension DurableWorld {
                 wire.removeAll { if case .answer = $0 { true } else { false } }
                 if opening == nil { opening = owner }
             case .attach(let epoch, let after):
-                attaching = Question(owner: owner, epoch: epoch, after: after, names: names)
+                attaching = Question(
+                    owner: owner, epoch: epoch, after: after, ancestry: machine.ancestry(of: epoch), names: names)
                 wire.removeAll { if case .answer = $0 { true } else { false } }
             case .read(let after):
                 reading = Question(owner: owner, epoch: 0, after: after, names: names)
@@ -214,8 +215,8 @@ extension DurableWorld {
             faults.append("\(text) was never published")
             return
         }
-        if facts[index].isDelivered { faults.append("\(text) comes twice") }
-        if facts[index].isClaimed { faults.append("\(text) after a gap that claims it") }
+        if facts[index].isDelivered && !facts[index].isBack { faults.append("\(text) comes twice") }
+        if facts[index].isClaimed && !facts[index].isBack { faults.append("\(text) after a gap that claims it") }
         if facts[index].isOld { faults.append("\(text) is from before it was wanted") }
         if row.sequence <= lastDelivered && !mayGoBack { faults.append("\(text) after #\(lastDelivered)") }
         facts[index].isDelivered = true
@@ -231,14 +232,16 @@ extension DurableWorld {
                 let row = facts[$0].row
                 return !facts[$0].isGone && isWanted(row.name) && gap.sequences.contains(row.sequence)
             }
-            if !range.contains(where: { removed.contains(facts[$0].row) && !facts[$0].isDelivered }) {
+            if !range.contains(where: {
+                removed.contains(facts[$0].row) && (!facts[$0].isDelivered || facts[$0].isBack)
+            }) {
                 faults.append("\(text) where nothing was removed")
             }
             for index in range {
                 if !removed.contains(facts[index].row) {
                     faults.append("\(text) claims #\(facts[index].row.sequence), which is there")
                 }
-                if facts[index].isDelivered {
+                if facts[index].isDelivered && !facts[index].isBack {
                     faults.append("\(text) claims #\(facts[index].row.sequence), which came")
                 }
                 facts[index].isClaimed = true
@@ -253,7 +256,9 @@ extension DurableWorld {
             for index in facts.indices {
                 let row = facts[index].row
                 if row.epoch == gap.epoch && gap.sequences.contains(row.sequence) {
-                    if facts[index].isDelivered { faults.append("\(text) claims #\(row.sequence), which came") }
+                    if facts[index].isDelivered && !facts[index].isBack {
+                        faults.append("\(text) claims #\(row.sequence), which came")
+                    }
                     facts[index].isClaimed = true
                 }
                 // A run that this lane never heard of has no other name.

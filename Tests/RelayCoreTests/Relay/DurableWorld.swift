@@ -27,6 +27,8 @@ struct DurableWorld: Hashable {
         case prune
         /// The journal is replaced by the backup, and the service starts with it.
         case restore
+        /// The journal that a backup has replaced comes back, and the service starts with it.
+        case undoRestore
         /// The consumer has no room from the next event on; it has again.
         case full, room
         case wantNone, wantA, wantBoth, wantAll
@@ -55,8 +57,10 @@ struct DurableWorld: Hashable {
         var isDue: Bool
         /// From before its name was wanted.
         var isOld = false
-        /// Restoring a backup undid it.
+        /// It is in no history of the present journal.
         var isGone = false
+        /// It was, until its journal came back: it comes again.
+        var isBack = false
         var isDelivered = false
         /// A gap names it, or tells of a change of histories behind which it is hidden.
         var isClaimed = false
@@ -66,6 +70,7 @@ struct DurableWorld: Hashable {
         let owner: UInt64
         let epoch: UInt64
         let after: UInt64
+        var ancestry: [StreamRun] = []
         /// As they were when it was asked.
         let names: Set<String>?
     }
@@ -82,6 +87,8 @@ struct DurableWorld: Hashable {
     // The service.
     private(set) var journal = DurableJournal()
     private var backup = DurableJournal()
+    /// What the last restored backup has replaced.
+    private var replaced: DurableJournal?
     private(set) var epoch: UInt64 = 0
     private(set) var isRunning = false
     private var emitted: UInt64 = 0
@@ -219,6 +226,9 @@ struct DurableWorld: Hashable {
         case .prune:
             guard isRunning, journal.prune() else { return false }
         case .restore: return restore()
+        case .undoRestore:
+            guard let replaced else { return false }
+            return replace(with: replaced)
         case .full:
             if isFull { return false }
             isFull = true
@@ -261,7 +271,7 @@ struct DurableWorld: Hashable {
         switch start {
         case .now: due.contains(row.name)
         case .oldest: true
-        case .at(let sequence), .after(_, let sequence): row.sequence > sequence
+        case .at(let sequence), .after(_, let sequence, _): row.sequence > sequence
         }
     }
     private mutating func publish(_ name: String, arrives: Bool, isTooLarge: Bool = false) -> Bool {
@@ -281,13 +291,17 @@ struct DurableWorld: Hashable {
     /// The bus has a rule for what is wanted, and brings nothing else; none while the ring is read.
     private func isSent(_ name: String) -> Bool { ring == nil && LaneScope(names: names).includes(name) }
     private mutating func restore() -> Bool {
-        if backup == journal { return false }
+        backup == journal ? false : replace(with: backup)
+    }
+    private mutating func replace(with other: DurableJournal) -> Bool {
         if isRunning { end() }
         for index in facts.indices {
-            // The backup lacks nothing that was ever in it: what was removed since is back.
-            facts[index].isGone = !backup.rows.contains(facts[index].row)
+            // What was removed since the copy was made is back.
+            let isGone = !other.knows(facts[index].row)
+            if facts[index].isGone && !isGone { facts[index].isBack = true }
+            facts[index].isGone = isGone
         }
-        journal = backup
+        (replaced, journal) = (journal, other)
         wasRestored = true
         begin()
         return true
@@ -300,7 +314,10 @@ struct DurableWorld: Hashable {
         }
         if let question = attaching, isRunning, question.owner == epoch {
             emit(arrives: true)
-            send(.answer(journal.attachment(question.epoch, question.after, question.names, emitted: emitted)))
+            send(
+                .answer(
+                    journal.attachment(
+                        question.epoch, question.after, question.ancestry, question.names, emitted: emitted)))
         }
         if let question = reading, isRunning, question.owner == epoch {
             send(.page(journal.page(after: question.after, question.names)))

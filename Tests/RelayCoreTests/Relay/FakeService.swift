@@ -167,14 +167,17 @@ final class FakeService: BusHandler {
                     state.connection?.reply(to: call, try Signature(Stream1.schemasSignature), body: body.bytes)
                 case "Attach":
                     state.attaches += 1
-                    let (known, after, _) = try call.body.withUnsafeBytes { body in
+                    let request = try call.body.withUnsafeBytes { body in
                         var reader = WireReader(body)
                         return try Stream1.readAttach(&reader)
                     }
                     let answer = Attachment(
-                        epoch: epoch, from: state.from(known, after),
+                        epoch: epoch, from: state.from(request.epoch, request.after),
                         oldest: state.rows == nil ? .max : state.pruned + 1,
-                        head: state.sequence, last: state.last)
+                        head: state.sequence, last: state.last,
+                        details: AttachOptions(
+                            runs: state.rows == nil
+                                ? [] : state.runs.map { StreamRun(epoch: $0.epoch, first: $0.before + 1) }))
                     try Stream1.write(answer, into: &body)
                     state.connection?.reply(to: call, try Signature(Stream1.attachmentSignature), body: body.bytes)
                 case "Read":
@@ -214,7 +217,7 @@ final class FakeService: BusHandler {
 extension FakeService.State {
     fileprivate func from(_ known: UInt64, _ after: UInt64) -> UInt64 {
         guard rows != nil, let run = runs.firstIndex(where: { $0.epoch == known }) else {
-            return rows == nil ? 0 : runs.last?.before ?? 0
+            return 0
         }
         return min(after, run + 1 < runs.count ? runs[run + 1].before : sequence)
     }

@@ -74,10 +74,11 @@ final class DurableDesk: Sendable {
     func stream(_ member: String, _ values: [DBusValue] = []) async throws -> [DBusValue] {
         try await peer.call(Self.name, Self.path, Stream1.name, member, values)
     }
-    func attach(_ epoch: UInt64 = 0, after: UInt64 = 0, _ names: [String] = ["*"]) async throws -> RelayCore.Attachment
-    {
-        try Self.attachment(
-            await stream("Attach", [.uint64(epoch), .uint64(after), .array(.string, names.map { .string($0) })]))
+    func attach(
+        _ epoch: UInt64 = 0, after: UInt64 = 0, _ names: [String] = ["*"], options: DBusValue = AttachOptions().value
+    ) async throws -> RelayCore.Attachment {
+        let names = DBusValue.array(.string, names.map { .string($0) })
+        return try Self.attachment(await stream("Attach", [.uint64(epoch), .uint64(after), names, options]))
     }
     static func attachment(_ values: [DBusValue]) throws -> RelayCore.Attachment {
         var body = WireWriter()

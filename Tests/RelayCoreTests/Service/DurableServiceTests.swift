@@ -111,9 +111,11 @@ import Testing
         let desk = try await DurableDesk()
         try desk.service.publish(Said(thread: 1, number: 1))
         let path = Stream1.path(of: Plain1.name)
-        let names = DBusValue.array(.string, [.string("*")])
+        let request: [DBusValue] = [
+            .uint64(7), .uint64(9), .array(.string, [.string("*")]), AttachOptions().value,
+        ]
         let attached = try DurableDesk.attachment(
-            await desk.peer.call(DurableDesk.name, path, Stream1.name, "Attach", [.uint64(7), .uint64(9), names]))
+            await desk.peer.call(DurableDesk.name, path, Stream1.name, "Attach", request))
         #expect(attached.from == 0 && attached.head == 1 && attached.oldest == .max)
         for (path, durability) in [(path, "volatile"), (DurableDesk.path, "durable")] {
             let value = try await desk.peer.call(

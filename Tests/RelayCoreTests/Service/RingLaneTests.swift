@@ -246,7 +246,7 @@ import Testing
         func attach() async throws {
             let names = DBusValue.array(.string, [.string("*")])
             _ = try await peer.stranger.call(
-                RingDesk.name, path, Stream1.name, "Attach", [.uint64(0), .uint64(0), names])
+                RingDesk.name, path, Stream1.name, "Attach", [.uint64(0), .uint64(0), names, AttachOptions().value])
         }
         let reply = try await peer.call(RingDesk.name, Meter1.name)
         let page = try #require(
@@ -327,7 +327,7 @@ import Testing
         func attach(_ peer: RingPeer, _ names: [String]) async throws {
             _ = try await peer.stranger.call(
                 RingDesk.name, Stream1.path(of: Meter1.name), Stream1.name, "Attach",
-                [.uint64(0), .uint64(0), .array(.string, names.map { .string($0) })])
+                [.uint64(0), .uint64(0), .array(.string, names.map { .string($0) }), AttachOptions().value])
         }
         func status() async throws -> [String: DBusValue] {
             let values = try await onRing.stranger.call(

@@ -98,12 +98,12 @@ struct SecondUserTests {
         for interface in [ForUser1.name, ForGroup1.name] {
             try await listener.listen(interface)
             let refused = try await call(
-                bus, path(interface), Stream1.name, "Attach", Stream1.attachSignature, "0", "0", "1", "*")
+                bus, path(interface), Stream1.name, "Attach", Stream1.attachSignature, "0", "0", "1", "*", "0")
             #expect(refused.code != 0, "\(refused)")
             #expect(refused.errors.joined().contains("user 65534"), "\(refused)")
             _ = try await member.call(
                 Self.name, path(interface), Stream1.name, "Attach",
-                [.uint64(0), .uint64(0), .array(.string, [.string("*")])])
+                [.uint64(0), .uint64(0), .array(.string, [.string("*")]), AttachOptions().value])
         }
         try service.publish(UserTold(number: 1))
         try service.publish(GroupTold(number: 2))

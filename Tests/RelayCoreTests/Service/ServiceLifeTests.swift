@@ -158,7 +158,7 @@ import Testing
         func attach(_ names: [String]) async throws {
             _ = try await member.call(
                 Desk.name, path, Stream1.name, "Attach",
-                [.uint64(0), .uint64(0), .array(.string, names.map { .string($0) })])
+                [.uint64(0), .uint64(0), .array(.string, names.map { .string($0) }), AttachOptions().value])
         }
         try await attach(["*"])
         try service.publish(Whispered(number: 1))

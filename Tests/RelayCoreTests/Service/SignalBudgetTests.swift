@@ -79,7 +79,9 @@ struct Poured: DomainEvent {
             try await running.value
         }
         func attach(_ peer: BusStranger, to interface: String) async throws {
-            let arguments: [DBusValue] = [.uint64(0), .uint64(0), .array(.string, [.string("*")])]
+            let arguments: [DBusValue] = [
+                .uint64(0), .uint64(0), .array(.string, [.string("*")]), AttachOptions().value,
+            ]
             _ = try await peer.call(
                 "org.example.Budget", Stream1.path(of: interface), Stream1.name, "Attach", arguments)
         }

@@ -62,7 +62,7 @@ import Testing
             "org.eventrelay.Stream1",
             methods: [
                 .init(
-                    "Attach", in: [.init("epoch", "t"), .init("after", "t"), .init("names", "as")],
+                    "Attach", in: [.init("epoch", "t"), .init("after", "t"), .init("options", "a{sv}")],
                     out: [.init("last", "a{st}")])
             ], signals: [.init("Head", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")])])
         try stream.check()
