@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test soak demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench
+.PHONY: help build check test latencies soak demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -16,13 +16,13 @@ debug_libdbus = $$(ls -d {,"$(CURDIR)/.build/debian"}/usr/lib/dbus-1.0/debug-bui
 sources = $(shell git ls-files -co --exclude-standard '*.swift')
 # A crash is told with the stack of its thread, and asks nobody anything.
 export SWIFT_BACKTRACE ?= enable=yes,interactive=no,color=no,threads=crashed,images=none,timeout=30s
-# How many tests run at once. All at once they starve each other on two cores, until their waits for conditions are over.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 
 help:
 	@echo "make demo    a service, subscribers and a real inventory on a bus of their own; ends by itself"
-	@echo "make test    all checks: format, warnings, tests, and the bus tests against libdbus's debug build"
+	@echo "make check   the quick ones: format, warnings, and the tests without buses and processes; under a minute when built"
+	@echo "make test    all checks: format, warnings, all tests, and those of the bus against libdbus's debug build"
 	@echo "make soak    the long forms: thousands of kills, torn writes, a thousand million events; about twenty minutes"
+	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
 	@echo "make lint    what the formatter would say; 'make format' does it"
@@ -45,18 +45,39 @@ lint:
 format:
 	swift format -i $(sources)
 
-# Swift's warnings are errors by Package.swift. The suite's own summary is the last thing that is said.
+# Swift's warnings are errors by Package.swift.
+# The event stream tells which clause of README's promise each test tries: swift test alone does not need it.
+events = .build/tests.jsonl
+recorded = --event-stream-output-path $(events) --event-stream-version 0
+test: export SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-refusals.sh
-	$(swift) build --package-path Examples
+	for example in print-service print-frontend; do RELAY_WITH_EXAMPLES=1 $(swift) build --product $$example; done
 	scripts/check-examples
-	@echo "== RelayCore's tests against libdbus's debug build"
+	@echo "== what calls libdbus, against its debug build"
 	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.
-	@# Without the lane's enumeration, which never meets libdbus and takes longest.
-	LD_LIBRARY_PATH="$(debug_libdbus)" DBUS_FATAL_WARNINGS=1 DBUS_DISABLE_MEM_POOLS=1 $(tests) test --skip-build --disable-xctest --filter RelayCoreTests --skip DurableLaneTests --skip LaneReadingTests --skip LaneMachineTests
+	LD_LIBRARY_PATH="$(debug_libdbus)" DBUS_FATAL_WARNINGS=1 DBUS_DISABLE_MEM_POOLS=1 $(tests) test --skip-build --disable-xctest --filter 'RelayCoreTests\.($(libdbus_tests))'
 	@echo "== all tests"
-	$(tests) test --skip-build --disable-xctest
+	@rm -f $(events)
+	status=0; $(tests) test --skip-build --disable-xctest $(recorded) || status=$$?; scripts/clause-table $(events) || status=$$(($$status ? $$status : 1)); exit $$status
+# Those that send, receive, parse or compose by libdbus, each kind of it once.
+empty :=
+libdbus_tests := $(subst $(empty) ,|,$(strip CallTests ConnectionLifeTests MatchRuleTests ReceivingTests SendingTests LibDBusAgreementTests \
+	HostileBodyTests SignatureTests BusNamesTests MessageHeaderTests EndToEndTests RelayCallTests RingFollowingTests ServiceCallTests \
+	ServiceLifeTests DurableServiceTests PeerRequirementTests WithoutDescriptorsTests RingLaneTests))
+
+# The inner loop: format, build, and the tests without processes, buses and rings.
+heavy_tests = $$(grep -rhA3 -E '@Suite\(.*\.(heavy|alone)|^    \.(heavy|alone)|, \.heavy' Tests --include='*.swift' | grep -oE 'struct [A-Za-z]+Tests' | cut -d' ' -f2 | sort -u | paste -sd'|')
+check: dependencies-test lint
+	$(swift) build --build-tests
+	$(tests) test --skip-build --disable-xctest --skip "\.($(heavy_tests))/"
+
+# Times, one test after the other: on a machine that does nothing else. Ratios, never a bound in seconds alone.
+latencies: export RELAY_LATENCIES = 1
+latencies: dependencies-test
+	$(swift) build --build-tests $(optimised)
+	$(tests) test --skip-build $(optimised) --disable-xctest --no-parallel --filter 'AttackTests/latency|StoppedClientTests|StoppedWatcherTests|HostilePeerTests'
 
 # What is repeated thousands of times, and what is enumerated more deeply: optimised, in a folder of its own, since enumerations and
 # rings take ten times as long otherwise. One test of a thousand million events is silent for long.
@@ -64,11 +85,13 @@ optimised := -c release -Xswiftc -enable-testing --scratch-path .build/soak
 soak: export RELAY_SOAK = 1
 soak: dependencies-test
 	$(swift) build --build-tests $(optimised)
-	@echo "== enumerations"
-	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'LaneMachineTests|DurableLaneTests|LaneReadingTests'
+	@echo "== enumerations, and random inputs"
+	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'LaneMachineTests|DurableLaneTests|LaneReadingTests|RelayCoreTests|RelayCLITests|RelocationDomainTests'
 	@echo "== the ring; then with a thousand million events"
 	$(tests) test --skip-build $(optimised) --disable-xctest --filter RingTests --skip StressTests
 	scripts/bounded-swift 3600 test --skip-build $(optimised) --disable-xctest --filter StressTests
+	@echo "== the examples, as a package of their own"
+	$(swift) build --package-path Examples
 	@echo "== kills"
 	scripts/bounded-swift 1200 test --skip-build $(optimised) --disable-xctest --filter 'EnduranceTests|RelayJournalTests'
 

@@ -52,20 +52,26 @@ let package = Package(
         .executableTarget(
             name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
         .testTarget(
-            name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "CDBus", "CRelayShims"],
+            name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "TestTraits", "CDBus", "CRelayShims"],
             swiftSettings: strict),
         .testTarget(
-            name: "RelayJournalTests", dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "CSQLite"],
+            name: "RelayJournalTests",
+            dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "TestTraits", "CSQLite"],
             swiftSettings: strict),
         .testTarget(
             name: "RelocationDomainTests",
-            dependencies: ["RelocationDomain", "RelayJournal", "RelayTestKit", "TestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "TelemetryDomainTests", dependencies: ["TelemetryDomain", "Telemetry", "RelayTestKit"],
+            dependencies: ["RelocationDomain", "RelayJournal", "RelayTestKit", "TestSupport", "TestTraits"],
             swiftSettings: strict),
-        .testTarget(name: "RelayToolTests", dependencies: ["RelayTool", "RelayTestKit"], swiftSettings: strict),
         .testTarget(
-            name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit"], swiftSettings: strict),
+            name: "TelemetryDomainTests", dependencies: ["TelemetryDomain", "Telemetry", "RelayTestKit", "TestTraits"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RelayToolTests", dependencies: ["RelayTool", "RelayTestKit", "TestTraits"], swiftSettings: strict),
+        .testTarget(
+            name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit", "TestTraits"],
+            swiftSettings: strict),
+        // How tests run beside each other, which form they have, and which clause they try. For test targets alone: it links Testing.
+        .target(name: "TestTraits", path: "Tests/Traits", swiftSettings: strict),
         // What several test targets need, and users do not.
         .target(
             name: "TestSupport", dependencies: ["RelayCore", "Relocation"], path: "Tests/Support", swiftSettings: strict
@@ -89,12 +95,14 @@ let package = Package(
             path: "Tests/RingPeer", swiftSettings: strict),
         .testTarget(
             name: "RingTests",
-            dependencies: ["RelayCore", "RelayTestKit", "RingSupport", "CRingAttack", "CRelayShims", "ring-peer"],
+            dependencies: [
+                "RelayCore", "RelayTestKit", "RingSupport", "TestTraits", "CRingAttack", "CRelayShims", "ring-peer",
+            ],
             path: "Tests/RingTests", swiftSettings: strict),
         // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "Telemetry"],
+            dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "Telemetry", "TestTraits"],
             path: "Tests/Integration", exclude: ["dbus_python_client.py"], swiftSettings: strict),
         // Real processes that are killed, and two that end themselves where a test says.
         .executableTarget(
@@ -111,7 +119,20 @@ let package = Package(
             name: "run-peer", dependencies: ["RelayCore", "TestSupport"], path: "Tests/RunPeer", swiftSettings: strict),
         .testTarget(
             name: "EnduranceTests",
-            dependencies: ["RelayCore", "RelayTestKit", "Relocation", "TestSupport", "CSQLite"],
+            dependencies: ["RelayCore", "RelayTestKit", "Relocation", "TestSupport", "TestTraits", "CSQLite"],
             path: "Tests/Endurance", swiftSettings: strict),
     ]
 )
+
+// README's examples are a package of their own. `make test` builds them as targets of this one, so that Relay is compiled once; the
+// names of a package's targets must not be those of the packages that use it, so they are here for that step only.
+if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
+    package.targets += [
+        .target(name: "Printing", dependencies: ["RelayCore"], path: "Examples/Printing"),
+        .executableTarget(
+            name: "print-service", dependencies: ["Printing", "RelayCore", "RelayJournal"],
+            path: "Examples/print-service"),
+        .executableTarget(
+            name: "print-frontend", dependencies: ["Printing", "RelayCore"], path: "Examples/print-frontend"),
+    ]
+}

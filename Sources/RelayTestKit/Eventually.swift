@@ -4,7 +4,7 @@
 /// condition comes. Returns false when the time is over, or at once when the task is cancelled.
 /// - Isolation: the condition runs where the caller is.
 public nonisolated(nonsending) func eventually(
-    within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
+    within limit: Duration = .seconds(300), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
     let deadline = ContinuousClock.now + limit
     var pause = Duration.microseconds(50)

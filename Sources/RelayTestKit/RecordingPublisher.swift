@@ -53,13 +53,13 @@ public final class RecordingPublisher: EventSink, Sendable {
     }
     /// Waits until the events recorded meet a condition; false when the time is over.
     public nonisolated(nonsending) func wait(
-        within limit: Duration = .seconds(60), until condition: ([any Event]) -> Bool
+        within limit: Duration = .seconds(300), until condition: ([any Event]) -> Bool
     ) async -> Bool {
         await eventually(within: limit) { condition(events) }
     }
     /// Waits until so many events of a type are recorded; false when the time is over.
     public nonisolated(nonsending) func wait<E: Event>(
-        for count: Int = 1, of type: E.Type, within limit: Duration = .seconds(60)
+        for count: Int = 1, of type: E.Type, within limit: Duration = .seconds(300)
     ) async -> Bool {
         await eventually(within: limit) { events(of: type).count >= count }
     }

@@ -98,7 +98,7 @@ package final class RunningProgram: Sendable {
     /// Waits for a line of output or errors that contains this, and returns it; throws `TimedOut` with all that there was.
     @discardableResult
     package func line(
-        containing part: String, count: Int = 1, within limit: Duration = .seconds(60)
+        containing part: String, count: Int = 1, within limit: Duration = .seconds(300)
     ) async throws -> String {
         var found: [String] = []
         _ = await eventually(within: limit) {

@@ -2,15 +2,15 @@ import Glibc
 import RelayTestKit
 import Relocation
 import TestSupport
+import TestTraits
 import Testing
 
 /// The bus is killed at random moments while commands and events flow.
-@Suite(.serialized) struct BusLoopTests {
+@Suite(.serialized, .heavy, .tags(.g2, .g6)) struct BusLoopTests {
     @Test(
-        "a bus that is killed and comes back at its address costs no confirmed command, and no watcher an event",
-        .timeLimit(.minutes(Endurance.isSoak ? 20 : 4)))
+        "a bus that is killed and comes back at its address costs no confirmed command, and no watcher an event")
     func bus() async throws {
-        let kills = Endurance.count(50, soak: 500)
+        let kills = Endurance.count(25, soak: 500)
         print("bus loop: seed \(Endurance.seed)")
         try await Site.with { site in
             var random = SeededGenerator(seed: Endurance.seed)
@@ -19,7 +19,8 @@ import Testing
             let resuming = Watcher(site, "--resume", "endurance")
             let live = Watcher(site)
             let early = try await site.startService()
-            for watcher in [first, resuming, live] {
+            try await live.startLive()
+            for watcher in [first, resuming] {
                 try watcher.start()
                 // A watcher that finds no bus when it starts says so, and ends.
                 try await watcher.program?.line(containing: "watching")

@@ -3,10 +3,11 @@ import RelayCore
 import RelayTestKit
 import Relocation
 import TestSupport
+import TestTraits
 import Testing
 
 /// Processes that end themselves at each step of commit, emission and cursor: not by chance.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CrashPointTests {
+@Suite(.serialized, .heavy, .tags(.g5, .g6)) struct CrashPointTests {
     enum End: String, CaseIterable {
         case beforeCommit, afterCommit, betweenEmissions, beforeResume, afterReply
         /// Whether what the command did is there afterwards.
@@ -20,10 +21,9 @@ import Testing
             let fault = end == .afterReply ? [] : ["--fault", end.rawValue]
             let service = try await site.startFaultyService(fault)
             let (first, live) = (Watcher(site, "--since", "start"), Watcher(site))
-            for watcher in [first, live] {
-                try watcher.start()
-                try await watcher.program?.line(containing: "watching")
-            }
+            try first.start()
+            try await first.program?.line(containing: "watching")
+            try await live.startLive()
             let relay = try site.relay(Relocation1.self)
             relay.activate()
             for label in ["Attic", "Cellar"] { _ = try await site.ask(relay, OrderBox(label: label, capacity: 20)) }

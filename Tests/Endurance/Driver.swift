@@ -146,7 +146,7 @@ struct Driver {
     // MARK: Calls
 
     private mutating func attempt<C: Command>(_ command: C) async throws -> Outcome<C> {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(300)
         while true {
             do throws(CommandError<C.Failure>) {
                 let reply = try await relay.call(command, timeout: .seconds(60))

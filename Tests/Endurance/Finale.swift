@@ -10,7 +10,7 @@ struct Finale {
     struct Seen {
         let watcher: Watcher
         let name: String
-        /// Whether it may have begun later than with the first event.
+        /// Whether it was started by `startLive`: it begins later than with the first event.
         var isLive = false
         /// Whether it may show gaps, which are then exact.
         var mayHaveGaps = false
@@ -46,7 +46,7 @@ struct Finale {
         var told = WatcherAccount()
         for line in history.output { told.take(line) }
         checkStory(told, contents, head)
-        for seen in watchers { check(seen, told.texts, head) }
+        for seen in watchers { try check(seen, told.texts, head) }
         return head
     }
 
@@ -68,9 +68,14 @@ struct Finale {
             #expect(faults.isEmpty, "\(faults.prefix(5))")
         }
     }
-    private func check(_ seen: Seen, _ texts: [UInt64: String], _ head: UInt64) {
+    private func check(_ seen: Seen, _ texts: [UInt64: String], _ head: UInt64) throws {
         let account = seen.watcher.account
-        let first = seen.isLive ? account.first ?? 0 : 1
+        var first: UInt64 = 1
+        if seen.isLive {
+            let beginning = try #require(seen.watcher.beginning, "\(seen.name) was not started by startLive")
+            first = account.first ?? head + 1
+            #expect(beginning.contains(first), "\(seen.name) begins with #\(first), not in \(beginning)")
+        }
         #expect(account.fault(from: first, through: head) == nil, "\(seen.name):\n\(account.summary)")
         #expect(account.contradiction == nil, "\(seen.name)")
         if !seen.mayHaveGaps { #expect(account.gaps.isEmpty, "\(seen.name): \(account.gaps)") }

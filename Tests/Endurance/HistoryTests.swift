@@ -2,10 +2,11 @@ import Foundation
 import RelayCore
 import RelayTestKit
 import TestSupport
+import TestTraits
 import Testing
 
 /// Journals that are not what the relay remembers: restored from a backup, or written by an older version.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HistoryTests {
+@Suite(.serialized, .heavy, .tags(.g2, .g6)) struct HistoryTests {
     /// Runs a service until `body` is done, then kills it.
     private func during(_ site: Site, _ serve: String, _ body: () async throws -> Void) async throws {
         let service = try await site.startFaultyService("--serve", serve)

@@ -3,10 +3,11 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import TestSupport
+import TestTraits
 import Testing
 
 /// Peers that are not what they should be.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct HostilePeerTests {
+@Suite(.serialized, .heavy, .tags(.g4, .g7)) struct HostilePeerTests {
     @Test("a peer that asks for pages and reads none holds up nobody, and is given one page")
     func silentReader() async throws {
         // What dbus-daemon has built in: past 127 MiB that the bus holds of a service, it stops reading from it.
@@ -16,11 +17,12 @@ import Testing
             relay.activate()
             let text = String(repeating: "x", count: 1_000)
             _ = try await site.ask(relay, Ledger1.Write(count: 500, units: 10, text: text))
-            _ = try await p99s(site, relay)
+            let isTimed = TestForm.measuresLatency
+            if isTimed { _ = try await p99s(site, relay) }
             var attempts: [(during: Duration, limit: Duration)] = []
             // The machine's other work can spoil a measurement; a service that is held up spoils each.
             for _ in 1...3 {
-                let before = try await p99s(site, relay)
+                let before = isTimed ? try await p99s(site, relay) : [.zero]
                 let peer = try SilentPeer(socket: "\(site.folder.path)/bus")
                 // 700 MB, if each were answered by a page.
                 try await blocking { try peer.read(Ledger1.name, of: Site.service, times: 2_700) }
@@ -30,6 +32,8 @@ import Testing
                 attempts.append((during, limit))
                 #expect(try await held(site) < 4 << 20, "what the bus holds of the service")
                 withExtendedLifetime(peer) {}
+                // A test beside others says nothing about times: that all are answered is what it shows.
+                if !isTimed { return relay.invalidate() }
                 if during <= limit { break }
             }
             print("p99 of another peer's command beside a silent reader, and its limit: \(attempts)")
@@ -40,7 +44,7 @@ import Testing
     /// The p99 of each of ten runs of calls.
     private func p99s(_ site: Site, _ relay: EventRelay) async throws -> [Duration] {
         var all: [Duration] = []
-        for _ in 1...10 {
+        for _ in 1...(TestForm.measuresLatency ? 10 : 2) {
             var times: [Duration] = []
             for _ in 1...200 {
                 let start = ContinuousClock.now

@@ -2,10 +2,11 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import TestSupport
+import TestTraits
 import Testing
 
 /// What can go wrong between a service that keeps its events and those who read them, with real processes.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LedgerTests {
+@Suite(.serialized, .heavy, .tags(.g1, .g2)) struct LedgerTests {
     private let head = "type='signal',interface='\(Stream1.name)',member='Head'"
     private let events = "type='signal',interface='\(Ledger1.name)'"
 
@@ -133,7 +134,7 @@ import Testing
     }
 
     private func expect(_ site: Site, _ cursor: String, at sequence: UInt64) async {
-        let isWritten = await eventually(within: .seconds(20)) { site.cursor(cursor).hasSuffix(" \(sequence)\n") }
+        let isWritten = await eventually { site.cursor(cursor).hasSuffix(" \(sequence)\n") }
         let text = site.cursor(cursor)
         #expect(isWritten, "not at #\(sequence): \(text)")
     }

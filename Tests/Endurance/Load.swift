@@ -6,6 +6,7 @@ import Synchronization
 final class Load: Sendable {
     private final class Switch: Sendable {
         let goesOn = Atomic<Bool>(true)
+        let commands = Atomic<Int>(0)
     }
     private let goesOn = Switch()
     private let relays: [EventRelay]
@@ -19,13 +20,18 @@ final class Load: Sendable {
             relay.activate()
             return Task {
                 var driver = Driver("driver \(number + 1)", relay, inventory, seed: seed &+ UInt64(number))
-                try await driver.run { goesOn.goesOn.load(ordering: .relaxed) }
+                try await driver.run {
+                    goesOn.commands.add(1, ordering: .relaxed)
+                    return goesOn.goesOn.load(ordering: .relaxed)
+                }
                 return driver
             }
         }
     }
     deinit { for task in tasks { task.cancel() } }
 
+    /// How many commands were begun.
+    var commands: Int { goesOn.commands.load(ordering: .relaxed) }
     /// Returns when each driver knows what came of its last command; needs a service that runs.
     func finish() async throws -> [Driver] {
         goesOn.goesOn.store(false, ordering: .relaxed)

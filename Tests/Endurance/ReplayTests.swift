@@ -2,13 +2,14 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import TestSupport
+import TestTraits
 import Testing
 
 /// A late subscriber, and a long past.
-@Suite(.serialized) struct ReplayTests {
+@Suite(.serialized, .heavy, .tags(.g2, .g3)) struct ReplayTests {
     @Test(
-        "a late subscriber reads all of a long past while the service goes on publishing, and neither process grows by 32 MiB",
-        .timeLimit(.minutes(Endurance.isSoak ? 15 : 3)))
+        "a late subscriber reads all of a long past while the service goes on publishing, and neither process grows by 32 MiB"
+    )
     func lateSubscriber() async throws {
         let past = Endurance.count(200_000, soak: 1_000_000)
         let live = 10_000

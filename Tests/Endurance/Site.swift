@@ -1,6 +1,7 @@
 import Foundation
 import RelayCore
 import RelayTestKit
+import Relocation
 import Synchronization
 
 /// A bus and a state directory of their own, the programs that run there, and what a test does to them.
@@ -126,6 +127,12 @@ final class Site: Sendable {
         }
         guard isAnswered, let reply else { throw RelayError(.timedOut, "nobody answers \(C.name)") }
         return reply
+    }
+    /// The last sequence that is committed; 0 without a journal.
+    func journalHead() throws -> UInt64 {
+        let path = "\(stateDirectory)/journal.sqlite"
+        if access(path, F_OK) != 0 { return 0 }
+        return try JournalFile(path).events(of: Relocation1.name).last?.sequence ?? 0
     }
     /// Who has the service's name.
     func owner() async throws -> String {

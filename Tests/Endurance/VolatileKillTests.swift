@@ -2,13 +2,14 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import TestSupport
+import TestTraits
 import Testing
 
 /// A volatile service is killed again and again while it publishes, with subscribers on its ring.
-@Suite(.serialized) struct VolatileKillTests {
+@Suite(.serialized, .heavy, .tags(.g2, .g6)) struct VolatileKillTests {
     @Test(
-        "every subscriber has all that the ring held of each run, in order, once, and as it was published; or an exact gap",
-        .timeLimit(.minutes(Endurance.isSoak ? 20 : 3)))
+        "every subscriber has all that the ring held of each run, in order, once, and as it was published; or an exact gap"
+    )
     func killed() async throws {
         let kills = Endurance.count(20, soak: 500)
         print("volatile kills: seed \(Endurance.seed)")

@@ -8,6 +8,8 @@ final class Watcher: Sendable {
     private struct State {
         var account = WatcherAccount()
         var program: RunningProgram?
+        var hasEndedOrderly = false
+        var beginning: ClosedRange<UInt64>?
     }
     private final class Shared: Sendable {
         let state = Mutex(State())
@@ -29,10 +31,27 @@ final class Watcher: Sendable {
     var position: UInt64 { shared.state.withLock { $0.account.position } }
     var program: RunningProgram? { shared.state.withLock { $0.program } }
 
-    /// Starts it, for the first time or after `kill`.
+    /// Where one that was started by `startLive` may begin.
+    var beginning: ClosedRange<UInt64>? { shared.state.withLock { $0.beginning } }
+
+    /// Starts one that watches from now on, with a service that runs; returns when it is watching.
+    ///
+    /// It begins behind what was committed before its start, and misses nothing that is committed after it has said so.
+    func startLive() async throws {
+        let before = try site.journalHead()
+        try start()
+        try await program?.line(containing: "watching")
+        let after = try site.journalHead()
+        shared.state.withLock { $0.beginning = before + 1...after + 1 }
+    }
+    /// Starts it, for the first time or after `kill` or `finish`.
     func start() throws {
-        shared.state.withLock { $0.account.beginRun() }
-        let program = try site.launch(path, arguments()) { [shared] line in
+        let arguments = arguments()
+        shared.state.withLock { state in
+            state.account.beginRun(isExact: state.hasEndedOrderly && arguments.contains("--resume"))
+            state.hasEndedOrderly = false
+        }
+        let program = try site.launch(path, arguments) { [shared] line in
             let text = String(decoding: line, as: UTF8.self)
             shared.state.withLock { $0.account.take(text) }
         }
@@ -48,6 +67,8 @@ final class Watcher: Sendable {
     func finish() async -> RunningProgram.Outcome? {
         guard let program else { return nil }
         program.signal(SIGINT)
-        return await program.outcome()
+        let outcome = await program.outcome()
+        shared.state.withLock { $0.hasEndedOrderly = outcome.code == 0 }
+        return outcome
     }
 }

@@ -11,7 +11,13 @@ struct WatcherAccount {
     /// How far it is: the last sequence that was shown, or is part of a gap.
     private(set) var position: UInt64 = 0
 
-    mutating func beginRun() { runs.append([]) }
+    /// Runs that go on exactly where the one before stopped: that one ended in an orderly way, and noted down how far it was.
+    private var exactRuns: Set<Int> = []
+
+    mutating func beginRun(isExact: Bool = false) {
+        if isExact { exactRuns.insert(runs.count) }
+        runs.append([])
+    }
     mutating func take(_ text: String) {
         let line = Self.line(text)
         switch line {
@@ -44,8 +50,10 @@ struct WatcherAccount {
     /// Within a run nothing may come twice. The last line of a run but the last may be cut: its writer was killed.
     func fault(from first: UInt64, through last: UInt64) -> String? {
         var next = first
+        var start = first
         for (number, run) in runs.enumerated() {
-            // At least once: a run may begin with what the one before has shown already, but never above it.
+            // At least once: a run that follows a kill may begin with what was shown already, but not above it, and not before
+            // the start of the run before: what was noted down once stays noted down.
             var expected: UInt64?
             for (index, line) in run.enumerated() {
                 let range: ClosedRange<UInt64>
@@ -62,8 +70,14 @@ struct WatcherAccount {
                 if range.lowerBound > next {
                     return "run \(number + 1) begins with #\(range.lowerBound), but #\(next) was not shown yet"
                 }
-                if range.lowerBound < first {
-                    return "run \(number + 1): #\(range.lowerBound), which is before #\(first)"
+                if range.lowerBound < start {
+                    return "run \(number + 1): #\(range.lowerBound), which is before #\(start)"
+                }
+                if expected == nil {
+                    if exactRuns.contains(number) && range.lowerBound != next {
+                        return "run \(number + 1) shows #\(range.lowerBound) again, after an orderly end at #\(next)"
+                    }
+                    start = range.lowerBound
                 }
                 let (following, isOver) = range.upperBound.addingReportingOverflow(1)
                 if isOver { return "run \(number + 1): a gap without an end, from #\(range.lowerBound)" }

@@ -48,6 +48,18 @@ import Testing
         #expect(account().fault(from: 0, through: 2) != nil)
     }
 
+    @Test("a run after a kill may repeat, but its start never goes back; a run after an orderly end repeats nothing")
+    func starts() {
+        #expect(account(events(1...4), events(3...5), events(3...6)).fault(from: 1, through: 6) == nil)
+        #expect(account(events(1...4), events(3...5), events(2...6)).fault(from: 1, through: 6) != nil)
+        for (start, isRight) in [(4, true), (3, false)] {
+            var account = account(events(1...3))
+            account.beginRun(isExact: true)
+            for line in events(start...5) { account.take(line) }
+            #expect((account.fault(from: 1, through: 5) == nil) == isRight)
+        }
+    }
+
     @Test("an event that is shown twice must be the same, but for its lane") func contradiction() {
         #expect(account([event(1)], [event(1, lane: "journal")]).contradiction == nil)
         #expect(account([event(1)], [event(1, "b")]).contradiction != nil)

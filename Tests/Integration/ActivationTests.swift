@@ -1,10 +1,11 @@
 import RelayCore
 import RelayTestKit
 import Relocation
+import TestTraits
 import Testing
 
 /// A service that the bus starts.
-@Suite(.timeLimit(.minutes(2))) struct ActivationTests {
+@Suite(.heavy, .tags(.g6)) struct ActivationTests {
     @Test("a command starts a service that the bus can start, and a relay that only looks does not")
     func onDemand() async throws {
         let (services, state) = (try TestFolder(), try TestFolder())

@@ -2,10 +2,11 @@ import Glibc
 import RelayCore
 import RelayJournal
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// Arrays of fixed length, and programs without their type.
-@Suite struct FixedArrayTests {
+@Suite(.heavy) struct FixedArrayTests {
     enum Scope1: EventInterface {
         static let name = "org.example.Scope1"
         static let durability = Volatile()

@@ -1,9 +1,10 @@
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// What the programs see that everybody has: busctl, gdbus, dbus-monitor, dbus-python.
-@Suite struct ForeignToolsTests {
+@Suite(.heavy, .tags(.g7)) struct ForeignToolsTests {
     private static let events: [(name: String, signature: String)] = [
         ("BoxProvisioned", "xisttt"), ("BoxRemoved", "xttt"), ("BoxRemovalFailed", "xsttt"),
         ("BoxItemsRedistributionFailed", "xttt"), ("ItemProvisioned", "xxsttt"), ("ItemMoved", "xxxttt"),

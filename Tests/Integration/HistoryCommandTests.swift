@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// `relay-cli history`, `export`, `status` and `watch` from a place, against a live service with a journal.
-@Suite struct HistoryCommandTests {
+@Suite(.heavy) struct HistoryCommandTests {
     private func withoutLane(_ lines: [String]) -> [String] {
         lines.map { $0.replacing(/"lane":"(signal|ring|journal)"/, with: "") }
     }

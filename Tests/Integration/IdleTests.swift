@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// What nobody uses takes nothing.
-@Suite struct IdleTests {
+@Suite(.heavy) struct IdleTests {
     /// The processor time that a process has taken, all its threads together, in microseconds: whatever else the machine does, it is
     /// the process's own.
     private func processorTime(_ program: RunningProgram) throws -> Int {
@@ -14,7 +15,7 @@ import Testing
         return time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
     }
 
-    @Test("services and watchers on the ring take no processor time while nothing happens", .timeLimit(.minutes(2)))
+    @Test("services and watchers on the ring take no processor time while nothing happens")
     func idle() async throws {
         let service = try await LiveService.start()
         let watcher = try service.cli("--json", "watch")
@@ -32,7 +33,7 @@ import Testing
             environment: Programs.environment())
         try await telemetry.line(containing: "ready")
         let meter = try RunningProgram(
-            Programs.cli, ["--bus", bus.address, "--json", "watch", "LoadSampled"], environment: Programs.environment())
+            Programs.cli, ["--bus", bus.address, "--json", "watch"], environment: Programs.environment())
         try await meter.line(containing: #""lane":"ring""#)
         let monitor = try RunningProgram(
             "dbus-monitor", ["--address", bus.address, "type='signal',interface='org.eventrelay.Stream1'"],

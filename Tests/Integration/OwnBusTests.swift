@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// `relay-service --own-bus`: for machines without a bus.
-@Suite struct OwnBusTests {
+@Suite(.heavy) struct OwnBusTests {
     /// A user's folders: that of the bus, and that of the state.
     private struct Folder {
         private let folder: TestFolder

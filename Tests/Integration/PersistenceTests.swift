@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// What `relay-service` keeps, and for whom.
-@Suite(.timeLimit(.minutes(2))) struct PersistenceTests {
+@Suite(.heavy, .tags(.g5, .g6, .g8)) struct PersistenceTests {
     private func contents(_ service: LiveService) async throws -> String {
         let outcome = try await service.runCLI("--json", "call", "Contents")
         try #require(outcome.code == 0, "\(outcome)")

@@ -1,8 +1,9 @@
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// README shows code that is compiled: the files of Examples, whole.
-@Suite struct ReadmeTests {
+@Suite(.heavy) struct ReadmeTests {
     @Test("every Swift block in README is the file that it names")
     func blocksAreFiles() throws {
         let lines = try Programs.text("README.md").split(separator: "\n", omittingEmptySubsequences: false)

@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// `relay-service` as a process: how it starts, ends and fails.
-@Suite struct ServiceProgramTests {
+@Suite(.heavy, .tags(.g8)) struct ServiceProgramTests {
     private func hasOwner(_ service: LiveService) async throws -> Bool {
         let outcome = try await service.run(
             "busctl",

@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// Where `relay-service` keeps its journal, and what it says when it cannot.
-@Suite struct StateDirectoryTests {
+@Suite(.heavy, .tags(.g8)) struct StateDirectoryTests {
     private func refusal(_ directory: String) async throws -> RunningProgram.Outcome {
         try await RunningProgram.run(
             Programs.service, ["--bus", "unix:path=/nonexistent/bus", "--state-directory", directory],

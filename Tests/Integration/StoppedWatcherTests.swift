@@ -2,16 +2,19 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 /// Many processes that watch one service, one of which stops reading.
-@Suite(.serialized) struct StoppedWatcherTests {
+@Suite(.serialized, .heavy, .tags(.g2, .g4)) struct StoppedWatcherTests {
     @Test(
-        "twenty watchers see all of 10,000 events once and in order; one that is stopped for 5 s delays no other",
-        .timeLimit(.minutes(3)))
+        "twenty watchers see all events once and in order, though one of them is stopped for seconds; it delays no other"
+    )
     func stoppedWatcherDelaysNobody() async throws {
         // Twenty processes on two cores keep up with several times as many events a second.
-        let run = WatchersRun(watchers: 20, events: 10_000, rate: 500, stopped: 3_000...5_500)
+        let isTimed = TestForm.measuresLatency
+        let run = WatchersRun(
+            watchers: 20, events: isTimed ? 10_000 : 2_500, rate: 500, stopped: isTimed ? 3_000...5_500 : 500...1_750)
         var attempts: [(during: Int, limit: Int)] = []
         // The machine's other work can spoil a measurement, and begin in the middle of one; a watcher that the others wait
         // for spoils each.
@@ -21,11 +24,14 @@ import Testing
                 #expect(record.fault(last: UInt64(run.events)) == nil, "watcher \(number)")
                 #expect(record.gaps.isEmpty, "watcher \(number)")
             }
-            let latest = records[0].seen.map(\.microseconds).max() ?? 0
+            let latest = try #require(records.first).seen.map(\.microseconds).max() ?? 0
             #expect(latest > 2_000_000, "the watcher was not stopped: its latest line came after \(latest) µs")
 
+            // A test beside others says nothing about times: 'make latencies' has this one alone.
+            if !isTimed { return }
             let others = Array(records.dropFirst())
             let before = p99s(others, 250..<run.stopped.lowerBound)
+            try #require(!before.isEmpty && run.stopped.upperBound < run.events)
             let during = median(p99s(others, run.stopped.lowerBound..<run.stopped.upperBound))
             let after = median(p99s(others, run.stopped.upperBound..<run.events))
             // No more than twice what it was. The noise is measured, not assumed: where half seconds with nobody stopped
@@ -41,8 +47,7 @@ import Testing
     }
 
     @Test(
-        "a watcher that was stopped until the bus dropped its events reads them from the journal; none misses any",
-        .timeLimit(.minutes(2)))
+        "a watcher that was stopped until the bus dropped its events reads them from the journal; none misses any")
     func droppedEventsAreRead() async throws {
         // The bus holds 64 KiB for a receiver, beside what the sockets take: some 1,500 of these events.
         var run = WatchersRun(

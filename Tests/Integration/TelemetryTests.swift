@@ -3,10 +3,11 @@ import RelayCore
 import RelayTestKit
 import Synchronization
 import Telemetry
+import TestTraits
 import Testing
 
 /// `relay-service --domain telemetry`: this host's own figures, from a process to this one.
-@Suite struct TelemetryTests {
+@Suite(.heavy) struct TelemetryTests {
     private func start(_ bus: PrivateBus, _ arguments: String...) async throws -> RunningProgram {
         // Without HOME: it needs no folder.
         let service = try RunningProgram(

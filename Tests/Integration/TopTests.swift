@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// `relay-cli top` and `watch` on a real terminal, with a service that publishes all the time.
-@Suite(.timeLimit(.minutes(3))) struct TopTests {
+@Suite(.heavy) struct TopTests {
     private static let begin = "\u{1B}[?1049h"
     private static let end = "\u{1B}[?25h\u{1B}[?1049l"
 

@@ -1,10 +1,11 @@
 import RelayCore
 import RelayTool
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("Typed values")
+@Suite("Typed values", .tags(.g8))
 struct ArgumentEncoderTests {
     private func command(_ shapes: [(String, String)]) throws -> IntrospectedCommand {
         IntrospectedCommand(

@@ -1,10 +1,11 @@
 import RelayCore
 import RelayTool
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("Error replies")
+@Suite("Error replies", .tags(.g8))
 struct FailureMappingTests {
     @Test(
         "an error reply ends the tool with the code that fits, and its message has the error's name",

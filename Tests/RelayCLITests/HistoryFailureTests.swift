@@ -2,11 +2,12 @@ import Foundation
 import RelayCore
 import RelayTool
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("What history and export do about refusals, and services that lie")
+@Suite("What history and export do about refusals, and services that lie", .tags(.g8))
 struct HistoryFailureTests {
     // MARK: Refusals
 

@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("JSON")
+@Suite("JSON", .tags(.g8))
 struct JSONParserTests {
     @Test("numbers keep their digits, members their order")
     func values() throws {

@@ -1,9 +1,10 @@
 import RelayTool
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("The command line")
+@Suite("The command line", .tags(.g8))
 struct OptionParserTests {
     private func parse(_ line: String) throws -> Invocation {
         try OptionParser.parse(line.split(separator: " ").map(String.init), at: Samples.time)

@@ -1,11 +1,12 @@
 import Glibc
 import RelayCore
 import RelayTool
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("What --since and --until take")
+@Suite("What --since and --until take", .tags(.g8))
 struct PointParserTests {
     /// 2026-11-20, 13:37:00.5 in UTC.
     private static let now: UInt64 = 1_795_181_820_500_000

@@ -1,8 +1,9 @@
 import Foundation
 import RelayTool
+import TestTraits
 import Testing
 
-@Suite("The program as a process, on a machine without a bus")
+@Suite("The program as a process, on a machine without a bus", .heavy)
 struct ProcessTests {
     /// Beside the test bundle.
     private static let program: String = {

@@ -1,10 +1,11 @@
 import RelayCore
 import RelayTool
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("Options of watch, history and export that say from where, and how far")
+@Suite("Options of watch, history and export that say from where, and how far", .tags(.g8))
 struct RangeOptionsTests {
     private func action(_ line: String) throws -> Invocation.Action {
         try OptionParser.parse(line.split(separator: " ").map(String.init), at: Samples.time).action

@@ -1,9 +1,10 @@
 import RelayCore
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("Shapes")
+@Suite("Shapes", .tags(.g8))
 struct ShapeTests {
     @Test(
         "an annotation names nested fields and optionals",

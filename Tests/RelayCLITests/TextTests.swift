@@ -1,10 +1,11 @@
 import Foundation
 import RelayTool
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("Text fit for terminals and JSON")
+@Suite("Text fit for terminals and JSON", .tags(.g8))
 struct TextTests {
     private func quoted(_ text: String) -> String {
         var output = ByteBuffer()
@@ -36,7 +37,8 @@ struct TextTests {
 
     @Test("every character of Unicode comes back from JSON as it was, and no control character is written")
     func roundTrip() throws {
-        for plane in 0..<17 {
+        // Of the planes above the first few only the last one and one in use: the others are alike.
+        for plane in TestForm.isSoak ? Array(0..<17) : [0, 1, 16] {
             var text = ""
             for value in UInt32(plane) << 16..<UInt32(plane + 1) << 16 {
                 if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }

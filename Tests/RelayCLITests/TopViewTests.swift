@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import TestTraits
 import Testing
 
 @testable import relay_cli
@@ -45,7 +46,7 @@ import Testing
     }
     @Test("no line is wider than the terminal, nor are there more than it has; the rate stays longest") func narrow() {
         let model = model(subscribers: subscribers)
-        for width in 1...140 {
+        for width in stride(from: 1, through: 140, by: TestForm.rounds(7, soak: 1)) {
             for height in [1, 2, 5, 40] {
                 for isUTF8 in [true, false] {
                     let lines = TopView(width: width, height: height, isUTF8: isUTF8).lines(model).map(\.text)

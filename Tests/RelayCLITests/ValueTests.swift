@@ -1,10 +1,11 @@
 import Foundation
 import RelayCore
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("Values")
+@Suite("Values", .tags(.g8))
 struct ValueTests {
     private func printed(_ shape: Shape, _ body: [UInt8]) throws -> String {
         let printer = FieldsPrinter(
@@ -99,11 +100,11 @@ struct ValueTests {
         #expect(throws: WireFault.self) { try printed(.variant, try nested(100_000)) }
     }
 
-    @Test("20,000 random values: valid JSON, every digit right, and the same bytes when typed in again")
+    @Test("random values: valid JSON, every digit right, and the same bytes when typed in again")
     func randomRoundTrip() throws {
         let seed: UInt64 = 20_261_120
         var random = RandomValue(generator: SplitMix(seed: seed))
-        for round in 0..<20_000 {
+        for round in 0..<TestForm.rounds(3_000, soak: 20_000) {
             let shape = Shape.structure([
                 .init(name: "first", shape: .basic(.byte)), .init(name: "value", shape: random.shape(depth: 4)),
             ])
@@ -122,12 +123,13 @@ struct ValueTests {
         }
     }
 
-    @Test("100,000 mutated bodies: text or a typed fault")
+    @Test("mutated bodies: text or a typed fault")
     func mutated() throws {
         let seed: UInt64 = 7
         var random = RandomValue(generator: SplitMix(seed: seed))
         var faults = 0
-        for _ in 0..<2_000 {
+        let rounds = TestForm.rounds(200, soak: 2_000)
+        for _ in 0..<rounds {
             let shape = Shape.structure([
                 .init(name: "a", shape: random.shape(depth: 3)), .init(name: "b", shape: random.shape(depth: 4)),
                 .init(name: "c", shape: .array(.variant)),
@@ -146,6 +148,6 @@ struct ValueTests {
                 } catch is WireFault { faults += 1 }
             }
         }
-        #expect(faults > 1_000, "seed \(seed)")
+        #expect(faults > rounds / 2, "seed \(seed)")
     }
 }

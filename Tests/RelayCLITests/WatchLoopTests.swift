@@ -2,11 +2,12 @@ import Glibc
 import RelayCore
 import RelayTool
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("The loop of watch", .serialized)
+@Suite("The loop of watch", .serialized, .heavy, .tags(.g3))
 struct WatchLoopTests {
     /// A loop on a thread of its own, with pipes for all that it waits for.
     private final class Running: Sendable {

@@ -1,9 +1,10 @@
 import RelayCore
+import TestTraits
 import Testing
 
 @testable import relay_cli
 
-@Suite("Between the bus and a slow terminal")
+@Suite("Between the bus and a slow terminal", .tags(.g3))
 struct WatchQueueTests {
     private func event(_ sequence: UInt64, interface: String = "a.b", bytes: Int = 0) -> WatchInput {
         .event(

@@ -2,11 +2,12 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
-@Suite("Committing") struct CommittingTests {
+@Suite("Committing", .heavy, .tags(.g1, .g5)) struct CommittingTests {
     @Test("what is published is emitted before the publisher goes on, and can be read") func published() async throws {
         let ledger = try Ledger(TestDirectory(), epoch: 77)
         #expect(ledger.run.head == 0 && ledger.run.runs == [.init(epoch: 77, first: 1)])

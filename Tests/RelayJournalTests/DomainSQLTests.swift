@@ -1,9 +1,10 @@
 import RelayCore
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
-@Suite("SQL of the domain") struct DomainSQLTests {
+@Suite("SQL of the domain", .heavy, .tags(.g8)) struct DomainSQLTests {
     private func code(_ ledger: Ledger, _ sql: String, _ values: [SQLValue] = []) async -> RelayError.Code? {
         do {
             try await ledger.journal.unitOfWork { try $0.execute(sql, values) }

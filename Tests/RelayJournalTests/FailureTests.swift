@@ -3,11 +3,12 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
-@Suite("A disk that fails") struct FailureTests {
+@Suite("A disk that fails", .heavy, .tags(.g5)) struct FailureTests {
     private func code(_ body: () async throws -> Void) async -> RelayError.Code? {
         do {
             try await body()
@@ -81,7 +82,7 @@ import Testing
         #expect(
             try await ledger.journal.unitOfWork { try $0.query("SELECT count(*) FROM box") { $0.integer(0) } } == [0])
     }
-    @Test("no room: refused, nothing published; goes on when there is room", .timeLimit(.minutes(2)))
+    @Test("no room: refused, nothing published; goes on when there is room")
     func quota() async throws {
         let disk = try FaultDisk()
         let directory = try TestDirectory()

@@ -2,12 +2,13 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
 /// Each with a permit of its own: the process's may be with any other test.
-@Suite("A caller that commits on its own thread", .timeLimit(.minutes(2))) struct LeadingTests {
+@Suite("A caller that commits on its own thread", .heavy, .tags(.g1, .g5)) struct LeadingTests {
     @Test("its event has left, and can be read, when its work is done") func led() async throws {
         let ledger = try Ledger(TestDirectory(), permit: CommitPermit())
         let emitted = Mutex<[UInt64]>([])

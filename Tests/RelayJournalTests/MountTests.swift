@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayJournal
@@ -30,7 +31,8 @@ final class SmallDisk: Sendable {
 @Suite(
     "A real file system", .serialized,
     .enabled(
-        if: SmallDisk.isPossible, "mounting is not allowed here: the same is tested with FaultDisk in FailureTests"))
+        if: SmallDisk.isPossible, "mounting is not allowed here: the same is tested with FaultDisk in FailureTests"),
+    .heavy, .tags(.g5))
 struct MountTests {
     @Test("full: refused with the file's name, and goes on when there is room") func full() async throws {
         let disk = try await SmallDisk(megabytes: 4)

@@ -2,11 +2,12 @@ import CSQLite
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
-@Suite("Opening a journal") struct OpeningTests {
+@Suite("Opening a journal", .heavy, .tags(.g6, .g8)) struct OpeningTests {
     private func refusal(_ directory: TestDirectory) -> RelayError? {
         #expect(throws: RelayError.self) { _ = try EventJournal(directory: directory.path) }
     }

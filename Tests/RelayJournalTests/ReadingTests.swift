@@ -1,11 +1,12 @@
 import CSQLite
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
-@Suite("Reading") struct ReadingTests {
+@Suite("Reading", .heavy, .tags(.g2)) struct ReadingTests {
     @Test("a page ends at the limit, at the bytes, and at the names") func bounds() async throws {
         let ledger = try Ledger(TestDirectory())
         for amount in 0..<20 { try await ledger.book(Int64(amount)) }

@@ -1,11 +1,12 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
-@Suite("What a retention rule removes") struct RetentionRuleTests {
+@Suite("What a retention rule removes", .tags(.g2)) struct RetentionRuleTests {
     private func oldest(_ times: UInt64...) -> [RetentionRule.Oldest] { times.map { .init(time: $0, bytes: 10) } }
 
     @Test("the first ones that are over any bound, and no further") func excess() {
@@ -41,7 +42,7 @@ import Testing
     }
 }
 
-@Suite("Retention") struct RetentionTests {
+@Suite("Retention", .heavy, .tags(.g2)) struct RetentionTests {
     @Test("keeps so many, tells what went, and oldest moves") func count() async throws {
         let directory = try TestDirectory()
         do {

@@ -2,18 +2,19 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
-@Suite("Torn writes") struct TornWriteTests {
+@Suite("Torn writes", .heavy, .tags(.g5, .g8)) struct TornWriteTests {
     /// A live journal, as it was at one moment.
     private struct Snapshot {
         let file: [UInt8]
         let wal: [UInt8]
         let bodies: [UInt64: [UInt8]]
     }
-    private static let copies = getenv("RELAY_SOAK") == nil ? 100 : 1_000
+    private static let copies = TestForm.rounds(60, soak: 1_000)
 
     private static func read(_ path: String) -> [UInt8] {
         let descriptor = open(path, O_RDONLY)

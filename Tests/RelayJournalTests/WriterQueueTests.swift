@@ -1,17 +1,18 @@
 import Glibc
 import RelayCore
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
 /// Every interleaving of a few callers, the writer's thread and a stop.
-@Suite("The writer's queue") struct WriterQueueTests {
+@Suite("The writer's queue", .heavy, .tags(.g5)) struct WriterQueueTests {
     @Test("takes turns without loss, in order, and ends", arguments: [1, 2, 3], [false, true])
     func interleavings(callers: Int, canLead: Bool) {
         var seen = (led: 0, grouped: 0, refused: 0, scheduled: 0, vain: 0)
         for isStopped in [false, true] {
             // Not all at once: that takes long, and shows nothing more.
-            for hasKeeping in callers > 2 && isStopped ? [false] : [false, true] {
+            for hasKeeping in callers > 2 && (isStopped || !TestForm.isSoak) ? [false] : [false, true] {
                 var model = Model(
                     callers: callers, canLead: canLead, isStopped: isStopped, hasKeeping: hasKeeping)
                 model.explore()

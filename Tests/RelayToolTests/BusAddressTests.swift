@@ -1,9 +1,10 @@
 import RelayCore
+import TestTraits
 import Testing
 
 @testable import RelayTool
 
-@Suite("Addresses on the command line")
+@Suite("Addresses on the command line", .tags(.g8))
 struct BusAddressTests {
     @Test(
         "the shape of an address is enough",

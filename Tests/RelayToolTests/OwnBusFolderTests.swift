@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
+import TestTraits
 import Testing
 
 @testable import RelayTool
 
-@Suite("The folder of the own bus", .timeLimit(.minutes(1)))
+@Suite("The folder of the own bus", .heavy)
 struct OwnBusFolderTests {
     /// Runs in a new folder, which is removed afterwards.
     private func inFolder(_ body: (_ path: String) throws -> Void) throws {

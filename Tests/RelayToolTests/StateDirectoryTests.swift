@@ -2,9 +2,10 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import RelayTool
+import TestTraits
 import Testing
 
-@Suite("The state directory")
+@Suite("The state directory", .tags(.g8))
 struct StateDirectoryTests {
     @Test(
         "is the one asked for, else systemd's first, else in the XDG folder, else in HOME; relative paths do not count",

@@ -4,9 +4,10 @@ import RelayTestKit
 import Relocation
 @testable import RelocationDomain
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Boxes and items in the journal's file")
+@Suite("Boxes and items in the journal's file", .heavy, .tags(.g5, .g6))
 struct JournalStoreTests {
     /// Opens the file anew, as a restarted service does.
     private func open(_ folder: TestFolder, _ log: EventLog = EventLog(), epoch: UInt64 = 1) async throws

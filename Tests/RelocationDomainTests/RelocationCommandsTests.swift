@@ -1,9 +1,10 @@
 import RelayCore
 import Relocation
 import RelocationDomain
+import TestTraits
 import Testing
 
-@Suite("Commands, as the service handles them")
+@Suite("Commands, as the service handles them", .tags(.g5))
 struct RelocationCommandsTests {
     let store: TestedStore
     let commands: RelocationCommands<TestedStore>

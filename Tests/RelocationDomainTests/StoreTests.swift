@@ -2,9 +2,10 @@ import RelayCore
 import Relocation
 import RelocationDomain
 import Synchronization
+import TestTraits
 import Testing
 
-@Suite("A store, in memory and in the journal")
+@Suite("A store, in memory and in the journal", .heavy, .tags(.g5))
 struct StoreTests {
     struct Abandoned: Error {}
 

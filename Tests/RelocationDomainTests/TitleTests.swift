@@ -1,7 +1,8 @@
 import RelocationDomain
+import TestTraits
 import Testing
 
-@Suite("A title")
+@Suite("A title", .tags(.g8))
 struct TitleTests {
     @Test(
         "is kept exactly as given", arguments: ["Kitchen", " two words ", "Küche", "👩‍👩‍👧‍👦", "0", "a\u{301}", "\u{202E}x"])

@@ -2,11 +2,12 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import RingSupport
+import TestTraits
 import Testing
 
 /// A subscriber that holds the descriptors and means harm: the others' streams stay complete, and the publisher goes on.
-@Suite("Attacks", .timeLimit(.minutes(10)), .serialized) struct AttackTests {
-    static let events = 6_000
+@Suite("Attacks", .serialized, .heavy, .tags(.g4)) struct AttackTests {
+    static let events = TestForm.rounds(2_000, soak: 6_000)
     static let whole = "records \(events) lapped 0 laps 0 torn 0 duplicates 0 gaps 0 last \(events)"
 
     private struct Scene {
@@ -169,7 +170,10 @@ import Testing
         func median(_ odd: Int) -> Int { (0..<windows).map { p99s[2 * $0 + odd] }.sorted()[windows / 2] }
         return Figures(quiet: median(0), attacked: median(1), waits: waits)
     }
-    @Test("another subscriber's events come as soon as without it, and no publish waits", arguments: Attack.allCases)
+    @Test(
+        "another subscriber's events come as soon as without it, and no publish waits",
+        .enabled(if: TestForm.measuresLatency, "make latencies measures it, with nothing else on the machine"),
+        arguments: Attack.allCases)
     func latency(_ attack: Attack) async throws {
         var all: [Figures] = []
         // The machine's other work can spoil a measurement; what an attack does spoils each.

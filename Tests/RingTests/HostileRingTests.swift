@@ -1,16 +1,19 @@
 import Glibc
 import RelayCore
 import Synchronization
+import TestTraits
 import Testing
 
 /// Rings that say what no honest writer says. Under AddressSanitizer, too: docs/RING.md has the command.
-@Suite("Hostile rings") struct HostileRingTests {
+@Suite("Hostile rings", .heavy, .tags(.g8)) struct HostileRingTests {
     /// How a drain ended.
     private enum Outcome { case header, fault, drained }
 
-    /// A million in all, in parts that run beside each other.
+    /// In parts that run beside each other: a million in all in the deep form.
     @Test("mutated rings end in typed faults or clean deliveries", arguments: 0..<4)
-    func mutated(part: UInt64) async throws { try await onThread { try read(250_000, seed: 20_261 + part) } }
+    func mutated(part: UInt64) async throws {
+        try await onThread { try read(TestForm.rounds(10_000, soak: 250_000), seed: 20_261 + part) }
+    }
 
     private func read(_ rings: Int, seed: UInt64) throws {
         let (area, records) = try sample()
@@ -116,7 +119,7 @@ import Testing
                 }
             }
         }
-        let turns = isSoak ? 1_000_000 : 50_000
+        let turns = TestForm.rounds(30_000, soak: 1_000_000)
         let faults = try await onThread {
             defer { mustEnd.store(true, ordering: .relaxed) }
             while !hasBegun.load(ordering: .relaxed) { sched_yield() }

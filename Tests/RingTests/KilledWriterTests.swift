@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RingSupport
+import TestTraits
 import Testing
 
 /// A writer that dies between any two of its stores leaves a ring that only tells the truth.
-@Suite("A killed writer") struct KilledWriterTests {
+@Suite("A killed writer", .heavy, .tags(.g2, .g8)) struct KilledWriterTests {
     @Test("leaves no torn and no invented event", arguments: RingPen.Moment.allCases)
     func killed(at moment: RingPen.Moment) async throws {
         let peer = try PeerProcess(["die", "\(moment.rawValue)"])

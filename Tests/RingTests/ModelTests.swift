@@ -1,7 +1,8 @@
+import TestTraits
 import Testing
 
 /// The protocol, by every interleaving and every order in which a weakly ordered machine may show its loads and stores.
-@Suite("The ring's protocol as a model") struct ModelTests {
+@Suite("The ring's protocol as a model", .heavy, .tags(.g2)) struct ModelTests {
     /// A ring of one record is overwritten under the reader most often, one of two has an old record beside the new one.
     static let sizes = [(records: 3, capacity: 1), (records: 3, capacity: 2), (records: 4, capacity: 2)]
     /// Those, and some in which more than a record is announced at once.
@@ -18,7 +19,7 @@ import Testing
     }
     @Test("loses no wake through the waker's thread") func waker() async throws {
         // Three events in a ring of three are 130,000 states: for the long run.
-        let records = isSoak ? 3 : 2
+        let records = TestForm.rounds(2, soak: 3)
         let all = try await onThread { Exploration(RingModel(records: records, capacity: records, hasWaker: true)) }
         #expect(all.failures == [])
         #expect(all.ends > 0)

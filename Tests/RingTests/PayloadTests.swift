@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("The ring's payloads") struct PayloadTests {
+@Suite("The ring's payloads", .heavy, .tags(.g8)) struct PayloadTests {
     /// How a program decodes what a sender's ring carries of one event.
     private func reading<E: DomainEvent>(_ type: E.Type, of sender: RingEvent, _ fields: [WireField] = []) throws
         -> (UnsafeRawBufferPointer) throws -> E

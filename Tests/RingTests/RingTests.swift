@@ -1,8 +1,9 @@
 import Glibc
 import RelayCore
+import TestTraits
 import Testing
 
-@Suite("The ring") struct RingTests {
+@Suite("The ring", .heavy, .tags(.g1, .g2)) struct RingTests {
     @Test("brings payloads and stamps, in order, with the predecessor of the same event") func basics() throws {
         let pair = try Pair(events: 2)
         var reader = try pair.reader()

@@ -2,9 +2,10 @@ import CRelayShims
 import CRingAttack
 import Glibc
 import RelayCore
+import TestTraits
 import Testing
 
-@Suite("Sealed memory") struct SealedMemoryTests {
+@Suite("Sealed memory", .heavy, .tags(.g8)) struct SealedMemoryTests {
     @Test("a receipt shows who has got its descriptor, and no other one of the same ring") func receipts() throws {
         let pair = try Pair()
         let (first, second) = (try RingReceipt(pair.writer), try RingReceipt(pair.writer))

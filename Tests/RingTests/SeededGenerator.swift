@@ -1,5 +1,3 @@
-import Glibc
-
 /// SplitMix64: the same numbers for the same seed.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
@@ -12,6 +10,3 @@ struct SeededGenerator: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 }
-
-/// Whether the long runs were asked for: RELAY_SOAK=1.
-let isSoak = getenv("RELAY_SOAK").map { String(cString: $0) == "1" } ?? false

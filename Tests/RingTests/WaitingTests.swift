@@ -4,10 +4,11 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 /// Sleeping and waking within one process, by pages as two would have them.
-@Suite("Waiting for a ring") struct WaitingTests {
+@Suite("Waiting for a ring", .heavy, .tags(.g2)) struct WaitingTests {
     @Test("pages have their flags at different places, and wake by them", arguments: [0, 1, 31, 32, 77])
     func slots(slot: Int) async throws {
         let pair = try Pair(capacity: 1 << 16)

@@ -93,14 +93,15 @@ import Testing
         #expect(record.events.count == count, "it went on after stop()")
         #expect(lines.all.allSatisfy { $0.contains("cannot keep up") }, "\(lines.all)")
     }
-    @Test("a sleep of ten seconds ends when it is stopped") func stopped() async throws {
+    @Test("a long sleep ends when it is stopped") func stopped() async throws {
         let record = Record()
-        let sampler = TelemetrySampler(rate: 0.1, sources: [try MemorySource()], output: record, log: { _ in })
+        let sampler = TelemetrySampler(rate: 0.001, sources: [try MemorySource()], output: record, log: { _ in })
         try sampler.start()
         #expect(await eventually { record.events.count == 1 })
         let before = MonotonicClock.now
         sampler.stop()
-        #expect(MonotonicClock.now - before < 5_000_000_000)
+        // A thousand seconds otherwise.
+        #expect(MonotonicClock.now - before < 500_000_000_000)
         #expect(record.events.count == 1)
     }
     @Test("a kind that cannot be read is told once and left out, the others go on") func broken() async throws {

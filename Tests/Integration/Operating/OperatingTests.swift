@@ -1,10 +1,11 @@
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 /// The commands of docs/OPERATING.md, as they stand there.
-@Suite(.timeLimit(.minutes(3))) struct OperatingTests {
+@Suite(.heavy, .tags(.g2, .g6)) struct OperatingTests {
     private static let journal = ".local/state/relay/journal.sqlite"
     private static let lastSequence = "SELECT sequence FROM relay_interfaces"
 

@@ -2,10 +2,11 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 /// A D-Bus client that knows nothing of ours, subscribed to everything, is stopped while far more is published than a bus holds.
-@Suite(.serialized) struct StoppedClientTests {
+@Suite(.serialized, .heavy, .tags(.g3, .g4)) struct StoppedClientTests {
     struct Case: Sendable, CustomStringConvertible {
         let description: String
         let bus: @Sendable () throws -> PrivateBus
@@ -23,8 +24,8 @@ import Testing
     ]
 
     @Test(
-        "200 MiB past a stopped client: relays see all, commands are answered as before, and its signals go on later",
-        .timeLimit(.minutes(3)), arguments: cases)
+        "200 MiB past a stopped client: relays see all, commands are answered, and its signals go on later",
+        arguments: cases)
     func stopped(_ which: Case) async throws {
         let flood = try await Flood(on: which.bus(), isUnlimited: which.isUnlimited)
         let client = try ForeignClient(flood.bus, of: Flood.name)
@@ -80,16 +81,23 @@ import Testing
         #expect(flood.calls.failures == [])
         let phases = ["before", "during", "after"].map { ($0, flood.calls.worst($0)) }
         print("\(which): slowest of each 50 commands, in µs:", phases, figures)
-        // As before, within factor 2; but for what a single fifty takes now and then without any stopped client.
-        func median(_ times: [Int]) -> Int { times.sorted()[times.count / 2] }
-        let limit = max(2 * median(phases[0].1), 40_000)
-        for (phase, times) in phases.dropFirst() {
-            #expect(median(times) <= limit, "\(phase)")
-            // A single one may wait until the bus has read the 32 MiB that it may hold. One that stops reading is worth 25 s.
-            #expect(times.allSatisfy { $0 <= 1_000_000 }, "\(phase)")
-        }
+        // A test beside others says nothing about times.
+        if TestForm.measuresLatency { try checkTimes(phases) }
         _ = await client.program.terminate()
         _ = await monitor.terminate()
         try await flood.stop()
+    }
+    private func checkTimes(_ phases: [(String, [Int])]) throws {
+        // As before, within factor 2; but for what a single fifty takes now and then without any stopped client.
+        func median(_ times: [Int]) throws -> Int {
+            try #require(!times.isEmpty, "\(phases)")
+            return times.sorted()[times.count / 2]
+        }
+        let limit = max(2 * (try median(try #require(phases.first).1)), 40_000)
+        for (phase, times) in phases.dropFirst() {
+            #expect(try median(times) <= limit, "\(phase)")
+            // A single one may wait until the bus has read the 32 MiB that it may hold. One that stops reading is worth 25 s.
+            #expect(times.allSatisfy { $0 <= 1_000_000 }, "\(phase)")
+        }
     }
 }

@@ -1,10 +1,11 @@
 import Glibc
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("A private bus") struct BusDaemonTests {
+@Suite("A private bus", .heavy) struct BusDaemonTests {
     /// A folder that goes with this.
     private final class Folder: Sendable {
         let path: String

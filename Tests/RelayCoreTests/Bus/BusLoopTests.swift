@@ -1,11 +1,12 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Bus loop") struct BusLoopTests {
+@Suite("Bus loop", .heavy) struct BusLoopTests {
     /// Does something as it is released.
     private final class Releaser: Sendable {
         let body: @Sendable () -> Void

@@ -1,10 +1,11 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Calls over a bus") struct CallTests {
+@Suite("Calls over a bus", .heavy) struct CallTests {
     let fixture: BusFixture
     init() throws { fixture = try BusFixture() }
 

@@ -1,10 +1,11 @@
 import Glibc
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Child processes") struct ChildProcessTests {
+@Suite("Child processes", .heavy) struct ChildProcessTests {
     private func shell(
         _ script: String, environment: [String: String]? = nil, descriptors: [(ours: Int32, childs: Int32)] = []
     ) throws -> ChildProcess {

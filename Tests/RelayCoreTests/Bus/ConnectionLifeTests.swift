@@ -2,11 +2,12 @@ import CDBus
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("A connection's life") struct ConnectionLifeTests {
+@Suite("A connection's life", .heavy, .tags(.g6)) struct ConnectionLifeTests {
     @Test("no bus at the address, a bad address, and somebody who is no bus are errors, not waits")
     func noBus() async throws {
         let loop = try BusLoop(name: "no bus")

@@ -1,10 +1,11 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Match rules at a bus") struct MatchRuleTests {
+@Suite("Match rules at a bus", .heavy) struct MatchRuleTests {
     let fixture: BusFixture
     init() throws { fixture = try BusFixture() }
 

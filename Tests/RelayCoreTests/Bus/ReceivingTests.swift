@@ -2,11 +2,12 @@ import CDBus
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Receiving") struct ReceivingTests {
+@Suite("Receiving", .heavy, .tags(.g1, .g8)) struct ReceivingTests {
     let fixture: BusFixture
     init() throws { fixture = try BusFixture() }
 

@@ -1,11 +1,12 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Sending") struct SendingTests {
+@Suite("Sending", .heavy, .tags(.g1)) struct SendingTests {
     let fixture: BusFixture
     init() throws { fixture = try BusFixture() }
 

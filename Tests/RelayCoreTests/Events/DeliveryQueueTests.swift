@@ -1,3 +1,4 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -62,7 +63,7 @@ extension DeliveryQueue {
     }
 }
 
-@Suite struct DeliveryQueueTests {
+@Suite(.tags(.g3)) struct DeliveryQueueTests {
     static let buffers = (1...3).flatMap { limit -> [EventBuffer] in
         [.bufferingNewest(limit), .bufferingOldest(limit), .ending(after: limit)]
     }

@@ -1,6 +1,7 @@
 import Dispatch
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 private actor Collector {
@@ -26,7 +27,7 @@ private actor Collector {
     }
 }
 
-@Suite struct OrderTests {
+@Suite(.tags(.g1)) struct OrderTests {
     /// Four threads publish two types.
     private func publishAll(_ publisher: EventPublisher, each count: Int = 2_000) async {
         await withTaskGroup { group in

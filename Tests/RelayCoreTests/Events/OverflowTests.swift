@@ -1,11 +1,12 @@
 import Dispatch
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct OverflowTests {
+@Suite(.tags(.g2, .g3)) struct OverflowTests {
     private func stream(_ buffer: EventBuffer) -> (EventPublisher, EventStream<Numbered>) {
         let publisher = EventPublisher()
         return (publisher, publisher.events(of: Numbered.self, buffer: buffer))

@@ -1,6 +1,7 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -25,7 +26,7 @@ struct Right: DomainEvent {
 }
 
 /// dbus-daemon drops what a receiver does not take: with a small limit, and a receiver whose thread stands.
-@Suite(.timeLimit(.minutes(1))) struct BusLossTests {
+@Suite(.heavy, .tags(.g2, .g6)) struct BusLossTests {
     private static let name = "org.example.Twins"
     private static let text = String(repeating: "x", count: 1_000)
 
@@ -56,7 +57,7 @@ struct Right: DomainEvent {
             case .event(let envelope):
                 seen.withLock { $0.lines.append(.event(envelope.stamp.sequence)) }
                 stands.store(true, ordering: .releasing)
-                let deadline = ContinuousClock.now + .seconds(30)
+                let deadline = ContinuousClock.now + .seconds(300)
                 while !isOpen.load(ordering: .acquiring), ContinuousClock.now < deadline { usleep(500) }
             case .gap(_, let gap):
                 seen.withLock { seen in

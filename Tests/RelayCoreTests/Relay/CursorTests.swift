@@ -2,11 +2,12 @@ import Dispatch
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct CursorTests {
+@Suite(.heavy, .tags(.g6)) struct CursorTests {
     private static let service = "org.example.Service1"
 
     private func store(

@@ -1,4 +1,5 @@
 import Glibc
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -16,8 +17,6 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
     let free: [DurableWorld.Input]
     let depth: Int
     var hasRings = false
-    /// A longer look, for `make soak`.
-    private static let isSoak = getenv("RELAY_SOAK") != nil
 
     /// What can befall a lane whose wants stay as they are.
     static let anything: [DurableWorld.Input] = [
@@ -116,7 +115,8 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
         var seen: Set<Int> = [first.hashValue]
         var level = [(world: first, path: [DurableWorld.Input]())]
         var faults: [String] = []
-        let depth = depth + (Self.isSoak ? 1 : 0)
+        // Each step more takes about seven times as long.
+        let depth = TestForm.rounds(depth > 5 ? 5 : min(depth, 4), soak: depth + 1)
         for step in 1...depth {
             var next: [(world: DurableWorld, path: [DurableWorld.Input])] = []
             for (index, (world, path)) in level.enumerated() {

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct DurableLaneTests {
+@Suite(.heavy, .tags(.g1, .g2)) struct DurableLaneTests {
     static let starts = DurableExploration.all
 
     @Test(
@@ -10,6 +11,6 @@ import Testing
     func explore(_ exploration: DurableExploration) async {
         let (faults, states) = await exploration.run()
         #expect(faults == [])
-        #expect(states > 400)
+        #expect(states > TestForm.rounds(50, soak: 400))
     }
 }

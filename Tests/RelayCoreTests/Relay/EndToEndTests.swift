@@ -1,5 +1,6 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -32,7 +33,7 @@ struct Clear: Command {
     typealias Interface = Shop1
 }
 
-@Suite struct EndToEndTests {
+@Suite(.heavy, .tags(.g1, .g2)) struct EndToEndTests {
     @Test func typedEventsAndCommandsCrossTheBus() async throws {
         let bus = try PrivateBus()
         let service = try EventService(name: "org.example.Shop", on: bus.bus, exporting: Shop1.self)

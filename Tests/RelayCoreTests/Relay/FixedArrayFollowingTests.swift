@@ -1,5 +1,6 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -29,7 +30,7 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
     func encode(to encoder: any Encoder) throws { try event.encode(to: encoder) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct FixedArrayFollowingTests {
+@Suite(.heavy) struct FixedArrayFollowingTests {
     struct Raw<let count: Int>: ScopeEvent, BitwiseCopyable {
         static var ringPayload: RingPayload { .raw(size: MemoryLayout<Self>.size) }
         var at: UInt64, samples: FixedArray<count, UInt64>, bins: FixedArray<16, Int8>, gains: FixedArray<2, Float>

@@ -1,11 +1,12 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct FollowingTests {
+@Suite(.heavy, .tags(.g1, .g2)) struct FollowingTests {
     private static let schemas = [
         EventSchema(
             event: "Said",
@@ -87,7 +88,7 @@ import Testing
         #expect(service.attaches > before && Double(service.attaches - 1) <= silences)
         service.vanish()
     }
-    @Test("nobody can speak in the service's place") func spoofing() async throws {
+    @Test("nobody can speak in the service's place", .tags(.g7)) func spoofing() async throws {
         let bus = try PrivateBus()
         let log = try RelayLog(bus.bus)
         await log.activate()

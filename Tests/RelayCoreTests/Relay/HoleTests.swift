@@ -1,12 +1,13 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// What a relay reads to have no hole, with a service that loses what a test wants.
-@Suite(.timeLimit(.minutes(2))) struct HoleTests {
+@Suite(.heavy, .tags(.g2)) struct HoleTests {
     static let schemas = [
         EventSchema(
             event: "Booked",

@@ -1,5 +1,6 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -18,7 +19,7 @@ enum Older: Sendable {
 }
 
 /// What the present service lacks, or has in another shape: told once to each subscription, and mended by the next service.
-@Suite(.timeLimit(.minutes(1))) struct LackingTests {
+@Suite(.heavy, .tags(.g2)) struct LackingTests {
     private static let name = "org.example.Shop"
     private final class Log: Sendable {
         private let lines = Mutex<[String]>([])

@@ -1,9 +1,10 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// Durable lanes, by hand: what the enumeration's small worlds do not have.
-@Suite struct LaneReadingTests {
+@Suite(.heavy, .tags(.g2)) struct LaneReadingTests {
     typealias Machine = LaneMachine<Int>
 
     /// Actions as text, to be compared.

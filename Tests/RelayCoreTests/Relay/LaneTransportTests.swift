@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct LaneTransportTests {
+@Suite(.tags(.g2)) struct LaneTransportTests {
     /// A relay that does what the transport says, and what its bus and its owner know of that.
     private struct World: Hashable {
         enum Input: CaseIterable {

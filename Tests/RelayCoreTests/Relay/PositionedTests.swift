@@ -2,12 +2,13 @@ import Dispatch
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// Subscriptions that start anywhere, at a service with a durable interface.
-@Suite(.timeLimit(.minutes(1))) struct PositionedTests {
+@Suite(.heavy, .tags(.g1, .g2)) struct PositionedTests {
     static func relay(_ bus: PrivateBus, cursors: String? = nil) throws -> EventRelay {
         try EventRelay(
             following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, Plain1.self, cursors: cursors)

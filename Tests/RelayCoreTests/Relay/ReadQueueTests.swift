@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct ReadQueueTests {
+@Suite(.tags(.g3)) struct ReadQueueTests {
     @Test("one request at a time, round robin, each with the token of the last answer") func turns() {
         var queue = ReadQueue<String>()
         for name in ["a", "b", "a"] { queue.ask(name) }

@@ -1,10 +1,11 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct RelayCallTests {
+@Suite(.heavy) struct RelayCallTests {
     private func error(_ body: () async throws -> Void) async -> RelayError? {
         do {
             try await body()

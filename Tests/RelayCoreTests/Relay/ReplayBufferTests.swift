@@ -1,12 +1,13 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// Subscribers that are slower than the stream.
-@Suite(.timeLimit(.minutes(1))) struct ReplayBufferTests {
+@Suite(.heavy, .tags(.g3)) struct ReplayBufferTests {
     private static func publish(_ numbers: ClosedRange<Int64>, _ desk: DurableDesk) async throws {
         try await desk.service.publish(contentsOf: numbers.map { Booked(number: $0, text: "") })
     }

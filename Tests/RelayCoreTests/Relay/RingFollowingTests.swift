@@ -2,12 +2,13 @@ import CRelayShims
 import Dispatch
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// Relays that read rings: a real bus, a real service.
-@Suite(.timeLimit(.minutes(1))) struct RingFollowingTests {
+@Suite(.heavy, .tags(.g1, .g2)) struct RingFollowingTests {
     @Test("a relay on the ring has rules for the last word only, and sees each in order, raw or encoded") func whole()
         async throws
     {

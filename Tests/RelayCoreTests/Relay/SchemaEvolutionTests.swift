@@ -1,5 +1,6 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -19,7 +20,7 @@ struct Changed<Fields: Codable & Sendable>: DomainEvent {
     func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SchemaEvolutionTests {
+@Suite(.heavy, .tags(.g8)) struct SchemaEvolutionTests {
     struct Base: Codable, Sendable, Equatable { var a: Int32, b: String }
     struct First: Codable, Sendable { var new: [Double], a: Int32, b: String }
     struct Middle: Codable, Sendable { var a: Int32, new: [Double], b: String }

@@ -1,5 +1,6 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -17,7 +18,7 @@ private struct Strayed: FixedLayoutEvent {
 }
 
 /// A service and relays, of which some are connected in a way that passes no descriptors: a ring cannot reach them.
-@Suite("Connections that pass no descriptors", .timeLimit(.minutes(1))) struct WithoutDescriptorsTests {
+@Suite("Connections that pass no descriptors", .heavy, .tags(.g2)) struct WithoutDescriptorsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var isServiceRemote = false

@@ -1,9 +1,10 @@
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Account cache") struct AccountCacheTests {
+@Suite("Account cache", .tags(.g7)) struct AccountCacheTests {
     /// Counts what it is asked.
     private final class Directory: AccountDirectory, Sendable {
         let asked = Mutex<[String]>([])

@@ -1,11 +1,12 @@
 import CDBus
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// What the daemons tell of what they hold: each in its own way, and both exactly enough.
-@Suite struct BusFiguresTests {
+@Suite(.heavy) struct BusFiguresTests {
     enum Kind: CaseIterable {
         case daemon, broker
         func bus() throws -> PrivateBus {

@@ -1,10 +1,11 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite(.timeLimit(.minutes(1))) struct DurableServiceTests {
+@Suite(.heavy, .tags(.g5)) struct DurableServiceTests {
     private static let properties = "org.freedesktop.DBus.Properties"
 
     @Test("what was committed is on the bus when publish returns, and one counter goes on across runs")

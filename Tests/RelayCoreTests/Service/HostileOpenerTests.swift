@@ -1,10 +1,11 @@
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// Peers that mean harm.
-@Suite("Hostile openers of rings", .timeLimit(.minutes(1))) struct HostileOpenerTests {
+@Suite("Hostile openers of rings", .heavy, .tags(.g4, .g8)) struct HostileOpenerTests {
     @Test("peers that open rings and read no answer do not stop the service from being heard", arguments: [1, 8, 25])
     func unread(count: Int) async throws {
         let desk = try await Desk(try PrivateBus(limits: .builtIn))

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct LaneHistoryTests {
+@Suite(.tags(.g6)) struct LaneHistoryTests {
     /// Three runs before this one: 1…4, none, 5…9; this one begins at 10.
     private static let run = LoggedRun(
         head: 9, last: ["A": 9, "B": 7, "Gone": 3], pruned: ["A": 2, "Gone": 3],

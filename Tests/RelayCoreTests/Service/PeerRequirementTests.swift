@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct PeerRequirementTests {
+@Suite(.heavy, .tags(.g7)) struct PeerRequirementTests {
     private struct Accounts: AccountDirectory {
         var ownUserID: UInt32 { 1000 }
         func userID(of name: String) -> UInt32? { ["root": 0, "ann": 1000, "bob": 1001][name] }

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct PressureMeterTests {
+@Suite(.tags(.g3)) struct PressureMeterTests {
     private static let mebibyte = 1 << 20
 
     /// A meter, and the bus that it is about: what is checked is said of the bus.

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct ReadLimitsTests {
+@Suite(.heavy, .tags(.g3)) struct ReadLimitsTests {
     private static let page = 256 << 10
 
     /// Everything that a peer goes through for one page.

@@ -1,10 +1,11 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite(.timeLimit(.minutes(1))) struct ReadTests {
+@Suite(.heavy, .tags(.g2)) struct ReadTests {
     private static let error = "org.eventrelay.Error."
 
     /// Publishes `Booked` for odd, `Struck` for even numbers; their sequences are the numbers on a new log.

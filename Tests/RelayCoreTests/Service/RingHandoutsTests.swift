@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Answers with descriptors") struct RingHandoutsTests {
+@Suite("Answers with descriptors", .tags(.g3)) struct RingHandoutsTests {
     /// Reads an answer when the test says so.
     private final class Reader {
         var hasRead = false

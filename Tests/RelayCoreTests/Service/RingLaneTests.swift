@@ -1,12 +1,13 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// The ring as a lane, from the service's end: a bus, a service, and peers that know the protocol and no more.
-@Suite("The ring lane", .timeLimit(.minutes(1))) struct RingLaneTests {
+@Suite("The ring lane", .heavy, .tags(.g1, .g2)) struct RingLaneTests {
     @Test("every peer gets the one ring and a page of its own, and the ring has what is published from then on")
     func open() async throws {
         let desk = try await Desk()

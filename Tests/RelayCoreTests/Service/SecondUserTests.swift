@@ -1,6 +1,7 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -43,7 +44,7 @@ struct GroupTold: DomainEvent {
 }
 
 /// Another user's processes, for real: only root can start them.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0, "needs root, to become another user"))
+@Suite(.enabled(if: geteuid() == 0, "needs root, to become another user"), .heavy, .tags(.g7))
 struct SecondUserTests {
     private static let name = "org.example.Guarded"
     private static let stranger = "65534"

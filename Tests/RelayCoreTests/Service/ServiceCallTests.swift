@@ -1,9 +1,10 @@
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct ServiceCallTests {
+@Suite(.heavy) struct ServiceCallTests {
     private static let standard = "org.freedesktop.DBus.Error."
 
     @Test("what is unknown is refused by the standard names") func unknown() async throws {

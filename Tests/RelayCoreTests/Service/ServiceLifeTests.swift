@@ -1,11 +1,12 @@
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite struct ServiceLifeTests {
+@Suite(.heavy, .tags(.g1, .g6)) struct ServiceLifeTests {
     @Test("a name that is taken is a conflict which says who has it") func conflict() async throws {
         let desk = try await Desk()
         let second = try EventService(name: Desk.name, on: desk.bus.bus, exporting: Plain1.self)

@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
@@ -48,7 +49,7 @@ struct Poured: DomainEvent {
     var bytes: [UInt8]
 }
 
-@Suite struct SignalBudgetTests {
+@Suite(.heavy, .tags(.g3, .g4)) struct SignalBudgetTests {
     /// A service of all three, and a peer that hears what the bus brings.
     private final class Place: Sendable {
         let bus: PrivateBus

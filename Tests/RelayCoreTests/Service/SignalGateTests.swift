@@ -1,10 +1,11 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 private let millisecond: UInt64 = 1_000_000
 
-@Suite struct SignalGateTests {
+@Suite(.tags(.g3)) struct SignalGateTests {
     /// A gate, and all that happened to it: what is checked is said of the history, not of the gate's own figures.
     private struct World: Explorable {
         enum Step: CaseIterable { case event, tick, lateTick, press }

@@ -1,10 +1,11 @@
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite(.timeLimit(.minutes(1))) struct StubbornHandlerTests {
+@Suite(.heavy, .tags(.g4)) struct StubbornHandlerTests {
     /// `Desk1` by hand, whose `Wait` stands until it is let go, be it cancelled or not.
     private final class Stubborn: Sendable {
         let service: EventService

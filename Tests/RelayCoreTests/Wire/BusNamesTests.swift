@@ -1,9 +1,10 @@
 import CDBus
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Bus names") struct BusNamesTests {
+@Suite("Bus names", .tags(.g8)) struct BusNamesTests {
     @Test("random names are valid for us exactly when they are for libdbus")
     func agreement() {
         let alphabet = Array("aZ_-09./: :é\u{1}".unicodeScalars)

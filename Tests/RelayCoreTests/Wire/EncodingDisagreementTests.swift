@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("A value that does not encode as its schema says") struct EncodingDisagreementTests {
+@Suite("A value that does not encode as its schema says", .tags(.g8)) struct EncodingDisagreementTests {
     /// Encodes as its schema says until told otherwise.
     struct Moody: Codable {
         enum Mood: Int32, Codable, CaseIterable {

@@ -1,9 +1,10 @@
 import CDBus
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Hostile bodies") struct HostileBodyTests {
+@Suite("Hostile bodies", .tags(.g8)) struct HostileBodyTests {
     /// libdbus's verdict on a body, behind a header of ours.
     private struct Judge {
         let template: MessageTemplate
@@ -20,10 +21,10 @@ import Testing
         }
     }
 
-    @Test("60,000 mutations: DBusValue accepts what libdbus accepts, and throws a typed error otherwise")
+    @Test("mutations: DBusValue accepts what libdbus accepts, and throws a typed error otherwise")
     func values() throws {
         var (accepted, refused) = (0, 0)
-        for seed: UInt64 in 0..<600 {
+        for seed: UInt64 in 0..<UInt64(TestForm.rounds(100, soak: 600)) {
             var generator = Generator(seed: seed)
             let signature = generator.signature(depth: 3)
             var writer = WireWriter()
@@ -48,12 +49,14 @@ import Testing
                 }
             }
         }
-        #expect(accepted > 5_000 && refused > 20_000, "\(accepted) accepted, \(refused) refused")
+        #expect(
+            accepted > TestForm.rounds(800, soak: 5_000) && refused > TestForm.rounds(3_000, soak: 20_000),
+            "\(accepted) accepted, \(refused) refused")
     }
-    @Test("60,000 mutations: Codable decoding accepts what libdbus accepts, but for crowded optionals")
+    @Test("mutations: Codable decoding accepts what libdbus accepts, but for crowded optionals")
     func codables() throws {
         var (accepted, refused) = (0, 0)
-        for seed: UInt64 in 0..<600 {
+        for seed: UInt64 in 0..<UInt64(TestForm.rounds(100, soak: 600)) {
             var generator = Generator(seed: seed)
             let fields = generator.fields(depth: 3)
             let (type, plan) = (WireType.structure(fields), WirePlan(fields))
@@ -89,7 +92,9 @@ import Testing
                 #expect(isSkipped == (isValid && !isCrowded), "seed \(seed), round \(round), \(fields) \(body)")
             }
         }
-        #expect(accepted > 5_000 && refused > 20_000, "\(accepted) accepted, \(refused) refused")
+        #expect(
+            accepted > TestForm.rounds(800, soak: 5_000) && refused > TestForm.rounds(3_000, soak: 20_000),
+            "\(accepted) accepted, \(refused) refused")
     }
     private func decoded(_ plan: WirePlan, _ body: [UInt8]) throws(RelayError) -> DynamicValue {
         let result = body.withUnsafeBytes { bytes in
@@ -118,7 +123,7 @@ import Testing
         default: false
         }
     }
-    @Test("20,000 mutations of an event of real Swift types end in a value or a typed error")
+    @Test("mutations of an event of real Swift types end in a value or a typed error")
     func realTypes() throws {
         let codec = try WireCodec(TruckLoaded.self)
         var writer = WireWriter()
@@ -126,17 +131,18 @@ import Testing
         let original = writer.bytes
         var mutator = BodyMutator(seed: 1)
         var refused = 0
-        for round in 0..<20_000 {
+        let rounds = TestForm.rounds(4_000, soak: 20_000)
+        for round in 0..<rounds {
             let body = mutator.mutated(original)
             do { _ = try body.withUnsafeBytes { try codec.decode($0, using: codec.map) } } catch {
                 refused += 1
                 #expect((error as? RelayError)?.code == .invalidArgument, "round \(round): \(error)")
             }
         }
-        #expect(refused > 10_000)
+        #expect(refused > rounds / 2)
     }
     @Test("every truncation of a body is refused") func truncations() throws {
-        for seed: UInt64 in 0..<200 {
+        for seed: UInt64 in 0..<UInt64(TestForm.rounds(50, soak: 200)) {
             var generator = Generator(seed: seed)
             let signature = generator.signature()
             var writer = WireWriter()

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Introspection") struct IntrospectionXMLTests {
+@Suite("Introspection", .tags(.g8)) struct IntrospectionXMLTests {
     struct Shelved: WireTestEvent { var boxID: Int64, shelves: [Shelf], note: String? }
     struct Reply: Codable { var boxID: Int64 }
 

@@ -1,9 +1,10 @@
 import CDBus
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Wire format against libdbus") struct LibDBusAgreementTests {
+@Suite("Wire format against libdbus", .tags(.g8)) struct LibDBusAgreementTests {
     private func body(_ values: [DBusValue]) throws -> [UInt8] {
         var writer = WireWriter()
         try DBusValue.encode(values, into: &writer)
@@ -29,17 +30,17 @@ import Testing
         #expect(back == values, comment)
     }
 
-    @Test("10,000 random values of random types are the same bytes, and the same values, both ways")
+    @Test("random values of random types are the same bytes, and the same values, both ways")
     func randomValues() throws {
-        for seed: UInt64 in 0..<10_000 {
+        for seed: UInt64 in 0..<UInt64(TestForm.rounds(1_500, soak: 10_000)) {
             var generator = Generator(seed: seed)
             let signature = generator.signature()
             try compare(signature, generator.values(signature.types), "seed \(seed)")
         }
     }
-    @Test("10,000 random values through Codable are the same bytes, and the same values, both ways")
+    @Test("random values through Codable are the same bytes, and the same values, both ways")
     func randomCodables() throws {
-        for seed: UInt64 in 0..<10_000 {
+        for seed: UInt64 in 0..<UInt64(TestForm.rounds(1_500, soak: 10_000)) {
             var generator = Generator(seed: seed)
             let fields = generator.fields()
             let (type, plan) = (WireType.structure(fields), WirePlan(fields))

@@ -1,9 +1,10 @@
 import CDBus
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Message headers") struct MessageHeaderTests {
+@Suite("Message headers", .tags(.g8)) struct MessageHeaderTests {
     private func written(_ header: MessageHeader, serial: UInt32 = 7, body: (inout WireWriter) -> Void = { _ in })
         throws -> [UInt8]
     {

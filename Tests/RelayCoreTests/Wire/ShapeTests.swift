@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Shapes") struct ShapeTests {
+@Suite("Shapes", .tags(.g8)) struct ShapeTests {
     @Test("a description is read back as the field that it describes")
     func roundTrip() throws {
         for seed: UInt64 in 0..<500 {
@@ -40,12 +41,13 @@ import Testing
         #expect(throws: RelayError.self) { try WireField(parsing: "f:" + String(repeating: "a", count: 33) + "y") }
         #expect(throws: RelayError.self) { try WireField(parsing: String(repeating: "f", count: 1_000_000)) }
     }
-    @Test("50,000 mutated descriptions are read or refused, and what is read describes itself")
+    @Test("mutated descriptions are read or refused, and what is read describes itself")
     func mutations() throws {
         let alphabet = Array("abynqiuxtds?(){}:,_9 \u{0}ä".utf8)
         var random = Seeded(11)
         let base = Array("shelves:a(label:s,sizes:a(width:d,depth:?d),byName:a{s(_0:i,_1:i)})".utf8)
-        for round in 0..<50_000 {
+        let rounds = TestForm.rounds(8_000, soak: 50_000)
+        for round in 0..<rounds {
             var bytes = base
             for _ in 0...random.below(3) {
                 let at = random.below(bytes.count)
