@@ -4,8 +4,16 @@ public struct Contract<Interface: EventInterface>: Sendable {
 
     package var names: [String] { events.map { $0.name } + commands.map { $0.name } }
 
-    /// Throws `InvalidArgument` when two members have one name: which of them a message is for could not be told.
+    /// Throws `InvalidArgument` when two members have one name, since which of them a message is for could not be told; and for
+    /// more events than a relay keeps apart.
     package func checkNames() throws(RelayError) {
+        let count = events.count
+        if count > Stream1.maximumEvents {
+            throw RelayError(
+                .invalidArgument,
+                "\(Interface.name) has \(count) events, an interface can have \(Stream1.maximumEvents): divide it into "
+                    + "several interfaces")
+        }
         var seen: [String: String] = [:]
         func check(_ name: String, _ kind: String, _ type: Any.Type) throws(RelayError) {
             let text = "the \(kind) \(String(reflecting: type))"

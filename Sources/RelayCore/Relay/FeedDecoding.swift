@@ -2,7 +2,8 @@ import Synchronization
 
 /// How what a feed holds becomes a subscription's values.
 struct FeedDecoding<Payload: Sendable>: Sendable {
-    /// The number of an event; -1 for one that the subscription does not want. Asked for once, on the loop's thread.
+    /// The number of an event; -1 for one that the subscription does not want. Asked on the loop's thread, once for each
+    /// owner; always the same.
     let token: @Sendable (String) -> Int32
     /// On the consumer's side.
     let payload: @Sendable (Int32, RawEvent, Stamp) throws -> Payload
@@ -35,6 +36,7 @@ extension FeedDecoding where Payload == Envelope {
         private let names = Mutex<[String]>([])
         func add(_ name: String) -> Int32 {
             names.withLock { names in
+                if let index = names.firstIndex(of: name) { return Int32(index) }
                 names.append(name)
                 return Int32(names.count - 1)
             }

@@ -2,6 +2,8 @@
 final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     /// One event of the interface, as it was seen on the bus, in the journal or in a ring's list.
     final class Event: @unchecked Sendable {  // In a turn of the loop only.
+        fileprivate static let (unwantedIndex, excessIndex) = (-1, -2)
+        /// Below 0: it is in no table.
         let index: Int
         let name: String
         fileprivate let utf8: [UInt8]
@@ -11,6 +13,9 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
         @exclusivity(unchecked) fileprivate(set) var isWanted: Bool
         /// Of its signals.
         fileprivate(set) var schema: UInt32?
+
+        /// It is one of too many.
+        var isExcess: Bool { index == Self.excessIndex }
 
         fileprivate init(_ index: Int, _ name: String, token: Int, isWanted: Bool, schema: UInt32?) {
             (self.index, self.name, utf8, self.token) = (index, name, Array(name.utf8), token)
@@ -25,10 +30,17 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     @exclusivity(unchecked) private(set) var members: [LaneMember]
     /// There are more than the shared one.
     @exclusivity(unchecked) private(set) var hasOthers = false
-    /// Few: looked through by comparing bytes, which is faster than making a `String` and hashing it.
+    /// Of the present owner. Few: looked through by comparing bytes, which is faster than making a `String` and hashing it.
     private var events: [Event] = []
-    /// A service that sends ever new names does not make this grow without end.
-    private static let eventLimit = 1_024
+    /// All names that are wanted by name are among them.
+    private var hasWanted = false
+    /// Stands for every event that nobody wants.
+    private let unwanted = Event(Event.unwantedIndex, "", token: -1, isWanted: false, schema: nil)
+    /// Stands for every event past the limit.
+    private let excess = Event(Event.excessIndex, "", token: -1, isWanted: false, schema: nil)
+    /// A service that sends ever new names does not make this grow without end. A sound one has no more than half of that; what it
+    /// lacks may be wanted besides.
+    private static let eventLimit = 2 * Stream1.maximumEvents
     var rules: [MatchRule] = []
     /// Of the present owner: the fields that its events have, once it has told.
     private(set) var schemas: LaneSchemas?
@@ -64,6 +76,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
         for member in members { member.forgetOwner() }
         (schemas, isAskingSchemas) = (nil, false)
         (refusal, toldMissing, hasLeftOutMissing) = (nil, [], false)
+        (events, hasWanted) = ([], false)
         ringGeneration += 1
         openedRing = nil
     }
@@ -79,7 +92,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     func add(_ member: LaneMember) {
         member.machine.isByRing = !transport.takesSignals
         members.append(member)
-        hasOthers = true
+        (hasOthers, hasWanted) = (true, false)
     }
     func remove(_ member: LaneMember) {
         members.removeAll { $0 === member }
@@ -97,6 +110,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     }
     func setSharedNames(_ names: Set<String>?) {
         shared.names = names
+        hasWanted = false
         for event in events { event.isWanted = shared.wants(event.name) }
     }
     /// What somebody wants and the owner does not have.
@@ -135,18 +149,32 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
 
     // MARK: Events
 
-    /// The event that a message is; nil when there are too many of them.
-    func event(of message: borrowing ReceivedMessage, _ sink: any FollowerSink) -> Event? {
+    /// The event that a message is.
+    func event(of message: borrowing ReceivedMessage, _ sink: any FollowerSink) -> Event {
+        addWanted(sink)
         for event in events where message.hasMember(event.name) { return event }
-        return message.member.flatMap { add($0, sink) }
+        guard isEverythingWanted else { return unwanted }
+        return message.member.flatMap { add($0, sink) } ?? excess
     }
     /// The event of a name.
-    func event(named name: UnsafeRawBufferPointer, _ sink: any FollowerSink) -> Event? {
+    func event(named name: UnsafeRawBufferPointer, _ sink: any FollowerSink) -> Event {
+        addWanted(sink)
         for event in events where PageReader.isEqual(name, event.utf8) { return event }
-        return add(String(decoding: name, as: UTF8.self), sink)
+        guard isEverythingWanted else { return unwanted }
+        return add(String(decoding: name, as: UTF8.self), sink) ?? excess
+    }
+    private var isEverythingWanted: Bool { members.contains { $0.names == nil } }
+    /// So that what somebody wants by name has its place, whatever else comes.
+    private func addWanted(_ sink: any FollowerSink) {
+        if hasWanted { return }
+        hasWanted = true
+        let wanted = members.reduce(into: Set<String>()) { $0.formUnion($1.names ?? []) }
+        for name in wanted.sorted() where !events.contains(where: { $0.name == name }) { append(name, sink) }
     }
     private func add(_ name: String, _ sink: any FollowerSink) -> Event? {
-        guard events.count < Self.eventLimit else { return nil }
+        events.count < Self.eventLimit ? append(name, sink) : nil
+    }
+    @discardableResult private func append(_ name: String, _ sink: any FollowerSink) -> Event {
         let event = Event(
             events.count, name, token: sink.token(for: name, of: interface), isWanted: shared.wants(name),
             schema: schemas?.present(of: name))

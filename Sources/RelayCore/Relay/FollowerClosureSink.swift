@@ -9,6 +9,7 @@ package final class FollowerClosureSink: FollowerSink {
     package func schemas(_ schemas: LaneSchemas, of interface: String) {}
     package func token(for name: String, of interface: String) -> Int {
         names.withLock { names in
+            if let index = names.firstIndex(where: { $0 == (interface, name) }) { return index }
             names.append((interface, name))
             return names.count - 1
         }

@@ -10,11 +10,14 @@ extension FollowerCore {
 
     func signal(_ message: borrowing ReceivedMessage) {
         if message.hasSender("org.freedesktop.DBus") { return ownerSignal(message) }
-        guard let owner = state.onLoop.owner ?? state.onLoop.candidate, message.hasSender(owner) else {
-            // Anybody can send a signal of this name to us; only the owner's count.
-            foreign.add(1, ordering: .relaxed)
-            return
+        switch state.onLoop.ownership.verdict({ message.hasSender($0) }) {
+        case .take: take(message)
+        case .hold: hold(message)
+        // Anybody can send a signal of this name to us; only the owner's count.
+        case .drop: foreign.add(1, ordering: .relaxed)
         }
+    }
+    private func take(_ message: borrowing ReceivedMessage) {
         for lane in state.onLoop.lanesInOrder where message.hasPath(lane.path) {
             if message.hasInterface(lane.interface) {
                 // The ring has it.
@@ -24,6 +27,27 @@ extension FollowerCore {
             }
         }
     }
+    /// Keeps what an owner sends of a stream until it is verified.
+    private func hold(_ message: borrowing ReceivedMessage) {
+        for lane in state.onLoop.lanesInOrder where message.hasPath(lane.path) {
+            let isEvent = message.hasInterface(lane.interface)
+            let isWord = message.hasInterface(Stream1.name) && message.hasSignature(Stream1.headSignature)
+            guard isEvent || isWord, let member = message.member else { continue }
+            let signal = HeldSignal(
+                lane: lane, isEvent: isEvent, member: member, signature: Array(message.signature.utf8),
+                body: message.body)
+            state.onLoop.ownership.hold(signal, cost: signal.body.count)
+        }
+    }
+    /// A signal that was held comes now, behind nothing that its owner sent before.
+    func take(_ signal: HeldSignal) {
+        signal.body.withUnsafeBytes { body in
+            if !signal.isEvent { return head(signal.lane, signal.member, body) }
+            guard let stamp = RawEvent.stamp(of: body, epoch: 0) else { return }
+            let event = Array(signal.member.utf8).withUnsafeBytes { signal.lane.event(named: $0, sink) }
+            signal.signature.withUnsafeBytes { take(event, stamp, signal.lane, signature: $0, body) }
+        }
+    }
     private func ownerSignal(_ message: borrowing ReceivedMessage) {
         guard let change = OwnerChange(message), change.name == service else { return }
         resolved(change.newOwner, isNew: true)
@@ -31,16 +55,19 @@ extension FollowerCore {
     private func event(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
         message.withBody { body in
             message.withSignature { text in
-                guard let stamp = RawEvent.stamp(of: body, epoch: 0), let event = lane.event(of: message, sink) else {
-                    return
-                }
+                guard let stamp = RawEvent.stamp(of: body, epoch: 0) else { return }
                 // A C string, which ends with a NUL.
                 let signature = UnsafeRawBufferPointer(start: text, count: strlen(text))
-                let raw = RawEvent(
-                    schemas: lane.schemas, schema: event.schema, signature: signature, body: body, isLive: true)
-                for member in lane.members { take(event, raw, stamp, member, lane) }
+                take(lane.event(of: message, sink), stamp, lane, signature: signature, body)
             }
         }
+    }
+    private func take(
+        _ event: FollowedLane.Event, _ stamp: Stamp, _ lane: FollowedLane, signature: UnsafeRawBufferPointer,
+        _ body: UnsafeRawBufferPointer
+    ) {
+        let raw = RawEvent(schemas: lane.schemas, schema: event.schema, signature: signature, body: body, isLive: true)
+        for member in lane.members { take(event, raw, stamp, member, lane) }
     }
     func take(
         _ event: FollowedLane.Event, _ raw: RawEvent, _ stamp: Stamp, _ member: LaneMember, _ lane: FollowedLane
@@ -58,7 +85,7 @@ extension FollowerCore {
             run(actions, member, lane)
         case .deliver(let epoch, let gap):
             if let gap { tell(gap, member, lane) }
-            deliver(event, raw, stamp.inEpoch(epoch), member)
+            deliver(event, raw, stamp.inEpoch(epoch), member, lane)
             orderTickIfNeeded(member, lane)
         }
     }
@@ -68,7 +95,10 @@ extension FollowerCore {
         return !feed.wantsSignal(isDurable: member.machine.isDurable)
     }
     /// A signal in its place.
-    private func deliver(_ event: FollowedLane.Event, _ raw: RawEvent, _ stamp: Stamp, _ member: LaneMember) {
+    private func deliver(
+        _ event: FollowedLane.Event, _ raw: RawEvent, _ stamp: Stamp, _ member: LaneMember, _ lane: FollowedLane
+    ) {
+        if event.isExcess { return tellExcess(stamp, member, lane) }
         guard let feed = member.feed else {
             if event.isWanted { sink.event(event.token, raw, stamp: stamp) }
             return
@@ -77,12 +107,21 @@ extension FollowerCore {
         guard token >= 0 else { return }
         feed.append(live: FeedPage(live: token, raw, stamp), isDurable: member.machine.isDurable)
     }
+    /// An event of a service that has more names than an interface may have: a relay keeps no table without end.
+    func tellExcess(_ stamp: Stamp, _ member: LaneMember, _ lane: FollowedLane) {
+        // Those that are wanted by name are known.
+        if member.names != nil { return }
+        let text = "\(service) has too many events in \(lane.interface): at most \(Stream1.maximumEvents)"
+        let one = stamp.sequence...stamp.sequence
+        tell(Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: text), member, lane)
+    }
     private func head(_ lane: FollowedLane, _ message: borrowing ReceivedMessage) {
-        let head = message.withBody { body -> StreamHead? in
-            var reader = WireReader(body)
-            return try? Stream1.readHead(&reader)
-        }
-        guard let head, let member = message.member, member == "Head" || member == "End" else { return }
+        guard let member = message.member else { return }
+        message.withBody { head(lane, member, $0) }
+    }
+    private func head(_ lane: FollowedLane, _ member: String, _ body: UnsafeRawBufferPointer) {
+        var reader = WireReader(body)
+        guard member == "Head" || member == "End", let head = try? Stream1.readHead(&reader) else { return }
         let isLast = member == "End"
         if lane.ring != nil {
             // What it counts is in the ring. Who waits for an answer hears by that where the stream stands, and the others by
@@ -144,7 +183,7 @@ extension FollowerCore {
                     member.machine.fellBehind(before: held.stamp.sequence)
                     continue
                 }
-                held.withRaw(lane.schemas) { deliver(held.event, $0, held.stamp.inEpoch(epoch), member) }
+                held.withRaw(lane.schemas) { deliver(held.event, $0, held.stamp.inEpoch(epoch), member, lane) }
             case .gap(let gap): tell(gap, member, lane)
             case .attach(let epoch, let after): if member.search == nil { attach(member, lane, epoch, after) }
             case .read(let after): read(after: after, member, lane)

@@ -149,10 +149,17 @@ extension FollowerCore {
                     self.tell(gap, member, lane)
                 }
             } event: { found, body in
-                guard let stamp = Self.stamp(found, body, epoch),
-                    let event = lane.event(named: found.nameBytes, self.sink)
-                else { return }
+                guard let stamp = Self.stamp(found, body, epoch) else { return }
+                let event = lane.event(named: found.nameBytes, self.sink)
                 guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
+                if event.isExcess {
+                    // What came before it goes before it; the page goes on behind that.
+                    let end = through
+                    through = 0
+                    flush()
+                    (entries, through) = ([], end)
+                    return self.tellExcess(stamp, member, lane)
+                }
                 let token = member.token(of: event)
                 guard token >= 0 else { return }
                 let start = found.signatureStart
@@ -179,9 +186,11 @@ extension FollowerCore {
                 self.tell(gap, member, lane)
             }
         } event: { found, body in
-            guard let stamp = Self.stamp(found, body, 0), let event = lane.event(named: found.nameBytes, self.sink)
-            else { return }
-            guard member.machine.pageEvent(event.name, stamp.sequence), event.isWanted else { return }
+            guard let stamp = Self.stamp(found, body, epoch) else { return }
+            let event = lane.event(named: found.nameBytes, self.sink)
+            guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
+            if event.isExcess { return self.tellExcess(stamp, member, lane) }
+            guard event.isWanted else { return }
             let raw = RawEvent(
                 schemas: lane.schemas, schema: found.schema, signature: found.signatureBytes,
                 body: UnsafeRawBufferPointer(rebasing: body[found.body]), isLive: false)

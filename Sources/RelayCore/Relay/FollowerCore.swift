@@ -167,9 +167,8 @@ final class FollowerCore: BusHandler {
     }
     func disconnected(_ reason: RelayError) {
         state.onLoop.connection = nil
-        (state.onLoop.owner, state.onLoop.candidate, state.onLoop.isResolved) = (nil, nil, false)
+        foreign.add(state.onLoop.ownership.lost(), ordering: .relaxed)
         state.onLoop.features = []
-        state.onLoop.ownerGeneration += 1
         for lane in state.onLoop.lanesInOrder {
             drain(lane)
             for member in lane.members { run(member.machine.disconnected(), member, lane) }
@@ -188,7 +187,8 @@ final class FollowerCore: BusHandler {
         (state.onLoop.heldReplies, rings.holdsReplies) = ([], false)
         for reply in replies { reply.complete() }
         state.onLoop.connection?.close()
-        (state.onLoop.connection, state.onLoop.owner, state.onLoop.candidate) = (nil, nil, nil)
+        state.onLoop.connection = nil
+        foreign.add(state.onLoop.ownership.lost(), ordering: .relaxed)
         state.onLoop.failure = reason
         endWaiting(reason)
         for lane in state.onLoop.lanesInOrder {
@@ -210,12 +210,12 @@ final class FollowerCore: BusHandler {
 
     /// - Parameter isNew: whether the owner took the name while this relay was on the bus.
     func resolved(_ owner: String?, isNew: Bool) {
-        state.onLoop.isResolved = true
-        state.onLoop.ownerGeneration += 1
-        if state.onLoop.owner != nil || state.onLoop.candidate != nil {
-            // What its rings still have was published before it went.
-            for lane in state.onLoop.lanesInOrder { drain(lane) }
-            (state.onLoop.owner, state.onLoop.candidate, state.onLoop.features) = (nil, nil, [])
+        let hadOwner = state.onLoop.ownership.present != nil
+        // What its rings still have was published before it went.
+        if hadOwner { for lane in state.onLoop.lanesInOrder { drain(lane) } }
+        foreign.add(state.onLoop.ownership.changed(to: owner), ordering: .relaxed)
+        if hadOwner {
+            state.onLoop.features = []
             for lane in state.onLoop.lanesInOrder {
                 for member in lane.members { run(member.machine.ownerVanished(), member, lane) }
                 lane.forgetOwner()
@@ -231,8 +231,7 @@ final class FollowerCore: BusHandler {
             return admitWaiting()
         }
         let generation = state.onLoop.ownerGeneration
-        state.onLoop.candidate = owner
-        // It is not asked before it is believed: see `believe`.
+        // It is not asked before it is verified: see `ownerVerified`.
         for member in members { _ = member.machine.ownerAppeared(isNew: isNew) }
         verify(owner, generation, connection)
     }
@@ -240,7 +239,7 @@ final class FollowerCore: BusHandler {
         requirement.check(owner, on: connection, accounts: accounts) { [weak self] verdict in
             guard let self, state.onLoop.ownerGeneration == generation else { return }
             switch verdict {
-            case .success: believe(owner)
+            case .success: ownerVerified(generation)
             case .failure(let error) where error.code == .notPermitted:
                 fail(
                     RelayError(
@@ -258,8 +257,9 @@ final class FollowerCore: BusHandler {
             }
         }
     }
-    func believe(_ owner: String) {
-        (state.onLoop.owner, state.onLoop.candidate) = (owner, nil)
+    private func ownerVerified(_ generation: Int) {
+        guard let held = state.onLoop.ownership.verify(generation) else { return }
+        for signal in held { take(signal) }
         for lane in state.onLoop.lanesInOrder {
             for member in lane.members {
                 run(member.machine.unanswered(), member, lane)
@@ -276,7 +276,7 @@ final class FollowerCore: BusHandler {
         let generation = state.onLoop.ownerGeneration
         askBus("GetNameOwner", connection) { [weak self] result in
             guard let self, state.onLoop.ownerGeneration == generation else { return }
-            let present = state.onLoop.owner ?? state.onLoop.candidate
+            let present = state.onLoop.ownership.present
             switch Ownership(result) {
             case .owner(let owner) where owner == present:
                 loop.schedule(after: Self.patience) { [weak self] in self?.askAgain(generation) }

@@ -2,7 +2,7 @@
 package protocol FollowerSink: AnyObject, Sendable {
     /// The fields that the service's events have. Before the first event of each run of the service.
     func schemas(_ schemas: LaneSchemas, of interface: String)
-    /// A number of the sink's own for an event, asked for once: what `event` is then called with.
+    /// A number of the sink's own for an event: what `event` is then called with. Asked for once for each owner; always the same.
     func token(for name: String, of interface: String) -> Int
     /// An event in its place: valid during the call.
     func event(_ token: Int, _ raw: RawEvent, stamp: Stamp)

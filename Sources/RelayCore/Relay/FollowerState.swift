@@ -1,14 +1,18 @@
 /// What a follower knows of the bus and the service.
 struct FollowerState {
     var connection: BusConnection?
+    /// Who has the service's name, and what is held of that one until it is verified.
+    var ownership = NameOwner<HeldSignal>(
+        countLimit: LaneMachine<LaneMember.HeldEvent>.heldLimit,
+        costLimit: LaneMachine<LaneMember.HeldEvent>.heldCostLimit)
     /// The unique name behind the service's, once its requirement is met: the only one that is believed.
-    var owner: String?
-    /// Who has the name, while it is asked whether that one meets the requirement: its events are held.
-    var candidate: String?
+    var owner: String? { ownership.verified }
+    /// Who has the name, while it is asked whether that one meets the requirement: its signals are held.
+    var candidate: String? { ownership.candidate }
     /// Whether the bus has said who owns the name, be it nobody.
-    var isResolved = false
+    var isResolved: Bool { ownership.isKnown }
     /// Counts owners, so that answers about a former one are dropped.
-    var ownerGeneration = 0
+    var ownerGeneration: Int { ownership.generation }
     /// What the present owner can do beyond what every service does; empty before its first answer to `Attach`.
     var features: Set<StreamFeature> = []
     var lanes: [String: FollowedLane] = [:]

@@ -226,7 +226,7 @@ extension LaneMachine {
             } else if ownerEpoch != answer.epoch && run.position != answer.from {
                 // Restored from a backup, or another journal. (A run that answered before cannot have lost what it had: there
                 // `from` may be behind what was read, since it counts what was emitted.)
-                if let gap = endRun() { actions.append(.gap(gap)) }
+                if let gap = endRun() { actions.append(.gap(Self.parted(gap, at: answer.from))) }
                 self.run = Run(epoch: answer.epoch, position: answer.from)
                 newcomers.removeResolved()
                 isOther = true
@@ -239,6 +239,13 @@ extension LaneMachine {
         settle(with: answer.epoch)
         newcomers.resolve(answer.head)
         return isOther
+    }
+    /// What came above `sequence` is undone, too, though no gap may name what was delivered.
+    private static func parted(_ gap: Gap, at sequence: UInt64) -> Gap {
+        let text =
+            "the journal was replaced: its history is the same up to #\(sequence), and what was delivered of run "
+            + "\(gap.epoch) above that is undone"
+        return Gap(gap.sequences, epoch: gap.epoch, count: gap.count, reason: gap.reason, detail: text)
     }
     private mutating func settle(with epoch: UInt64) {
         ownerEpoch = epoch

@@ -76,6 +76,7 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
     func wants(_ name: String) -> Bool { names?.contains(name) ?? true }
     /// The feed's number for an event; -1: it is not wanted.
     func token(of event: FollowedLane.Event) -> Int32 {
+        if event.index < 0 { return -1 }
         while tokens.count <= event.index { tokens.append(.min) }
         if tokens[event.index] == .min { tokens[event.index] = wants(event.name) ? token(event.name) : -1 }
         return tokens[event.index]
@@ -84,6 +85,8 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
         generation += 1
         readGeneration += 1
         waitingAttach = nil
+        // The lane's numbers are the next owner's.
+        tokens = []
         (isAnswered, isPaused, hasToldRefusal, toldMissing) = (false, false, false, [])
         search = search.map { TimeSearch($0.time) }
     }

@@ -1,7 +1,6 @@
 /// One lane's ring, with who reads it. In a turn of the loop only.
 final class LaneRing: @unchecked Sendable {  // In a turn of the loop only.
-    /// An event, and what its payloads are; not counted, since it is looked up for every record: the lane keeps its events, the
-    /// ring the shapes.
+    /// An event, and what its payloads are; not counted, since it is looked up for every record: the ring keeps both.
     struct Kind: BitwiseCopyable {
         let event: Unmanaged<FollowedLane.Event>
         let shape: Unmanaged<RingShape>
@@ -12,7 +11,7 @@ final class LaneRing: @unchecked Sendable {  // In a turn of the loop only.
     let capacity: UInt64
     /// By the ring's numbers of its events.
     let kinds: ContiguousArray<Kind>
-    private let shapes: [RingShape]
+    private let kept: [(event: FollowedLane.Event, shape: RingShape)]
     // Exempt from the run-time check of exclusive access, which the turn already grants: it is looked at for every record.
     @exclusivity(unchecked) var reader: RingReader
     /// Was taken, and is not to be handled before something else. Its payload is still the reader's.
@@ -30,7 +29,7 @@ final class LaneRing: @unchecked Sendable {  // In a turn of the loop only.
         watch = RingWatch(area)
         watch.read(to: reader.position)
         (number, epoch) = (area.header.lane, area.header.epoch)
-        shapes = kinds.map(\.shape)
+        kept = kinds
         self.kinds = ContiguousArray(
             kinds.map { Kind(event: .passUnretained($0.event), shape: .passUnretained($0.shape)) })
         capacity = UInt64(area.header.capacity)

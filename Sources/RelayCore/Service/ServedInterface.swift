@@ -62,6 +62,12 @@ struct ServedInterface: Sendable {
         schemas = run.schemas
         names.formUnion(run.schemas.values.map(\.event))
         names.formUnion(run.last.keys)
+        if names.count > Stream1.maximumEvents {
+            throw RelayError(
+                .invalidArgument,
+                "\(name) has had \(names.count) events in all its versions, an interface can have "
+                    + "\(Stream1.maximumEvents): go on with a new interface, under a new name")
+        }
         lane.begin(run, events.values.sorted { $0.index < $1.index }.map(\.template))
     }
     /// One of these names that the interface does not have, and never had.

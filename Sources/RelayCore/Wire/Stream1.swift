@@ -48,6 +48,8 @@ package enum Stream1 {
     package static let schemasSignature = "a{u(sas)}"
     /// Stands for every name in `Attach`. No event can have it.
     package static let allNames = "*"
+    /// How many events an interface may have, those of its former versions included.
+    package static let maximumEvents = 1_024
     /// More names than an interface can have; past it a request is refused.
     package static let maximumNames = 4_096
 

@@ -271,6 +271,26 @@ import Testing
             #expect(Self.text(machine.attached(Self.answer(from: from, head: 9))) == [gap, "read \(from)"])
         }
     }
+    @Test(
+        "a backup that was served for a while, and the original again: what is only there is read, and what is undone is told"
+    )
+    func undoneRestore() {
+        let five = StreamRun(epoch: 5, first: 1)
+        var machine = Self.started(.after(epoch: 6, sequence: 850, runs: [five, StreamRun(epoch: 6, first: 801)]))
+        #expect(machine.ancestry(of: 6).map(\.epoch) == [5, 6])
+        var answer = Self.answer(from: 800, head: 1_000)
+        answer.details.runs = [five, StreamRun(epoch: 7, first: 1_001)]
+        let actions = machine.attached(answer)
+        #expect(Self.text(actions) == ["epochChanged 6#851...18446744073709551615", "read 800"])
+        guard case .gap(let gap)? = actions.first else { return }
+        #expect(gap.detail?.contains("the same up to #800") == true)
+        #expect(Self.page(&machine, [801], of: 5, through: 801, head: 1_000) == ["page 5#801", "read 801"])
+        // It stands in the original's history now.
+        #expect(machine.position?.epoch == 5 && machine.ancestry(of: 5) == [five])
+        // The same without runs: nothing is known to be common, and nothing is left out.
+        machine = Self.started(.after(epoch: 6, sequence: 850))
+        #expect(Self.text(machine.attached(Self.answer(from: 0, head: 1_000))).last == "read 0")
+    }
     @Test("where nothing is kept, a start is as good as can be") func startsOnVolatile() {
         var machine = Self.started(.oldest)
         #expect(Self.text(machine.attached(Self.answer(oldest: .max, head: 9))) == [] && !machine.isDurable)

@@ -108,6 +108,40 @@ import Testing
         #expect(try await next.read(after: 1).sequences == [2])
         try await next.stop()
     }
+    @Test("what an answer counts as common is common: nothing without a run, all up to where two histories part")
+    func common() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(contentsOf: (1...3).map { Struck(number: $0) })
+        let first = try await desk.attach()
+        #expect(first.details.runs == [StreamRun(epoch: first.epoch, first: 1)] && first.details.features == [.runs])
+        let next = try await desk.restarted()
+        try await next.service.publish(contentsOf: (4...6).map { Struck(number: $0) })
+        let attached = try await next.attach()
+        #expect(attached.details.runs == first.details.runs + [StreamRun(epoch: attached.epoch, first: 4)])
+        #expect(attached.from == 0 && attached.head == 6)
+        for (epoch, after) in [(0, 5), (77, 100), (77, 4)] as [(UInt64, UInt64)] {
+            #expect(try await next.attach(epoch, after: after).from == 0)
+        }
+        // A copy of the journal served run 77 behind the second event of the first run.
+        let runs = first.details.runs + [StreamRun(epoch: 77, first: 3)]
+        let options = AttachOptions(runs: runs).value
+        #expect(try await next.attach(77, after: 5, options: options).from == 2)
+        #expect(try await next.attach(77, after: 1, options: options).from == 1)
+        // Of a volatile one.
+        try next.service.publish(Said(thread: 1, number: 1))
+        let path = Stream1.path(of: Plain1.name)
+        func from(_ epoch: UInt64, _ after: UInt64) async throws -> RelayCore.Attachment {
+            let request: [DBusValue] = [
+                .uint64(epoch), .uint64(after), .array(.string, [.string("*")]), AttachOptions().value,
+            ]
+            return try DurableDesk.attachment(
+                await next.peer.call(DurableDesk.name, path, Stream1.name, "Attach", request))
+        }
+        let plain = try await from(0, 5)
+        #expect(plain.from == 0 && plain.details.runs == [])
+        #expect(try await from(plain.epoch, 1_000_000_000_000).from == 1)
+        try await next.stop()
+    }
     @Test("volatile interfaces are as before, beside durable ones") func volatile() async throws {
         let desk = try await DurableDesk()
         try desk.service.publish(Said(thread: 1, number: 1))
