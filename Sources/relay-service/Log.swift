@@ -1,4 +1,5 @@
 import Glibc
+import RelayCore
 import RelayTool
 
 /// Writes to stderr, one line an event of the service's life. Never the content of an event or a command.
@@ -29,6 +30,12 @@ struct Log: Sendable {
     func warning(_ text: String) { write(.warning, text) }
     func info(_ text: String) { write(.info, text) }
     func debug(_ text: String) { write(.debug, text) }
+
+    /// What a service or a journal reports while it runs.
+    func write(_ notice: Notice) {
+        let level: Level = [.info: .info, .warning: .warning, .error: .error][notice.severity] ?? .error
+        write(level, "\(notice.kind.rawValue): \(notice)")
+    }
 
     private func write(_ level: Level, _ text: String) {
         guard level <= self.level else { return }

@@ -38,11 +38,16 @@ struct ServiceRunner {
     }
     private func makeService(on bus: Bus, _ kept: JournalHost?) throws -> EventService {
         do {
-            guard let kept else { return try EventService(name: Self.name, on: bus, exporting: Telemetry1.self) }
+            let report: @Sendable (Notice) -> Void = { [log] in log.write($0) }
+            guard let kept else {
+                return try EventService(name: Self.name, on: bus, exporting: Telemetry1.self, onNotice: report)
+            }
             return options.domains.contains(.telemetry)
                 ? try EventService(
-                    name: Self.name, on: bus, exporting: Relocation1.self, Telemetry1.self, journal: kept.journal)
-                : try EventService(name: Self.name, on: bus, exporting: Relocation1.self, journal: kept.journal)
+                    name: Self.name, on: bus, exporting: Relocation1.self, Telemetry1.self, journal: kept.journal,
+                    onNotice: report)
+                : try EventService(
+                    name: Self.name, on: bus, exporting: Relocation1.self, journal: kept.journal, onNotice: report)
         } catch let error as RelayError where UnfitFile.explains(error) || error.cause is SQLiteError {
             throw ServiceFailure(opening: error)
         }

@@ -6,13 +6,14 @@ import Synchronization
 /// ends its connection, or another one of its user. So the bus is asked.
 final class BusPressure: Sendable {
     private let connection: BusConnection
+    private let notices: NoticeReporter
     private let meter = Mutex(PressureMeter())
     /// How long an answer may take. It comes in the order of what was sent, which the bus may take slowly.
     private static let patience = Duration.seconds(10)
 
     /// Asks for the first time: who tells, and how much room there is, is known before much is sent.
-    init(_ connection: BusConnection) {
-        self.connection = connection
+    init(_ connection: BusConnection, _ notices: NoticeReporter) {
+        (self.connection, self.notices) = (connection, notices)
         if let source = meter.withLock({ beginLook(&$0) }) { ask(source) }
     }
 
@@ -31,12 +32,24 @@ final class BusPressure: Sendable {
     }
     /// Looks whether it is high still; and tells when to look again.
     func look(_ now: UInt64) -> (isHigh: Bool, pace: Duration) {
-        let (result, source) = meter.withLock { meter in
+        let (result, source, change) = meter.withLock { meter in
             let source = meter.isDue(at: now) ? beginLook(&meter) : nil
-            return ((meter.isHigh, meter.pace(now)), source)
+            return ((meter.isHigh, meter.pace(now)), source, meter.takeChange(now))
         }
         if let source { ask(source) }
+        if let change { report(change) }
         return result
+    }
+    private func report(_ change: PressureMeter.Change) {
+        switch change {
+        case .lasts(let bytes):
+            let place = meter.withLock { $0.source == .queue } ? "wait for the bus" : "are held by the bus"
+            notices.report(
+                .signalsPaused, .warning,
+                "signals have been paused for 10 s, because \(bytes >> 20) MiB of them \(place): a subscriber does not read; "
+                    + "docs/OPERATING.md says how to find it")
+        case .isOver: notices.report(.signalsPaused, .info, "the bus has room again: signals go on")
+        }
     }
 
     /// Whom to ask; nil when the look is done already.

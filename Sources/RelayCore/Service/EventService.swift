@@ -19,14 +19,17 @@ public final class EventService: Sendable {
 
     /// Prepares a service; nothing is on the bus before `run()`.
     ///
-    /// - Parameter journal: keeps the events of the durable interfaces. From here on its units of work can publish events of
-    ///   this service. A journal serves one service, once.
+    /// - Parameters:
+    ///   - journal: keeps the events of the durable interfaces. From here on its units of work can publish events of
+    ///     this service. A journal serves one service, once.
+    ///   - onNotice: is called with what goes wrong while the service runs: refused peers, signals that are paused for long, and so
+    ///     on (see `Notice.Kind`). Calls are few, one at a time, on a thread of their own: it may write to a log that blocks.
     /// - Throws: `UnsupportedType` with type, field and reason for what D-Bus cannot carry, at this point and not at the first
     ///   publish; `InvalidArgument` for a bad or doubled name, and for a durable interface without a journal; `Conflict` for a
     ///   journal that has served already; what the journal throws.
     public init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
-        journal: (any EventLog)? = nil
+        journal: (any EventLog)? = nil, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
         try BusNames.check(name, as: .busName)
         if name.hasPrefix(":") {
@@ -52,7 +55,7 @@ public final class EventService: Sendable {
         (self.name, self.events, self.storage) = (name, events, storage)
         self.interfaces = served
         commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
-        core = ServiceCore(name, bus, served, loop)
+        core = ServiceCore(name, bus, served, loop, NoticeReporter(onNotice))
         storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
     }
 

@@ -20,6 +20,13 @@ struct PressureMeter {
         /// Above, not even a `Head` goes out: they would add up, too, while a subscriber stays stopped for days.
         var limit: Int
     }
+    /// What is worth a notice.
+    enum Change: Equatable {
+        /// It has been high for `lasting`, with so many bytes ahead.
+        case lasts(bytes: Int)
+        /// It was reported, and is over.
+        case isOver
+    }
     private(set) var source = Source.sender
     private(set) var marks = Self.told
     /// What was ahead at the last answer, or look.
@@ -30,6 +37,7 @@ struct PressureMeter {
     private var sentSinceAsked: Int?
     private(set) var isHigh = false
     private var highSince: UInt64 = 0
+    private var isLastingReported = false
     private var askAgainAt: UInt64 = 0
 
     /// A quarter of what dbus-daemon has built in, at which it stops reading from the sender: 127 MiB. The rest is for what
@@ -74,6 +82,17 @@ struct PressureMeter {
     /// How long to wait for the next look.
     func pace(_ now: UInt64) -> Duration {
         .nanoseconds(isHigh && now > highSince + Self.lasting ? Self.later : Self.soon)
+    }
+
+    /// What has changed since the last call that is worth a notice: each once.
+    mutating func takeChange(_ now: UInt64) -> Change? {
+        if isHigh && !isLastingReported && now >= highSince + Self.lasting {
+            isLastingReported = true
+            return .lasts(bytes: ahead)
+        }
+        if isHigh || !isLastingReported { return nil }
+        isLastingReported = false
+        return .isOver
     }
 
     // MARK: Asking

@@ -59,7 +59,7 @@ extension ServiceCore {
             let text =
                 "\(call.sender) has \(CommandQueues.limitPerPeer) calls or \(CommandQueues.costPerPeer) bytes waiting, or all "
                 + "have \(CommandQueues.limit) or \(CommandQueues.cost)"
-            fail(call, ErrorNames.name(for: .limitsExceeded), text, connection)
+            refuse(call, .limitsExceeded, text, connection)
         case .closed: refuseStopping(call, connection)
         }
     }
@@ -73,7 +73,7 @@ extension ServiceCore {
             }
         }
         if let refusal = refusal(of: credentials, command.requirement, command.name, call) {
-            return fail(call, ErrorNames.name(for: .notPermitted), refusal, connection)
+            return refuse(call, .notPermitted, refusal, connection)
         }
         let peer = Peer(uniqueName: call.sender, userID: credentials.userID)
         let result = await command.answer(call.body, CommandContext(peer: peer))
@@ -117,6 +117,15 @@ extension ServiceCore {
         for completion in state.onLoop.waiting.removeValue(forKey: peer) ?? [] {
             completion(credentials ?? PeerCredentials(userID: nil))
         }
+    }
+    /// Refuses a call, and reports it.
+    func refuse(_ call: IncomingCall, _ code: RelayError.Code, _ message: String, _ connection: BusConnection) {
+        if let kind: Notice.Kind = code == .limitsExceeded
+            ? .limitExceeded : code == .notPermitted ? .notPermitted : nil
+        {
+            notices.report(kind, .warning, "\(call.member) of \(call.sender) at \(call.path) was refused: \(message)")
+        }
+        fail(call, ErrorNames.name(for: code), message, connection)
     }
     /// Answers with an error whose text the bus takes for certain: an answer that is refused would be none.
     func fail(_ call: IncomingCall, _ name: String, _ message: String, _ connection: BusConnection) {

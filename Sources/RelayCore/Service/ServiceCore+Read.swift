@@ -47,7 +47,7 @@ extension ServiceCore {
     /// Answers if not; or does not even that.
     private func isAdmitted(_ verdict: ReadLimits.Verdict, _ call: IncomingCall, _ connection: BusConnection) -> Bool {
         if case .refused(let reason) = verdict {
-            fail(call, ErrorNames.name(for: .limitsExceeded), reason, connection)
+            refuse(call, .limitsExceeded, reason, connection)
         }
         return verdict == .admitted
     }

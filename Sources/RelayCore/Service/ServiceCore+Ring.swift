@@ -26,7 +26,7 @@ extension ServiceCore {
             if state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now) {
                 handOut(connection)
             } else {
-                refuse(call, "too many calls of OpenRing wait", connection)
+                refuse(call, .limitsExceeded, "too many calls of OpenRing wait", connection)
             }
         }
     }
@@ -34,7 +34,7 @@ extension ServiceCore {
     private func handOut(_ connection: BusConnection) {
         while let request = state.onLoop.handouts.next() { answer(request, connection) }
         while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
-            refuse(request.call, "too many answers to OpenRing are unread", connection)
+            refuse(request.call, .limitsExceeded, "too many answers to OpenRing are unread", connection)
         }
         if state.onLoop.handouts.isIdle || state.onLoop.hasHandoutTimer { return }
         state.onLoop.hasHandoutTimer = true
@@ -55,11 +55,14 @@ extension ServiceCore {
             try connection.reply(to: call, descriptors: [receipt.descriptor, page.descriptor])
             state.onLoop.handouts.sent(to: call.sender, user: user) { receipt.isTaken }
         } catch {
-            fail(call, ErrorNames.name(for: error.code), error.message, connection)
+            if error.code != .limitsExceeded {
+                let remedy = "it gets signals instead; the service needs memory and descriptors for rings"
+                notices.report(
+                    .ringUnavailable, .warning,
+                    "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)")
+            }
+            refuse(call, error.code, error.message, connection)
         }
-    }
-    private func refuse(_ call: IncomingCall, _ reason: String, _ connection: BusConnection) {
-        fail(call, ErrorNames.name(for: .limitsExceeded), reason, connection)
     }
     /// A peer that has its descriptors has mapped its page: before it moves the ring's offset, as the protocol says. Nobody looks at
     /// the page before that.

@@ -40,7 +40,7 @@ extension ServiceCore {
         credentials(of: call.sender, connection) { [weak self] credentials in
             guard let self else { return }
             if let refusal = refusal(of: credentials, interface.requirement, interface.name, call) {
-                return fail(call, ErrorNames.name(for: .notPermitted), refusal, connection)
+                return refuse(call, .notPermitted, refusal, connection)
             }
             body(self)
         }

@@ -26,6 +26,7 @@ final class ServiceCore: BusHandler {
     let interfaces: [ServedInterface]
     private var lanes: [EventLane] { interfaces.map(\.lane) }
     let loop: BusLoop
+    let notices: NoticeReporter
     let queues = CommandQueues()
     let waker = RingWaker()
     /// The log's threads answer, too.
@@ -35,8 +36,10 @@ final class ServiceCore: BusHandler {
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
 
-    init(_ name: String, _ bus: Bus, _ interfaces: [ServedInterface], _ loop: BusLoop) {
-        (self.name, self.bus, self.loop) = (name, bus, loop)
+    init(
+        _ name: String, _ bus: Bus, _ interfaces: [ServedInterface], _ loop: BusLoop, _ notices: NoticeReporter
+    ) {
+        (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         state = LoopBound(State(), on: loop)
         // Here, on the caller's thread: a look-up may ask the network.
@@ -61,7 +64,7 @@ final class ServiceCore: BusHandler {
             }
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
-            let pressure = BusPressure(connection)
+            let pressure = BusPressure(connection, notices)
             for lane in lanes { lane.connect(connection, isOwn: isOwn, pressure: pressure) }
             try await takeName(connection)
             for lane in lanes { lane.announce() }
@@ -160,6 +163,7 @@ final class ServiceCore: BusHandler {
             // The bus is gone, and the name with it.
         }
         connection.close()
+        await notices.finish()
     }
     func disconnected(_ reason: RelayError) {
         state.onLoop.connection = nil

@@ -64,13 +64,15 @@ final class Desk: Sendable {
     static let path = "/org/example/Desk1"
     let bus: PrivateBus
     let service: EventService
+    let notices = RecordedNotices()
     private let running: Task<Void, any Error>
     private let log = Mutex<[String]>([])
     private let gates = Mutex<[Int64: CheckedContinuation<Void, Never>]>([:])
 
     init(_ bus: PrivateBus? = nil) async throws {
         let bus = try bus ?? PrivateBus()
-        let service = try EventService(name: Self.name, on: bus.bus, exporting: Desk1.self)
+        let service = try EventService(
+            name: Self.name, on: bus.bus, exporting: Desk1.self, onNotice: notices.record)
         (self.bus, self.service) = (bus, service)
         let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
         let start = Mutex<CheckedContinuation<Void, Never>?>(nil)

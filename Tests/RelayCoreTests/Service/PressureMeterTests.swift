@@ -143,4 +143,18 @@ import Testing
         meter.answered(32 << 20, now: late)
         #expect(!meter.isDue(at: late + 800_000_000) && meter.isDue(at: late + 900_000_000))
     }
+    @Test("what has been high for 10 s is reported once, and so is its end") func lasting() {
+        var meter = PressureMeter()
+        meter.asked()
+        meter.answered(33 << 20, now: 0)
+        let isAdmitted = meter.admits(1, messages: 1, now: 5)
+        #expect(!isAdmitted)
+        let times: [UInt64] = [9_999_999_999, 10_000_000_005, 20_000_000_000]
+        let changes = times.map { meter.takeChange($0) }
+        #expect(changes == [nil, .lasts(bytes: 33 << 20), nil])
+        meter.asked()
+        meter.answered(0, now: 21_000_000_000)
+        let later = [21_000_000_000, 22_000_000_000].map { meter.takeChange($0) }
+        #expect(later == [.isOver, nil])
+    }
 }

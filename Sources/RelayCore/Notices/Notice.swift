@@ -1,0 +1,52 @@
+/// Something that a running service or journal reports to its administrator: what happened, and what to do about it.
+///
+/// ```swift
+/// let service = try EventService(name: "org.example.Service1", exporting: Boxes1.self) { notice in
+///     logger.log("\(notice.kind.rawValue): \(notice)")
+/// }
+/// ```
+///
+/// A notice names peers, users, interfaces and files. It never contains the fields of an event or a command.
+public struct Notice: Sendable, CustomStringConvertible {
+    /// What a notice is about, for filters and rate limits. May grow: compare, never exhaust.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+    public enum Severity: Int, Comparable, Sendable {
+        /// A state that was reported before is over, or needs nobody.
+        case info
+        /// Somebody lost something or was refused; the service runs on.
+        case warning
+        /// The service cannot do its work until somebody acts.
+        case error
+        public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    }
+    public let kind: Kind
+    public let severity: Severity
+    /// For a person: what happened, with which value, and the remedy.
+    public let message: String
+    /// How many more of this kind were left out since the last one: at most five of a kind are reported at once, then one a minute.
+    public let suppressed: Int
+
+    package init(_ kind: Kind, _ severity: Severity, _ message: String, suppressed: Int = 0) {
+        (self.kind, self.severity, self.message, self.suppressed) = (kind, severity, message, suppressed)
+    }
+    /// The message, and how many more there were.
+    public var description: String { suppressed == 0 ? message : "\(message) (and \(suppressed) more)" }
+}
+
+extension Notice.Kind {
+    /// A peer was refused because it, its user or all peers together exceed a limit.
+    public static let limitExceeded = Self(rawValue: "LimitExceeded")
+    /// A peer was refused because it does not meet a requirement.
+    public static let notPermitted = Self(rawValue: "NotPermitted")
+    /// Who a peer is, or which number a user or group has, could not be found out in time.
+    public static let lookUpFailed = Self(rawValue: "LookUpFailed")
+    /// An interface's ring, or a peer's part in it, could not be made.
+    public static let ringUnavailable = Self(rawValue: "RingUnavailable")
+    /// An interface's signals have been paused for long: subscribers without ring and journal lose events.
+    public static let signalsPaused = Self(rawValue: "SignalsPaused")
+    /// There is no room for the journal: what has to be kept is refused.
+    public static let storageFull = Self(rawValue: "StorageFull")
+}

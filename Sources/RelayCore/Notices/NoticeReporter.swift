@@ -1,0 +1,140 @@
+import Synchronization
+
+/// Where a service or a journal reports what goes wrong while it runs: to the handler that its program chose.
+///
+/// - Order: notices reach the handler one at a time, in the order in which they were reported.
+/// - Isolation: `report` may be called from any thread, under any lock, and never waits for the handler, which runs on a thread of its
+///   own: a log that blocks blocks nothing else.
+/// - Loss: past the rate limit (`NoticeRateLimiter`), and past 64 notices that the handler has not taken, they are only counted, by
+///   kind.
+package final class NoticeReporter: Sendable {
+    package typealias Handler = @Sendable (Notice) -> Void
+    private static let queueLimit = 64
+
+    private struct State {
+        var limiter = NoticeRateLimiter()
+        var queue: [Notice] = []
+        /// Left out because the queue was full, by kind: the next of that kind counts them.
+        var dropped: [Notice.Kind: Int] = [:]
+        var hasThread = false
+        var hasTimer = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+
+        mutating func append(_ notice: Notice) {
+            if queue.count >= NoticeReporter.queueLimit {
+                dropped[notice.kind, default: 0] += 1 + notice.suppressed
+                return
+            }
+            let missing = dropped.removeValue(forKey: notice.kind) ?? 0
+            queue.append(
+                Notice(notice.kind, notice.severity, notice.message, suppressed: notice.suppressed + missing))
+        }
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters = [] }
+            return waiters
+        }
+    }
+    private let handler: Handler
+    private let state = Mutex(State())
+
+    package init(_ handler: @escaping Handler) { self.handler = handler }
+
+    /// Reports something, unless there is too much of its kind.
+    ///
+    /// - Parameter message: what happened and the remedy, without line breaks. Evaluated only if it is reported, now or later.
+    package func report(
+        _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: @autoclosure () -> String
+    ) {
+        let now = MonotonicClock.now
+        let (mustStart, due) = state.withLock { state -> (Bool, UInt64?) in
+            if let notice = state.limiter.admit(kind, severity, message, now: now) {
+                state.append(notice)
+                return (Self.needsThread(&state), nil)
+            }
+            return (false, Self.needsTimer(&state))
+        }
+        if mustStart { startThread() }
+        if let due { startTimer(due, now) }
+    }
+    /// Reports what was left out, and returns when the handler has had everything, or `patience` is over.
+    package func finish(patience: Duration = .seconds(1)) async {
+        let mustStart = state.withLock { state in
+            for notice in state.limiter.finish() { state.append(notice) }
+            return Self.needsThread(&state)
+        }
+        if mustStart { startThread() }
+        let timeout = Task {
+            try await Task.sleep(for: patience)
+            for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
+        }
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if state.hasThread { state.waiters.append(continuation) }
+                return !state.hasThread
+            }
+            if isIdle { continuation.resume() }
+        }
+        timeout.cancel()
+    }
+
+    // MARK: Later
+
+    private static func needsTimer(_ state: inout State) -> UInt64? {
+        if state.hasTimer { return nil }
+        defer { state.hasTimer = state.limiter.nextDue != nil }
+        return state.limiter.nextDue
+    }
+    /// For what was left out. Does not keep this alive.
+    private func startTimer(_ due: UInt64, _ now: UInt64) {
+        Task { [weak self] in
+            try await Task.sleep(for: .nanoseconds(due > now ? due - now : 0))
+            self?.timerFired()
+        }
+    }
+    private func timerFired() {
+        let now = MonotonicClock.now
+        let (mustStart, due) = state.withLock { state in
+            state.hasTimer = false
+            for notice in state.limiter.due(now: now) { state.append(notice) }
+            return (Self.needsThread(&state), Self.needsTimer(&state))
+        }
+        if mustStart { startThread() }
+        if let due { startTimer(due, now) }
+    }
+
+    // MARK: The handler's thread
+
+    private static func needsThread(_ state: inout State) -> Bool {
+        if state.hasThread || state.queue.isEmpty { return false }
+        state.hasThread = true
+        return true
+    }
+    /// A thread for as long as there is something to report: that is seldom.
+    private func startThread() {
+        do throws(SystemError) {
+            try OwnThread.start("notices") { self.deliver() }
+        } catch {
+            // No threads left: the queue waits for the next notice, whose thread may be had.
+            let waiters = state.withLock { state in
+                state.hasThread = false
+                return state.takeWaiters()
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+    }
+    private func deliver() {
+        while true {
+            let (notice, waiters) = state.withLock { state -> (Notice?, [CheckedContinuation<Void, Never>]) in
+                guard let first = state.queue.first else {
+                    state.hasThread = false
+                    return (nil, state.takeWaiters())
+                }
+                state.queue.removeFirst()
+                return (first, [])
+            }
+            for waiter in waiters { waiter.resume() }
+            guard let notice else { return }
+            handler(notice)
+        }
+    }
+}
