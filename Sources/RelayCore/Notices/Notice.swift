@@ -47,6 +47,8 @@ extension Notice.Kind {
     public static let ringUnavailable = Self(rawValue: "RingUnavailable")
     /// An interface's signals have been paused for long: subscribers without ring and journal lose events.
     public static let signalsPaused = Self(rawValue: "SignalsPaused")
+    /// The bus does not say what peers have not read, so that unread replies cannot be bounded.
+    public static let unreadUnknown = Self(rawValue: "UnreadUnknown")
     /// There is no room for the journal: what has to be kept is refused.
     public static let storageFull = Self(rawValue: "StorageFull")
 }

@@ -63,18 +63,18 @@ package final class NoticeReporter: Sendable {
             return Self.needsThread(&state)
         }
         if mustStart { startThread() }
-        let timeout = Task {
-            try await Task.sleep(for: patience)
-            for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
-        }
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
                 if state.hasThread { state.waiters.append(continuation) }
                 return !state.hasThread
             }
-            if isIdle { continuation.resume() }
+            if isIdle { return continuation.resume() }
+            Task { [weak self] in
+                try await Task.sleep(for: patience)
+                guard let self else { return }
+                for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
+            }
         }
-        timeout.cancel()
     }
 
     // MARK: Later

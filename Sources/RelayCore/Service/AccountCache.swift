@@ -2,33 +2,68 @@ import Synchronization
 
 /// Remembers what another directory found: a look-up may ask the network, and a bus's thread must not wait for that.
 ///
-/// What was found is kept for as long as this lives: numbers of users and groups do not change under a running service. What was
-/// not found is asked for again after a minute.
+/// The first question of a name waits for the answer, so names are looked up before they are needed
+/// (`PeerRequirement.lookUp(in:)`). From then on no question waits. What was found is kept for as long as this lives: numbers of users
+/// and groups do not change under a running service. What was not found is looked up again after a minute, what could not be looked up
+/// after a second, by a thread of its own; until that has an answer, the last one counts.
 package final class AccountCache<Directory: AccountDirectory & Sendable>: AccountDirectory, Sendable {
+    private struct Key: Hashable {
+        enum Kind { case user, group }
+        let kind: Kind
+        let name: String
+    }
     private struct Entry {
-        let id: UInt32?
-        let askedAt: UInt64
+        var account: Account
+        var askedAt: UInt64
+        /// A thread looks it up.
+        var isAsked = false
+
+        func isDue(_ now: UInt64) -> Bool {
+            switch account {
+            case .found: false
+            case .missing: !isAsked && now >= askedAt + 60_000_000_000
+            case .unknown: !isAsked && now >= askedAt + 1_000_000_000
+            }
+        }
     }
     private let directory: Directory
     private let now: @Sendable () -> UInt64
-    private let known = Mutex<[String: Entry]>([:])
-    private static var patience: UInt64 { 60_000_000_000 }
+    /// Names of requirements only: no peer can add one.
+    private let entries = Mutex<[Key: Entry]>([:])
 
     package init(of directory: Directory, now: @escaping @Sendable () -> UInt64 = { MonotonicClock.now }) {
         (self.directory, self.now) = (directory, now)
     }
     package var ownUserID: UInt32 { directory.ownUserID }
-    package func userID(of name: String) -> UInt32? { id("user " + name) { directory.userID(of: name) } }
-    package func groupID(of name: String) -> UInt32? { id("group " + name) { directory.groupID(of: name) } }
+    package func user(named name: String) -> Account { account(Key(kind: .user, name: name)) }
+    package func group(named name: String) -> Account { account(Key(kind: .group, name: name)) }
 
-    private func id(_ key: String, _ look: () -> UInt32?) -> UInt32? {
+    private func account(_ key: Key) -> Account {
         let now = now()
-        if let known = known.withLock({ $0[key] }), known.id != nil || now - known.askedAt < Self.patience {
-            return known.id
+        let (known, mustAsk) = entries.withLock { entries -> (Account?, Bool) in
+            guard let entry = entries[key] else { return (nil, false) }
+            let isDue = entry.isDue(now)
+            if isDue { entries[key]?.isAsked = true }
+            return (entry.account, isDue)
         }
-        // Without the lock: others' names must not wait for this one.
-        let id = look()
-        known.withLock { $0[key] = Entry(id: id, askedAt: now) }
-        return id
+        guard let known else { return lookUp(key) }
+        if mustAsk {
+            do throws(SystemError) {
+                try OwnThread.start("accounts") { _ = self.lookUp(key) }
+            } catch {
+                // No threads left: later.
+                entries.withLock { entries in
+                    entries[key]?.isAsked = false
+                    entries[key]?.askedAt = now
+                }
+            }
+        }
+        return known
+    }
+    /// Without the lock: other names must not wait for this one.
+    private func lookUp(_ key: Key) -> Account {
+        let account = key.kind == .user ? directory.user(named: key.name) : directory.group(named: key.name)
+        entries.withLock { $0[key] = Entry(account: account, askedAt: now()) }
+        return account
     }
 }

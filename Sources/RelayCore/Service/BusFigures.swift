@@ -42,6 +42,44 @@ struct BusFigures: Equatable {
         }
         throw RelayError(.schemaMismatch, "the bus does not tell how much it holds")
     }
+    /// Asks how much is held for one connection, whoever sent it.
+    static func question(to source: ServiceCore.UnreadSource, about peer: String) throws(RelayError) -> MethodCall {
+        switch source {
+        case .connection: try question(to: .sender, by: peer)
+        case .peers: try question(to: .users, by: peer)
+        case .nobody: throw RelayError(.notFound, "this bus does not say what it holds for \(peer)")
+        }
+    }
+    /// Throws `SchemaMismatch` when the answer has not what was asked for, `Unavailable` when the peer has left.
+    static func held(
+        for peer: String, _ reply: BusReply, from source: ServiceCore.UnreadSource
+    ) throws(RelayError) -> Int {
+        guard reply.signature == "a{sv}", case .dictionary(_, let entries)? = try reply.values().first else {
+            throw RelayError(.schemaMismatch, "the bus's figures have the signature '\(reply.signature)'")
+        }
+        func bytes(_ entries: [DBusValue.Entry]) -> Int? {
+            for entry in entries where entry.key == .string("OutgoingBytes") {
+                switch entry.value {
+                case .variant(.uint32(let bytes)), .uint32(let bytes): return Int(bytes)
+                default: return nil
+                }
+            }
+            return nil
+        }
+        if source == .connection, let held = bytes(entries) { return held }
+        let key = DBusValue.string("org.bus1.DBus.Debug.Stats.PeerAccounting")
+        if source == .peers, case .variant(.array(_, let peers))? = entries.first(where: { $0.key == key })?.value {
+            for case .structure(let fields) in peers where fields.first == .string(peer) {
+                // Its name, its credentials, its figures.
+                for case .dictionary(_, let figures) in fields.dropFirst() {
+                    if let held = bytes(figures) { return held }
+                }
+                throw RelayError(.schemaMismatch, "the bus does not say how much it holds for a peer")
+            }
+            throw RelayError(.unavailable, "\(peer) has left the bus")
+        }
+        throw RelayError(.schemaMismatch, "the bus does not say how much it holds for a peer")
+    }
     private static func users(_ value: DBusValue) -> [(held: Int, room: Int)]? {
         guard case .array(_, let users) = value else { return nil }
         return users.compactMap { user in

@@ -2,17 +2,13 @@ import Synchronization
 
 /// The commands that wait, a queue for each peer: those of one peer run in order, those of different peers at the same time.
 ///
-/// A queue is bounded, and all together are: past it a call is refused, so that a peer that floods hurts only itself.
+/// What waits is bounded (`WaitingQuota`): past it a call is refused, so that a peer or a user that floods hurts only itself.
 final class CommandQueues: Sendable {
     typealias Job = @Sendable () async -> Void
-    static let limitPerPeer = 64
-    static let limit = 4_096
-    /// The bytes of their arguments.
-    static let costPerPeer = 4 << 20
-    static let cost = 64 << 20
-
     private struct Entry {
         let job: Job
+        let user: UInt32?
+        /// Bytes of arguments.
         let cost: Int
         /// Whether somebody waits for an answer: then it is pointless once the peer has gone.
         let isAwaited: Bool
@@ -26,7 +22,7 @@ final class CommandQueues: Sendable {
         /// Waiting and running.
         var count = 0
         /// Waiting only.
-        var cost = 0
+        var quota = WaitingQuota()
         var isClosed = false
         var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -42,23 +38,29 @@ final class CommandQueues: Sendable {
     }
     private let state = Mutex(State())
 
-    enum Admission { case admitted, full, closed }
+    enum Admission {
+        case admitted
+        /// Why.
+        case full(String)
+        case closed
+    }
 
     /// Runs a job after those of the same peer that came before; or calls `refuse`, if it has to give way to the end.
+    ///
+    /// - Parameter user: whose the peer is, if that is known.
     func add(
-        _ peer: String, cost: Int, isAwaited: Bool, _ job: @escaping Job, refuse: @escaping @Sendable () -> Void
+        _ peer: String, user: UInt32?, cost: Int, isAwaited: Bool, _ job: @escaping Job,
+        refuse: @escaping @Sendable () -> Void
     ) -> Admission {
         state.withLock { state in
             if state.isClosed { return .closed }
-            let queue = state.queues[peer]
-            if (queue?.count ?? 0) >= Self.limitPerPeer || state.count >= Self.limit { return .full }
-            let waiting = queue?.reduce(0) { $0 + $1.cost } ?? 0  // Of 64 at the most.
-            if waiting + cost > Self.costPerPeer || state.cost + cost > Self.cost { return .full }
-            state.queues[peer, default: []].append(Entry(job: job, cost: cost, isAwaited: isAwaited, refuse: refuse))
+            if let reason = state.quota.admit(peer, user: user, bytes: cost) { return .full(reason) }
+            let isFirst = state.queues[peer] == nil
+            state.queues[peer, default: []].append(
+                Entry(job: job, user: user, cost: cost, isAwaited: isAwaited, refuse: refuse))
             state.count += 1
-            state.cost += cost
             // Under the lock, so that it is known before it can end.
-            if queue == nil { state.tasks[peer] = Task { await run(peer) } }
+            if isFirst { state.tasks[peer] = Task { await run(peer) } }
             return .admitted
         }
     }
@@ -68,7 +70,9 @@ final class CommandQueues: Sendable {
             guard let queue = state.queues[peer] else { return [CheckedContinuation<Void, Never>]() }
             let kept = queue.filter { !$0.isAwaited }
             state.queues[peer] = kept
-            state.cost -= queue.reduce(0) { $0 + $1.cost } - kept.reduce(0) { $0 + $1.cost }
+            for entry in queue where entry.isAwaited {
+                state.quota.release(peer, user: entry.user, bytes: entry.cost)
+            }
             return state.end(queue.count - kept.count)
         }
         for waiter in waiters { waiter.resume() }
@@ -101,7 +105,7 @@ final class CommandQueues: Sendable {
             let refused = state.queues.values.flatMap(\.self)
             // Empty ones stay: somebody runs there.
             for peer in state.queues.keys { state.queues[peer] = [] }
-            state.cost = 0
+            state.quota = WaitingQuota()
             return (refused, Array(state.tasks.values), state.end(refused.count))
         }
         for entry in refused { entry.refuse() }
@@ -123,7 +127,7 @@ final class CommandQueues: Sendable {
                 return nil
             }
             state.queues[peer]?.removeFirst()
-            state.cost -= first.cost
+            state.quota.release(peer, user: first.user, bytes: first.cost)
             return first.job
         }
     }

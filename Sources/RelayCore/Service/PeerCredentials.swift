@@ -54,9 +54,15 @@ extension PeerRequirement {
             connection.send(try PeerCredentials.request(for: peer)) { result in
                 do throws(RelayError) {
                     let credentials = try PeerCredentials(try result.get())
-                    if isMet(by: credentials, accounts: accounts) { return completion(.success(credentials)) }
-                    let who = credentials.userID.map { "user \($0)" } ?? "an unknown user"
-                    throw RelayError(.notPermitted, "\(peer) is \(who), required is \(self)")
+                    switch verdict(on: credentials, accounts: accounts) {
+                    case true?: return completion(.success(credentials))
+                    case nil:
+                        throw RelayError(
+                            .timedOut, "\(peer) cannot be checked: a name in \(self) cannot be looked up now")
+                    case false?:
+                        let who = credentials.userID.map { "user \($0)" } ?? "an unknown user"
+                        throw RelayError(.notPermitted, "\(peer) is \(who), required is \(self)")
+                    }
                 } catch {
                     completion(.failure(error))
                 }

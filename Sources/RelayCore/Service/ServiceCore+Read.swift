@@ -32,8 +32,15 @@ extension ServiceCore {
         // Here, before the bus is asked whose the peer is: its departure comes behind this.
         let first = limits.withLock { $0.begin(call.sender, token: request.token) }
         guard isAdmitted(first, call, connection) else { return }
-        credentials(of: call.sender, connection) { [weak self] credentials in
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
+            let credentials: PeerCredentials
+            do throws(RelayError) {
+                credentials = try result.get()
+            } catch {
+                limits.withLock { $0.withdraw(call.sender) }
+                return refuse(call, error.code, error.message, connection)
+            }
             let second = limits.withLock {
                 $0.reserve(call.sender, user: credentials.userID, bytes: Self.pageLength)
             }

@@ -15,8 +15,14 @@ extension ServiceCore {
             return fail(call, ErrorNames.name(for: .notFound), text, connection)
         }
         // Whose the page is counts, whoever may have one.
-        credentials(of: call.sender, connection) { [weak self] credentials in
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
+            let credentials: PeerCredentials
+            do throws(RelayError) {
+                credentials = try result.get()
+            } catch {
+                return refuse(call, error.code, error.message, connection)
+            }
             // Unknown: it has left, and will not be seen to leave again.
             guard let user = credentials.userID else {
                 let text = "OpenRing is for peers whose user the bus tells"

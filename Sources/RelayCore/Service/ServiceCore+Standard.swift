@@ -11,7 +11,7 @@ extension ServiceCore {
         switch call.member {
         case "Ping":
             guard hasSignature("", call, connection) else { return }
-            connection.reply(to: call)
+            reply(to: call, connection)
         case "GetMachineId":
             guard hasSignature("", call, connection) else { return }
             // libdbus knows where it stands; unlike its older sister, this one does not abort without it.
@@ -28,7 +28,7 @@ extension ServiceCore {
             let signature = try DBusValue.signature(of: values)
             var body = WireWriter()
             try DBusValue.encode(values, into: &body)
-            connection.reply(to: call, signature, body: body.bytes)
+            reply(to: call, connection, signature, body: body.bytes)
         } catch {
             fail(call, ErrorNames.name(for: error.code), error.message, connection)
         }
@@ -44,7 +44,18 @@ extension ServiceCore {
             return fail(call, ErrorNames.invalidArgs, error.message, connection)
         }
         guard case .string(let asked)? = arguments.first else { return }
-        let all = asked == Stream1.name || asked.isEmpty ? values(of: interface) : []
+        guard asked == Stream1.name || asked.isEmpty else {
+            return properties(call, asked, arguments, [], interface, connection)
+        }
+        // How far an interface has come is for those that may have its events.
+        ifPermitted(call, interface, connection) { core in
+            core.properties(call, asked, arguments, core.values(of: interface), interface, connection)
+        }
+    }
+    private func properties(
+        _ call: IncomingCall, _ asked: String, _ arguments: [DBusValue], _ all: [(name: String, value: DBusValue)],
+        _ interface: ServedInterface, _ connection: BusConnection
+    ) {
         let isKnown =
             asked.isEmpty || [interface.name, Stream1.name].contains(asked)
             || ObjectTree.common.contains { $0.name == asked }

@@ -18,7 +18,7 @@ extension ServiceCore {
             var body = WireWriter()
             do throws(RelayError) {
                 try Stream1.write(interface.schemas, into: &body)
-                connection.reply(to: call, try Signature(Stream1.schemasSignature), body: body.bytes)
+                reply(to: call, connection, try Signature(Stream1.schemasSignature), body: body.bytes)
             } catch {
                 fail(call, ErrorNames.name(for: error.code), error.message, connection)
             }
@@ -26,23 +26,25 @@ extension ServiceCore {
             guard hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { core in
                 // In the queue of the peer's commands, which bounds how much it can ask for.
-                core.run(call, connection) { await $0.status(call, interface, connection) }
+                let user = core.state.onLoop.credentials[call.sender]?.userID
+                core.run(call, connection, user: user) { await $0.status(call, interface, connection) }
             }
         default: unknown(call, connection)
         }
     }
     /// Goes on if the peer may hear of the interface's events; answers if not.
-    private func ifPermitted(
+    func ifPermitted(
         _ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection,
         _ body: @escaping @Sendable (ServiceCore) -> Void
     ) {
         if !interface.lane.isRestricted { return body(self) }
-        credentials(of: call.sender, connection) { [weak self] credentials in
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
-            if let refusal = refusal(of: credentials, interface.requirement, interface.name, call) {
-                return refuse(call, .notPermitted, refusal, connection)
+            switch result {
+            case .success(let credentials):
+                if isPermitted(credentials, interface.requirement, interface.name, call, connection) { body(self) }
+            case .failure(let error): refuse(call, error.code, error.message, connection)
             }
-            body(self)
         }
     }
     private func attach(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
@@ -65,7 +67,7 @@ extension ServiceCore {
             guard (try? Stream1.write(answer, into: &body)) != nil,
                 let signature = try? Signature(Stream1.attachmentSignature)
             else { return }
-            connection.reply(to: call, signature, body: body.bytes)
+            reply(to: call, connection, signature, body: body.bytes)
         }
     }
     private func status(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) async {
@@ -85,6 +87,11 @@ extension ServiceCore {
                     let name = name.prefix(1).uppercased() + name.dropFirst()
                     if !status.contains(where: { $0.0 == name }) { status.append((name, .uint64(value))) }
                 }
+            }
+            // A list of many subscribers is long: not faster than it is read.
+            guard await hasRoom(for: call, bytes: Self.listed, connection) else {
+                return fail(
+                    call, ErrorNames.name(for: .limitsExceeded), "the replies before this one are unread", connection)
             }
             let entries = status.map { DBusValue.Entry(key: .string($0.0), value: .variant($0.1)) }
             answer(call, [.dictionary(.dictionary(.string, .variant), entries)], connection)

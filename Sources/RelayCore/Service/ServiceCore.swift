@@ -5,10 +5,14 @@ final class ServiceCore: BusHandler {
     struct State {
         var connection: BusConnection?
         var credentials: [String: PeerCredentials] = [:]
-        /// Who waits for the bus to tell a peer's.
-        var waiting: [String: [@Sendable (PeerCredentials) -> Void]] = [:]
         /// What the peers that attached can do, as they said at last.
         var features: [String: Set<StreamFeature>] = [:]
+        /// Who waits until the bus has said who a peer is.
+        var lookUps: [String: [LookUp]] = [:]
+        var lookUpQuota = WaitingQuota()
+        var heldReplies: [WaitingReply] = []
+        var unreadSource = UnreadSource.connection
+        var isStopping = false
         var pages = WaitPages()
         /// Of answers with pages that have not settled.
         var receipts: [String: RingReceipt] = [:]
@@ -31,6 +35,8 @@ final class ServiceCore: BusHandler {
     let waker = RingWaker()
     /// The log's threads answer, too.
     let limits = Mutex(ReadLimits())
+    /// And so do commands.
+    let unread = Mutex(UnreadReplies())
     let accounts = AccountCache(of: SystemAccounts())
     let state: LoopBound<State>
     private let end = Mutex(End.running)
@@ -44,8 +50,14 @@ final class ServiceCore: BusHandler {
         state = LoopBound(State(), on: loop)
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
-            interface.requirement.lookUp(in: accounts)
-            for command in interface.commands.values { command.requirement.lookUp(in: accounts) }
+            for requirement in [interface.requirement] + interface.commands.values.map(\.requirement) {
+                for name in requirement.lookUp(in: accounts) {
+                    notices.report(
+                        .lookUpFailed, .warning,
+                        "\(interface.name) requires \(name), which there is not, or which cannot be looked up: nobody meets that"
+                    )
+                }
+            }
         }
     }
     deinit { loop.stop() }
@@ -144,6 +156,7 @@ final class ServiceCore: BusHandler {
 
     /// Takes no more calls, finishes what runs within `patience`, says the last word, releases the name.
     func stop(patience: Duration) async {
+        loop.execute { [self] in releaseAllReplies() }
         await queues.close(patience: patience, grace: Self.grace)
         // Of a log that has failed nobody knows what it holds, and how far its events went.
         let isKnown = !hasLogFailed.load(ordering: .acquiring)
@@ -181,6 +194,7 @@ final class ServiceCore: BusHandler {
         queues.depart(change.name)
         closeRings(of: change.name)
         limits.withLock { $0.depart(change.name) }
+        forgetReplies(to: change.name)
         for lane in lanes { lane.depart(change.name) }
     }
 }

@@ -1,10 +1,11 @@
 import Glibc
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
-@Suite("Notices of a running service") struct NoticeTests {
+@Suite("Notices of a running service", .heavy, .tags(.g3, .g4)) struct NoticeTests {
     private static let second: UInt64 = 1_000_000_000
     private static let kind = Notice.Kind.limitExceeded
     private func due(_ limiter: inout NoticeRateLimiter, _ now: UInt64) -> [String] {

@@ -6,8 +6,11 @@ import Testing
 @Suite(.heavy, .tags(.g7)) struct PeerRequirementTests {
     private struct Accounts: AccountDirectory {
         var ownUserID: UInt32 { 1000 }
-        func userID(of name: String) -> UInt32? { ["root": 0, "ann": 1000, "bob": 1001][name] }
-        func groupID(of name: String) -> UInt32? { ["root": 0, "staff": 50][name] }
+        func user(named name: String) -> Account { account(["root": 0, "ann": 1000, "bob": 1001], name) }
+        func group(named name: String) -> Account { account(["root": 0, "staff": 50], name) }
+        private func account(_ known: [String: UInt32], _ name: String) -> Account {
+            name == "unreachable" ? .unknown : known[name].map { .found($0) } ?? .missing
+        }
     }
     private func meets(_ requirement: PeerRequirement, _ peer: PeerCredentials) -> Bool {
         requirement.isMet(by: peer, accounts: Accounts())
@@ -32,6 +35,14 @@ import Testing
         }
         #expect(!meets(.user("nobody knows"), root) && !meets(.group("nobody knows"), root))
         #expect(meets(.anyone, unknown))
+    }
+    @Test("G7: what depends on a name that cannot be looked up is neither met nor refused") func undecided() {
+        func verdict(_ requirement: PeerRequirement) -> Bool? { requirement.verdict(on: ann, accounts: Accounts()) }
+        let unreachable = PeerRequirement.group("unreachable")
+        #expect(verdict(unreachable) == nil && verdict(.user("unreachable")) == nil)
+        #expect(verdict(unreachable && .sameUser) == nil && verdict(unreachable && .user("bob")) == false)
+        #expect(verdict(unreachable || .sameUser) == true && verdict(unreachable || .user("bob")) == nil)
+        #expect(!meets(unreachable, ann) && !meets(unreachable && .sameUser, ann))
     }
     @Test func bothAndEither() {
         #expect(meets(.sameUser && .group("staff"), ann) && !meets(.user("bob") && .group("staff"), bob))

@@ -102,6 +102,14 @@ struct SecondUserTests {
                 bus, path(interface), Stream1.name, "Attach", Stream1.attachSignature, "0", "0", "1", "*", "0")
             #expect(refused.code != 0, "\(refused)")
             #expect(refused.errors.joined().contains("user 65534"), "\(refused)")
+            let properties = "org.freedesktop.DBus.Properties"
+            let all = try await call(bus, path(interface), properties, "GetAll", "s", Stream1.name)
+            let epoch = try await call(bus, path(interface), properties, "Get", "ss", Stream1.name, "Epoch")
+            for outcome in [all, epoch] {
+                #expect(outcome.code != 0 && outcome.errors.joined().contains("user 65534"), "\(outcome)")
+            }
+            #expect(
+                await member.refusal(Self.name, path(interface), properties, "GetAll", [.string(Stream1.name)]) == nil)
             _ = try await member.call(
                 Self.name, path(interface), Stream1.name, "Attach",
                 [.uint64(0), .uint64(0), .array(.string, [.string("*")]), AttachOptions().value])

@@ -1,0 +1,159 @@
+import Synchronization
+
+/// Where replies leave: counted, and bounded by what their peers read.
+extension ServiceCore {
+    /// A reply that waits until its peer has read others.
+    struct WaitingReply {
+        let peer: String
+        let bytes: Int
+        let deadline: UInt64
+        let completion: @Sendable (Bool) -> Void
+    }
+    /// Who can say how much a bus holds for a connection: dbus-daemon, dbus-broker, nobody.
+    enum UnreadSource { case connection, peers, nobody }
+    /// How long a reply waits for its peer at the most.
+    private static let patience = Duration.seconds(25)
+    /// When the bus is asked again about a peer that has not read.
+    private static let pace = Duration.milliseconds(500)
+    private static let sweep = 16
+    private static let answerTime = Duration.seconds(10)
+
+    /// Answers a call.
+    func reply(
+        to call: IncomingCall, _ connection: BusConnection, _ signature: Signature = .empty, body: [UInt8] = []
+    ) {
+        connection.reply(to: call, signature, body: body)
+        count(call, body.count, connection)
+    }
+    /// An answer of so many bytes has gone out.
+    func count(_ call: IncomingCall, _ bytes: Int, _ connection: BusConnection) {
+        guard call.wantsReply else { return }
+        let question = unread.withLock { unread in
+            unread.sent(call.sender, bytes: bytes)
+            return unread.question(about: call.sender)
+        }
+        if let question { ask(question, connection) }
+    }
+    /// Whether a call is looked at; refuses it once if not. On the loop's thread.
+    func isHeard(_ call: IncomingCall, _ connection: BusConnection) -> Bool {
+        // It gets no answer in any case.
+        if !call.wantsReply { return true }
+        switch unread.withLock({ $0.call(call.sender) }) {
+        case .admitted: return true
+        case .refused(let reason):
+            refuse(call, .limitsExceeded, reason, connection)
+            askMore(connection)
+            return false
+        case .ignored: return false
+        }
+    }
+    /// Waits until a reply of so many bytes may be sent; false if it may not, because nothing was read for long.
+    ///
+    /// Not on the loop's thread. One reply of a peer waits at a time, as its commands run one at a time.
+    func hasRoom(for call: IncomingCall, bytes: Int, _ connection: BusConnection) async -> Bool {
+        if !call.wantsReply || unread.withLock({ $0.admits(call.sender, bytes: bytes) }) { return true }
+        return await withCheckedContinuation { continuation in
+            loop.execute { [self] in
+                let held = WaitingReply(
+                    peer: call.sender, bytes: bytes, deadline: MonotonicClock.deadline(after: Self.patience)
+                ) { continuation.resume(returning: $0) }
+                hold(held, connection)
+            }
+        }
+    }
+
+    // MARK: On the loop's thread
+
+    private func hold(_ held: WaitingReply, _ connection: BusConnection) {
+        let waiting = state.onLoop.heldReplies.reduce(0) { $0 + $1.bytes }
+        if state.onLoop.isStopping || waiting + held.bytes > UnreadReplies.together { return held.completion(false) }
+        state.onLoop.heldReplies.append(held)
+        releaseReplies()
+        askMore(connection)
+        loop.schedule(after: Self.patience + .milliseconds(1)) { [weak self] in self?.releaseReplies() }
+    }
+    /// Lets those go that may be sent now, in their order, and those that have waited long enough.
+    private func releaseReplies() {
+        if state.onLoop.heldReplies.isEmpty { return }
+        let now = MonotonicClock.now
+        var left: [WaitingReply] = []
+        for held in state.onLoop.heldReplies {
+            // Whoever is let go sends at once, on another thread: two in a moment may both find room for one.
+            if unread.withLock({ $0.admits(held.peer, bytes: held.bytes) }) {
+                held.completion(true)
+            } else if held.deadline <= now {
+                held.completion(false)
+            } else {
+                left.append(held)
+            }
+        }
+        state.onLoop.heldReplies = left
+    }
+    /// A peer has left.
+    func forgetReplies(to peer: String) {
+        unread.withLock { $0.depart(peer) }
+        releaseReplies()
+    }
+    /// The end of the run: nobody waits for a peer any more.
+    func releaseAllReplies() {
+        state.onLoop.isStopping = true
+        for held in state.onLoop.heldReplies { held.completion(false) }
+        state.onLoop.heldReplies = []
+    }
+
+    // MARK: Asking the bus
+
+    private func ask(_ question: UnreadReplies.Question, _ connection: BusConnection) {
+        loop.execute { [weak self] in
+            guard let self else { return }
+            // Its share of its user's is known from now on.
+            credentials(of: question.peer, bytes: 0, connection) { [weak self] result in
+                guard let self, let user = (try? result.get())?.userID else { return }
+                unread.withLock { $0.identify(question.peer, user: user) }
+            }
+            askBus(question, connection)
+        }
+    }
+    /// Somebody waits for what other peers read: they are asked about before it would be their turn.
+    private func askMore(_ connection: BusConnection) {
+        for question in unread.withLock({ $0.questions(atMost: Self.sweep) }) { ask(question, connection) }
+    }
+    private func askBus(_ question: UnreadReplies.Question, _ connection: BusConnection) {
+        let source = state.onLoop.unreadSource
+        guard let request = try? BusFigures.question(to: source, about: question.peer) else {
+            return unread.withLock { $0.unanswered(question) }
+        }
+        connection.send(request, timeout: Self.answerTime) { [weak self] result in
+            guard let self else { return }
+            do throws(RelayError) {
+                let held = try BusFigures.held(for: question.peer, result.get(), from: source)
+                unread.withLock { $0.answered(question, held: held) }
+            } catch {
+                switch error.code {
+                case .timedOut, .unavailable, .cancelled: unread.withLock { $0.unanswered(question) }
+                default: return refused(by: source, question, connection)
+                }
+            }
+            releaseReplies()
+            loop.schedule(after: Self.pace) { [weak self] in
+                guard let self else { return }
+                if !state.onLoop.heldReplies.isEmpty { askMore(connection) }
+                if let next = unread.withLock({ $0.question(about: question.peer) }) { askBus(next, connection) }
+            }
+        }
+    }
+    /// The bus does not say, or not this one.
+    private func refused(by source: UnreadSource, _ question: UnreadReplies.Question, _ connection: BusConnection) {
+        if state.onLoop.unreadSource == source { state.onLoop.unreadSource = source == .connection ? .peers : .nobody }
+        if state.onLoop.unreadSource != .nobody { return askBus(question, connection) }
+        unread.withLock { unread in
+            unread.isKnowable = false
+            unread.unanswered(question)
+        }
+        releaseReplies()
+        notices.report(
+            .unreadUnknown, .warning,
+            "this bus does not say what it holds for a peer: one that reads no replies can fill it; let the service's user call "
+                + "org.freedesktop.DBus.Debug.Stats (docs/OPERATING.md)")
+    }
+}
