@@ -162,8 +162,9 @@ extension LaneMachine {
     package func place(inRingOf epoch: UInt64) -> UInt64? {
         if let run, run.epoch == epoch { return run.position }
         if isDurable { return nil }
-        if let run { return run.epoch == 0 ? run.position : 0 }
-        return beginsAtFirst ? 0 : nil
+        // A place of another run, or of whatever run there is, says nothing about this one, which may not have come as far: passing
+        // over what is behind it would lose what is published next. The answer tells what counts.
+        return run != nil || beginsAtFirst ? 0 : nil
     }
     /// Goes on with a run from where this lane stands in it, now that it is known how far the run has come.
     private mutating func join(_ head: StreamHead) -> [Action] {

@@ -157,6 +157,34 @@ import Testing
         withExtendedLifetime(subscription) {}
         try await desk.stop()
     }
+    @Test("a tool that starts beyond the head sees all that is published from then on") func beyondHead() async throws {
+        let meter = try await Gauge()
+        let follower = try ServiceFollower(service: Gauge.name, on: meter.bus.bus) { _ in }
+        let tool = try follower.subscribe(
+            interface: Gauge1.name, names: nil, from: StreamPosition(.at(41))
+        ) {}
+        follower.activate()
+        #expect(
+            await eventually {
+                follower.loop.withTurn {
+                    let lane = follower.core.state.onLoop.lanes[Gauge1.name]
+                    return lane?.ring != nil && lane?.members.contains { $0.machine.phase == .live } ?? false
+                }
+            })
+        try meter.publish(1...3)
+        var sequences: [UInt64] = []
+        #expect(
+            await eventually {
+                while let delivery = tool.next() {
+                    if case .event(let envelope) = delivery { sequences.append(envelope.stamp.sequence) }
+                }
+                return sequences.count >= 3
+            })
+        #expect(sequences == [1, 2, 3])
+        tool.cancel()
+        follower.invalidate()
+        try await meter.stop()
+    }
     @Test("an answer comes behind the events that preceded it") func replies() async throws {
         let meter = try await Gauge()
         let relay = try meter.relay()
