@@ -27,7 +27,11 @@ final class Database {
     /// Milliseconds that a foreign program may hold the file's lock.
     private static let patience: Int32 = 5_000
 
-    // The last connection that is closed checkpoints, and removes the WAL. Statements that are left end it later.
+    /// Whether closing leaves the WAL as it is. Otherwise the last connection that is closed moves it into the file, and removes it.
+    func keepLogAtClose(_ isKept: Bool) {
+        _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isKept ? 1 : 0)
+    }
+    // Statements that are left end it later.
     deinit { sqlite3_close_v2(handle) }
 
     /// Runs statements that have no parameters.

@@ -36,6 +36,7 @@ extension JournalEngine {
         if failure != nil { return .max }
         relieveIfStarved()
         checkpointIfLarge()
+        if failure != nil { return .max }
         let now = MonotonicClock.now
         var next = UInt64.max
         if isStarved {
@@ -131,6 +132,7 @@ extension JournalEngine {
             if error.isDamage { _ = consequence(of: error) }
             return false
         }
+        faults.at?(.pruning)
         do { try commitTransaction() } catch { return false }
         interfaces[index].wasPruned(events: UInt64(count), bytes: bytes, oldestTime: oldestTime)
         if !pruned.isEmpty {
@@ -146,7 +148,14 @@ extension JournalEngine {
         guard let pages = try? sql.pages.integers(), pages.count == 2 else { return false }
         let free = pages[0] - pages[1] * percent / 100
         if free < (percent > 0 ? Keeping.vacuumPages : 1) { return false }
-        return (try? database.execute("PRAGMA incremental_vacuum(\(min(free, Keeping.vacuumPages)))")) != nil
+        faults.at?(.vacuuming)
+        do throws(SQLiteError) {
+            try database.execute("PRAGMA incremental_vacuum(\(min(free, Keeping.vacuumPages)))")
+            return true
+        } catch {
+            failIfUnsynced(error)
+            return false
+        }
     }
     /// Whether the WAL is worth a checkpoint. Looks at the file system now and then.
     private func wantsCheckpoint() -> Bool {
@@ -161,7 +170,7 @@ extension JournalEngine {
         if !wantsCheckpoint() { return }
         // Not once more before the next look.
         keeping.isNear = false
-        guard let (held, copied) = try? database.checkpoint(.passive) else {
+        guard let (held, copied) = checkpoint(.passive) else {
             keeping.nextCheckpoint = keeping.walPages + Keeping.checkpointPages
             return
         }
@@ -179,9 +188,10 @@ extension JournalEngine {
         reserve.release()
         keeping.nextReserve = MonotonicClock.now + 1_000_000_000
         // Each may fail: what is not done now is done when there is room.
-        _ = try? database.checkpoint(.truncate)
+        _ = checkpoint(.truncate)
+        if failure != nil { return }
         let wall = Timestamp.now.microseconds
-        for index in interfaces.indices {
+        for index in interfaces.indices where failure == nil {
             let rule = interfaces[index].rule
             for _ in 0..<64 {
                 if case .none = interfaces[index].urgency(at: wall) { break }
@@ -189,6 +199,6 @@ extension JournalEngine {
             }
         }
         for _ in 0..<64 where !vacuum(above: 0) { break }
-        _ = try? database.checkpoint(.truncate)
+        if failure == nil { _ = checkpoint(.truncate) }
     }
 }

@@ -51,7 +51,17 @@ final class JournalEngine {
     func finish() {
         domain.detach()
         sqlite3_wal_hook(database.handle, nil, nil)
-        if failure == nil { _ = try? database.checkpoint(.truncate) }
+        // What has failed stays as it is.
+        if failure != nil { return }
+        guard let (held, copied) = checkpoint(.truncate), held == copied else { return }
+        database.keepLogAtClose(false)
+    }
+    /// Moves the WAL into the file, as far as that can be done; nil when it failed.
+    func checkpoint(_ kind: Database.Checkpoint) -> (held: Int, copied: Int)? {
+        do throws(SQLiteError) { return try database.checkpoint(kind) } catch {
+            failIfUnsynced(error)
+            return nil
+        }
     }
 
     // MARK: Errors
@@ -62,6 +72,14 @@ final class JournalEngine {
             .unavailable, "the journal \(path) has failed: nothing was done; restart the service", cause: failure)
     }
     func fail(_ error: RelayError) { if failure == nil { failure = error } }
+    /// After a sync that failed nothing more may be built on the files: the kernel takes what it could not write for written, and
+    /// a later checkpoint would go on behind it. The next start writes it again.
+    func failIfUnsynced(_ error: SQLiteError) {
+        if !error.isFailedSync { return }
+        fail(
+            RelayError(
+                .unavailable, "\(file.path): \(error): look at the disk, and restart the service", cause: error))
+    }
 
     /// What an error of SQLite's means to those whose work it undid; draws the consequences.
     func consequence(of error: SQLiteError) -> RelayError {

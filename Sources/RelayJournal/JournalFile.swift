@@ -17,7 +17,10 @@ struct JournalFile {
     func open(synchronous: EventJournal.Synchronous) throws -> Database {
         try checkParts()
         do {
+            if Self.size(wal) ?? 0 > 0 { try LeftoverLog.secure(path, vfs: vfs) }
             let database = try Database(path, isReadOnly: false, vfs: vfs)
+            // Whoever fails from here on leaves the WAL as it is. `JournalEngine.finish` says when it is to go.
+            database.keepLogAtClose(true)
             let version = try identify(database)
             try prepare(database, version, synchronous)
             return database

@@ -8,4 +8,8 @@ package enum JournalStep: String, Sendable, CaseIterable {
     case betweenEmissions
     /// Everything was emitted; whoever published still waits.
     case beforeResume
+    /// The oldest events were removed; COMMIT is next.
+    case pruning
+    /// Free pages are given back next.
+    case vacuuming
 }

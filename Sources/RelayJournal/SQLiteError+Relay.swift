@@ -13,6 +13,8 @@ extension SQLiteError {
     }
     /// There is no room on the disk: for the WAL's index, too, which SQLite takes for a failure of the medium.
     var isFull: Bool { primaryCode == SQLITE_FULL || code == SQLITE_IOERR | 19 << 8 }
+    /// What was written may never reach the disk.
+    var isFailedSync: Bool { code == SQLITE_IOERR | 4 << 8 || code == SQLITE_IOERR | 5 << 8 }
     /// The file is not what was written: going on would only add to the damage.
     var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 

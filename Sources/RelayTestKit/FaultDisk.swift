@@ -9,19 +9,22 @@ import Synchronization
 /// Switches are set from any thread, at any time. It must outlive the journals on it.
 package final class FaultDisk: Sendable {
     /// What can be made to fail.
-    package enum Call: UInt32, Sendable { case write, sync, truncate, open }
+    package enum Call: UInt32, Sendable { case write, sync, truncate, open, read }
     /// What SQLite is told.
     package struct Failure: Sendable {
         let code: Int32
         /// The medium fails: EIO.
         package static let inputOutput = Self(code: SQLITE_IOERR)
         // Swift does not import the macros of details.
+        package static let reading = Self(code: SQLITE_IOERR | 1 << 8)
         package static let writing = Self(code: SQLITE_IOERR | 3 << 8)
         package static let syncing = Self(code: SQLITE_IOERR | 4 << 8)
         /// ENOSPC.
         package static let full = Self(code: SQLITE_FULL)
         /// EROFS.
         package static let readOnly = Self(code: SQLITE_READONLY)
+        /// Nothing: the process ends there, as SIGKILL ends it.
+        package static let ending = Self(code: Int32(FAULT_END))
     }
     /// For SQLite.
     package let name: String

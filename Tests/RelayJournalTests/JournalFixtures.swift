@@ -130,10 +130,12 @@ struct Ledger {
     init(
         _ directory: TestDirectory, epoch: UInt64 = 1, retention: Retention = Retention(),
         schemas: [EventSchema] = LedgerEncoder.schemas, encoder: LedgerEncoder = LedgerEncoder(),
-        faults: JournalFaults = JournalFaults(), vfs: String? = nil, permit: CommitPermit? = .process
+        synchronous: EventJournal.Synchronous = .full, faults: JournalFaults = JournalFaults(), vfs: String? = nil,
+        permit: CommitPermit? = .process
     ) throws {
         self.directory = directory
-        journal = try EventJournal(directory: directory.path, faults: faults, vfs: vfs, permit: permit)
+        journal = try EventJournal(
+            directory: directory.path, synchronous: synchronous, faults: faults, vfs: vfs, permit: permit)
         let interface = LoggedInterface(
             name: Ledger1.name, epoch: epoch, retention: retention, events: schemas, lane: lane)
         run = try journal.access.storage.open([interface], encoder: encoder)[0]

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "CPowerVFS.h"
+
 // SQLite's file layer with faults, for tests. In C: a file's methods are a table of C functions behind a struct that SQLite
 // allocates.
 
@@ -10,7 +12,9 @@
 typedef struct fault_vfs fault_vfs;
 
 /// The calls that can be made to fail.
-enum fault_call { FAULT_WRITE, FAULT_SYNC, FAULT_TRUNCATE, FAULT_OPEN, FAULT_CALLS };
+enum fault_call { FAULT_WRITE, FAULT_SYNC, FAULT_TRUNCATE, FAULT_OPEN, FAULT_READ, FAULT_CALLS };
+
+enum { FAULT_END = -1 };
 
 /// Makes and registers one; NULL without memory. `name` is copied.
 fault_vfs *fault_vfs_create(const char *name);
@@ -18,7 +22,7 @@ fault_vfs *fault_vfs_create(const char *name);
 void fault_vfs_destroy(fault_vfs *vfs);
 
 /// From now on, after `skip` more calls of a kind, `count` calls give `code` (an SQLite result code) and do nothing.
-/// A negative count: all further ones. A zero count: none. Only files whose path ends with `suffix`; "" for all.
+/// FAULT_END instead of a code: the process ends, as SIGKILL does it. A negative count: all further ones. A zero count: none. Only files whose path ends with `suffix`; "" for all.
 void fault_vfs_fail(fault_vfs *vfs, enum fault_call call, int64_t skip, int64_t count, int code, const char *suffix);
 /// How many calls of a kind there were.
 int64_t fault_vfs_calls(const fault_vfs *vfs, enum fault_call call);
