@@ -40,7 +40,7 @@ public final class EventJournal: EventLog {
         }
         do {
             let activity = JournalActivity()
-            let reader = try JournalReader(file, activity)
+            let reader = try JournalReader(file)
             let writer = JournalWriter(
                 try JournalEngine(file: file, database: database, reserve: reserve, faults: faults), path: file.path,
                 activity, permit)

@@ -1,9 +1,12 @@
 import Glibc
 import RelayCore
-import Synchronization
 
-/// The thread that reads: on a connection of its own that cannot write, in short transactions, one request at a time.
-final class JournalReader: @unchecked Sendable {  // `pages` is the thread's.
+/// The threads that read: each on a connection of its own that cannot write, in short transactions, one request at a time.
+///
+/// A peer has one request at a time here, so that first come, first served is fair among peers. Among reading and committing it is
+/// the kernel that is fair: the readers' threads have a low priority, which leaves them what the committing ones do not use, and
+/// a tenth of a processor when nothing is left.
+final class JournalReader: Sendable {
     enum Request: Sendable {
         case page(LogRequest, @Sendable (Result<LogPage, RelayError>) -> Void)
         case figures(String, CheckedContinuation<[(name: String, value: UInt64)], any Error>)
@@ -11,28 +14,35 @@ final class JournalReader: @unchecked Sendable {  // `pages` is the thread's.
     private struct Queue {
         var requests: [Request] = []
         var interfaces: [String: ReadInterface] = [:]
+        /// Of threads that have not begun.
+        var pages: [PageReader] = []
+        var threads: [pthread_t] = []
+        /// Threads that were started and have not ended.
+        var running = 0
         var isEnding = false
-        var hasEnded = false
     }
-    private let queue = Monitor(Queue())
+    private let queue: Monitor<Queue>
     private let file: JournalFile
-    private let activity: JournalActivity
-    private var pages: PageReader?
-    /// The commits at the last page behind which there was more; nil when there was none.
-    private var commitsAtPage: UInt64?
-    /// How long a long replay gives way before its next page, in µs, while units are being committed: what a page costs reader,
-    /// bus and subscriber is taken from the publishers where there are few processors.
-    private static let pause: UInt32 = 15_000
-    private var thread: pthread_t?
+    /// See setpriority(2).
+    private static let niceness: Int32 = 10
+    /// One for every two processors, as each is followed by a subscriber's decoding.
+    private static var threadCount: Int { max(1, min(4, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)) }
 
-    init(_ file: JournalFile, _ activity: JournalActivity) throws(SQLiteError) {
-        (self.file, self.activity) = (file, activity)
-        pages = try PageReader(file)
+    init(_ file: JournalFile) throws(SQLiteError) {
+        self.file = file
+        var pages: [PageReader] = []
+        for _ in 0..<Self.threadCount { pages.append(try PageReader(file)) }
+        queue = Monitor(Queue(pages: pages))
     }
-    /// Starts the thread, which keeps this alive until `stop`.
+    /// Starts the threads, which keep this alive until `stop`.
     func start() throws(RelayError) {
-        do throws(SystemError) { try OwnThread.start("journal-read") { self.runThread() } } catch {
-            throw RelayError(.unavailable, "no thread to read \(file.path): \(error)", cause: error)
+        for _ in 0..<Self.threadCount {
+            queue.withLock { $0.running += 1 }
+            do throws(SystemError) { try OwnThread.start("journal-read") { self.runThread() } } catch {
+                queue.withLock { $0.running -= 1 }
+                stop()
+                throw RelayError(.unavailable, "no thread to read \(file.path): \(error)", cause: error)
+            }
         }
     }
     /// From now on these can be asked for.
@@ -49,36 +59,40 @@ final class JournalReader: @unchecked Sendable {  // `pages` is the thread's.
             refuse(request, RelayError(.unavailable, "the journal \(file.path) is closed"))
         }
     }
-    /// Answers what was asked, and ends the thread; returns when the connection is closed, but on the thread itself.
+    /// Answers what was asked, and ends the threads; returns when the connections are closed, but for the one of the calling thread.
     func stop() {
         queue.withLock { $0.isEnding = true }
         queue.announce()
-        if queue.withLock({ _ in thread }) == pthread_self() { return }
-        _ = queue.wait { $0.hasEnded ? true : nil }
+        let isOwn = queue.withLock { $0.threads.contains(pthread_self()) }
+        _ = queue.wait { $0.running == (isOwn ? 1 : 0) ? true : nil }
+        queue.withLock { $0.pages = [] }
     }
 
-    // MARK: The thread
+    // MARK: The threads
 
     private func runThread() {
-        queue.withLock { _ in thread = pthread_self() }
-        while let (requests, interfaces) = take() {
-            for request in requests { answer(request, interfaces) }
+        // Of this thread alone. Without it reading only takes more of the others' time.
+        setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.niceness)
+        do {
+            let pages = queue.withLock { queue in
+                queue.threads.append(pthread_self())
+                return queue.pages.popLast()
+            }
+            while let (request, interfaces) = take() { answer(request, interfaces, pages) }
         }
-        pages = nil
         queue.withLock { queue in
-            thread = nil
-            queue.hasEnded = true
+            queue.threads.removeAll { $0 == pthread_self() }
+            queue.running -= 1
         }
         queue.announce()
     }
-    private func take() -> ([Request], [String: ReadInterface])? {
-        queue.wait { queue -> ([Request], [String: ReadInterface])?? in
-            if queue.requests.isEmpty { return queue.isEnding ? .some(nil) : nil }
-            defer { queue.requests = [] }
-            return (queue.requests, queue.interfaces)
+    private func take() -> (Request, [String: ReadInterface])? {
+        queue.wait { queue -> (Request, [String: ReadInterface])?? in
+            if !queue.requests.isEmpty { return (queue.requests.removeFirst(), queue.interfaces) }
+            return queue.isEnding ? .some(nil) : nil
         } ?? nil
     }
-    private func answer(_ request: Request, _ interfaces: [String: ReadInterface]) {
+    private func answer(_ request: Request, _ interfaces: [String: ReadInterface], _ pages: PageReader?) {
         let name =
             switch request {
             case .page(let request, _): request.interface
@@ -91,18 +105,12 @@ final class JournalReader: @unchecked Sendable {  // `pages` is the thread's.
         do {
             switch request {
             case .page(let request, let completion):
-                giveWay()
-                let page = try pages.page(request, interface)
-                commitsAtPage = page.through < page.head ? activity.commits.load(ordering: .relaxed) : nil
-                completion(.success(page))
+                completion(.success(try pages.page(request, interface)))
             case .figures(_, let continuation): continuation.resume(returning: try pages.figures(interface))
             }
         } catch {
             refuse(request, error.asRelayError("cannot read \(file.path)"))
         }
-    }
-    private func giveWay() {
-        if let commitsAtPage, activity.commits.load(ordering: .relaxed) != commitsAtPage { usleep(Self.pause) }
     }
     private func refuse(_ request: Request, _ error: RelayError) {
         switch request {

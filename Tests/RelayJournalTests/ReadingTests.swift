@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import RelayCore
 import RelayTestKit
 import TestTraits
@@ -113,6 +114,16 @@ import Testing
         #expect(numbers.count == 3 && again.run.schemas[numbers[2]] == LedgerEncoder.schemas[0])
         again.journal.close()
         #expect(try Ledger(directory, epoch: 4).run.schemas.count == 4)
+    }
+    @Test("threads that read leave the processors to those that commit") func niceness() async throws {
+        let ledger = try Ledger(TestDirectory())
+        let (threads, isDone) = AsyncStream.makeStream(of: Int32.self)
+        // The completion comes on a thread that reads.
+        ledger.storage.read(LogRequest(interface: Ledger1.name, names: nil, after: 0, limit: 1, byteLimit: 1)) { _ in
+            isDone.yield(getpriority(Int32(PRIO_PROCESS.rawValue), 0))
+            isDone.finish()
+        }
+        for await niceness in threads { #expect(niceness >= 10) }
     }
     @Test("of an interface that is not there, nothing can be read") func stranger() async throws {
         let ledger = try Ledger(TestDirectory())
