@@ -6,24 +6,26 @@ class AnyEventDecoder: @unchecked Sendable {  // Its only subclass guards what c
     func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { fatalError("AnyEventDecoder is abstract") }
 }
 
+/// How one schema's rows become events, or why they cannot. Of no type: a generic one's metadata is looked up at every use.
+private final class DecodingWay: Sendable {
+    let map: FieldMap
+    let signature: [UInt8]
+    let fault: RelayError?
+    init(_ map: FieldMap, _ signature: String, fault: RelayError? = nil) {
+        (self.map, self.signature, self.fault) = (map, Array((signature + WireSchema.stampSignature).utf8), fault)
+    }
+}
+private struct DecodingWays {
+    /// By whom they were told.
+    var schemas: LaneSchemas?
+    var byNumber: [UInt32: DecodingWay] = [:]
+    /// The one that was used last.
+    var number: UInt32 = 0
+    var last: DecodingWay?
+}
+
 /// The decoder of a known type.
 final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
-    /// How one schema's rows become events, or why they cannot.
-    private final class Way: Sendable {
-        let map: FieldMap
-        let signature: [UInt8]
-        let fault: RelayError?
-        init(_ map: FieldMap, _ signature: String, fault: RelayError? = nil) {
-            (self.map, self.signature, self.fault) = (map, Array((signature + WireSchema.stampSignature).utf8), fault)
-        }
-    }
-    private struct Ways {
-        /// By whom they were told.
-        var schemas: LaneSchemas?
-        var byNumber: [UInt32: Way] = [:]
-        var last: (number: UInt32, way: Way)?
-        var ring: RingWay?
-    }
     /// How a ring's payloads become events, or why they cannot.
     final class RingWay: Sendable {
         let shape: RingShape
@@ -36,16 +38,15 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         }
     }
     private let codec: WireCodec<E>
-    private let trailing: Signature
-    private let own: Way
+    private let own: DecodingWay
     private let ringEvent: RingEvent
-    private let ways = Mutex(Ways())
+    private let ways = Mutex(DecodingWays())
+    private let lastRing = Mutex<RingWay?>(nil)
 
     /// Throws `UnsupportedType` with type, field and reason.
     init(_ type: E.Type) throws {
         codec = try WireCodec(event: type)
-        trailing = try Signature(WireSchema.stampSignature)
-        own = Way(codec.map, codec.schema.signature)
+        own = DecodingWay(codec.map, codec.schema.signature)
         ringEvent = try RingEvent(type)
     }
 
@@ -61,7 +62,7 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
             let expected = String(decoding: way.signature, as: UTF8.self)
             throw RelayError(.schemaMismatch, "\(E.name) came with signature '\(came)' instead of '\(expected)'")
         }
-        return try codec.decode(raw.body, using: way.map, trailing: trailing)
+        return try codec.decode(stamped: raw.body, using: way.map)
     }
     /// Why no event of a schema can be read; nil when they can.
     func fault(_ schemas: LaneSchemas?, _ number: UInt32?) -> RelayError? {
@@ -72,10 +73,10 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
     // MARK: Rings
 
     func ringWay(_ shape: RingShape) -> RingWay {
-        ways.withLock { ways in
-            if let known = ways.ring, known.shape === shape { return known }
+        lastRing.withLock { last in
+            if let last, last.shape === shape { return last }
             let way = makeRingWay(shape)
-            ways.ring = way
+            last = way
             return way
         }
     }
@@ -113,30 +114,30 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
 
     // MARK: Messages
 
-    private func way(_ raw: RawEvent) -> Way {
+    private func way(_ raw: RawEvent) -> DecodingWay {
         guard let schemas = raw.schemas, let number = raw.schema else { return own }
         return way(schemas, number)
     }
-    private func way(_ schemas: LaneSchemas, _ number: UInt32) -> Way {
+    private func way(_ schemas: LaneSchemas, _ number: UInt32) -> DecodingWay {
         ways.withLock { ways in
-            if ways.schemas !== schemas { ways = Ways(schemas: schemas) }
-            if let last = ways.last, last.number == number { return last.way }
+            if ways.schemas !== schemas { ways = DecodingWays(schemas: schemas) }
+            if let last = ways.last, ways.number == number { return last }
             let way = ways.byNumber[number] ?? makeWay(schemas, number)
             ways.byNumber[number] = way
-            ways.last = (number, way)
+            (ways.number, ways.last) = (number, way)
             return way
         }
     }
-    private func makeWay(_ schemas: LaneSchemas, _ number: UInt32) -> Way {
+    private func makeWay(_ schemas: LaneSchemas, _ number: UInt32) -> DecodingWay {
         guard let schema = schemas.byNumber[number], schema.event == E.name else {
             let text = "the service does not tell the fields of \(E.name) as schema \(number) has them"
-            return Way(codec.map, codec.schema.signature, fault: RelayError(.schemaMismatch, text))
+            return DecodingWay(codec.map, codec.schema.signature, fault: RelayError(.schemaMismatch, text))
         }
         do throws(RelayError) {
             let map = try FieldMap(sender: schema.fields, to: codec.schema, event: E.name)
-            return Way(map, schema.fields.map(\.type.signature).joined())
+            return DecodingWay(map, schema.fields.map(\.type.signature).joined())
         } catch {
-            return Way(codec.map, codec.schema.signature, fault: error)
+            return DecodingWay(codec.map, codec.schema.signature, fault: error)
         }
     }
 }

@@ -146,7 +146,7 @@ final class Feed: Sendable {
             if state.queuedPages > 0 { room.remove(.page) }
             if state.liveEvents > buffer.limit / 2 { room.remove(.signals) }
             state.awaited.subtract(room)
-            let others = state.hasItems ? state.takeWaiters() : []
+            let others = !state.waiters.isEmpty && state.hasItems ? state.takeWaiters() : []
             if room.isEmpty && others.isEmpty { return (item, nil) }
             let onRoom = state.onRoom
             return (

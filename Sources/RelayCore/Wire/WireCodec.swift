@@ -33,6 +33,17 @@ package struct WireCodec<Value: Codable>: Sendable {
     package func decode(from reader: inout WireReader, using map: FieldMap) throws -> Value {
         try WireDecoder.decode(Value.self, isStructure: isStructure, map.plan, typeName, from: &reader)
     }
+    /// Reads the whole body of an event: the sender's fields, then the stamp, three numbers of which any will do.
+    package func decode(stamped body: UnsafeRawBufferPointer, using map: FieldMap) throws -> Value {
+        var reader = WireReader(body)
+        let value = try decode(from: &reader, using: map)
+        do throws(WireFault) {
+            try reader.align(8)
+            _ = try reader.raw(WireSchema.stampSize)
+            try reader.finish()
+        } catch { throw error.relayError("\(typeName), a body,") }
+        return value
+    }
     /// Reads a whole body: the sender's fields, then arguments of the types that `trailing` has, which are checked and dropped.
     package func decode(_ body: UnsafeRawBufferPointer, using map: FieldMap, trailing: Signature = .empty) throws
         -> Value

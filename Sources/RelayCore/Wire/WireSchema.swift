@@ -7,6 +7,8 @@ public struct WireSchema: Hashable, Sendable {
 
     /// The arguments that every event's signal ends with.
     package static let stampSignature = "ttt"
+    /// Of the stamp that follows the fields in an event's body, in bytes.
+    static let stampSize = 24
     package static let stampNames = ["sequence", "previous", "publishedAt"]
 
     /// Derives the schema of any codable type; one that is no structure has a single field `value`.
