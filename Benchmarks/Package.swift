@@ -47,9 +47,12 @@ let package = Package(
                 .product(name: "RelayJournal", package: "relay"),
             ],
             path: "journal-bench", swiftSettings: strict),
+        .target(
+            name: "ReplayScan", dependencies: ["CPlainSQLite"], path: "replay-scan", cSettings: optimised),
         .executableTarget(
             name: "replay-bench",
             dependencies: [
+                "ReplayScan",
                 .product(name: "RelayCore", package: "relay"), .product(name: "RelayJournal", package: "relay"),
                 .product(name: "RelayTestKit", package: "relay"),
             ], path: "replay-bench", swiftSettings: strict),

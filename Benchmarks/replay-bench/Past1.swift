@@ -20,5 +20,7 @@ struct Publish: Command {
     typealias Interface = Past1
     var count: Int64
     var publishers: Int64
+    /// Of all of them together, at the most; 0: as many as they can.
+    var perSecond: Int64
     struct Reply: Codable, Sendable { var microseconds: Int64 }
 }

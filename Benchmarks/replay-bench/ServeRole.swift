@@ -14,6 +14,9 @@ enum ServeRole {
                     group.addTask {
                         for number in 0..<(command.count / command.publishers) {
                             try await service.publish(event(number))
+                            guard command.perSecond > 0, number % 16 == 15 else { continue }
+                            let due = (number + 1) * command.publishers * 1_000_000 / command.perSecond
+                            try await Task.sleep(until: start + .microseconds(due), clock: .continuous)
                         }
                     }
                 }

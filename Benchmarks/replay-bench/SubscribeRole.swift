@@ -9,6 +9,24 @@ enum SubscribeRole {
         var sum: Int64 = 0
         var start: ContinuousClock.Instant?
     }
+    /// Reads the past while more is published, and says when it is up to date.
+    static func runLate(address: String) async throws {
+        let relay = try EventRelay(following: Past1.service, on: .address(address), interfaces: Past1.self)
+        let events = try relay.events(of: Shelved.self, from: .beginning)
+        relay.activate()
+        var next: UInt64 = 1
+        for await delivery in events {
+            guard case .event(_, let stamp) = delivery, stamp.sequence == next else {
+                say("gap before #\(next): \(delivery)")
+                exit(1)
+            }
+            if next == 1 { say("begun") }
+            next += 1
+            // Looked at from time to time: the clock costs more than an event.
+            if next % 64 == 0, Timestamp.now.microseconds < stamp.publishedAt.microseconds + 500_000 { break }
+        }
+        say("converged \(next - 1)")
+    }
     static func run(address: String, events: Int) async throws {
         let relay = try EventRelay(following: Past1.service, on: .address(address), interfaces: Past1.self)
         let (ends, end) = AsyncStream.makeStream(of: Duration.self)

@@ -14,10 +14,20 @@ extension BusConnection {
     /// Throws `Unavailable` when the connection is gone or cannot pass them, or there is no memory: the call has no answer then.
     package func reply(to call: IncomingCall, descriptors: [Int32]) throws(RelayError) {
         guard call.wantsReply else { return }
+        try send { () throws(RelayError) in try ComposedMessage(answering: call, descriptors: descriptors) }
+    }
+    /// Sends a call with file descriptors and nothing else. They stay the caller's.
+    ///
+    /// Throws `Unavailable` when the connection is gone or cannot pass them, or there is no memory, and `InvalidArgument` for a
+    /// destination, path, interface or member that is none.
+    func sendDescriptors(_ call: MethodCall, serial: UInt32) throws(RelayError) {
+        try send { () throws(RelayError) in try ComposedMessage(calling: call, serial: serial) }
+    }
+    private func send(_ compose: () throws(RelayError) -> ComposedMessage) throws(RelayError) {
         guard canPassDescriptors else {
             throw RelayError(.unavailable, "this connection to the bus cannot pass file descriptors, or is gone")
         }
-        let message = try ComposedMessage(answering: call, descriptors: descriptors)
+        let message = try compose()
         try inner.withLock { inner in Result { () throws(RelayError) in try Self.send(message, &inner) } }.get()
     }
     private static func send(_ message: ComposedMessage, _ inner: inout Inner) throws(RelayError) {

@@ -62,7 +62,8 @@ extension BusConnection {
         let isTooLarge = size > WireLimits.defaultMessageLength
         let call = IncomingCall(
             sender: sender, serial: message.serial, path: path, interface: message.interface, member: member,
-            signature: message.signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply)
+            signature: message.signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
+            descriptors: message.descriptors(atMost: 1))
         if isTooLarge {
             let text = "\(member) with \(size) bytes of arguments, over the limit of \(WireLimits.defaultMessageLength)"
             return fail(call, ErrorNames.name(for: .tooLarge), text)

@@ -271,6 +271,10 @@ package final class BusConnection: Sendable {
         }
         if !pending.withLock({ $0.setTimer(timer, of: serial) }) { loop.cancel(timer: timer) }
         do throws(RelayError) {
+            if !call.descriptors.isEmpty {
+                try sendDescriptors(call, serial: serial)
+                return serial
+            }
             let header = MessageHeader.methodCall(
                 path: call.path, interface: call.interface, member: call.member, destination: call.destination,
                 signature: call.signature, flags: call.flags)

@@ -7,6 +7,8 @@ package struct MethodCall: Sendable {
     package var signature: Signature
     package var body: [UInt8]
     package var flags: MessageHeader.Flags
+    /// Sent as the only arguments, in place of signature and body.
+    package var descriptors: [ReceivedDescriptor] = []
 
     package init(
         to destination: String, path: String, interface: String, member: String, signature: Signature = .empty,
@@ -77,4 +79,6 @@ package struct IncomingCall: Sendable {
     package let signature: String
     package let body: [UInt8]
     package let wantsReply: Bool
+    /// The file descriptors that the arguments begin with; none beyond the first.
+    package var descriptors: [ReceivedDescriptor] = []
 }

@@ -30,9 +30,11 @@ extension FollowerCore {
         let request = StreamRead(
             names: turn.search == nil ? lane.asked(turn.names) : [Stream1.allNames],
             after: turn.search?.after ?? turn.readAfter, limit: limit, token: state.onLoop.reads.token)
+        let socket = turn.search == nil && !turn.needsMessage ? state.onLoop.replay.socket : nil
         do throws(RelayError) {
-            connection.send(try call(request, lane, owner), timeout: Self.untilItLeaves) { [weak self] result in
-                self?.answered(result, turn, queueGeneration, readGeneration)
+            let call = try call(request, lane, owner, socket == nil ? "Read" : "Replay")
+            connection.send(call, timeout: Self.untilItLeaves) { [weak self] result in
+                self?.answered(result, socket, turn, queueGeneration, readGeneration)
             }
         } catch {
             fail(error)
@@ -59,11 +61,13 @@ extension FollowerCore {
             fail(error)
         }
     }
-    private func call(_ request: StreamRead, _ lane: FollowedLane, _ owner: String) throws(RelayError) -> MethodCall {
+    private func call(
+        _ request: StreamRead, _ lane: FollowedLane, _ owner: String, _ method: String = "Read"
+    ) throws(RelayError) -> MethodCall {
         var body = WireWriter()
         try Stream1.write(request, into: &body)
         return MethodCall(
-            to: owner, path: lane.path, interface: Stream1.name, member: "Read",
+            to: owner, path: lane.path, interface: Stream1.name, member: method,
             signature: try Signature(Stream1.readSignature), body: body.bytes)
     }
     func lane(of member: LaneMember) -> FollowedLane? {
@@ -88,15 +92,27 @@ extension FollowerCore {
         }
     }
     private func answered(
-        _ result: Result<BusReply, RelayError>, _ member: LaneMember, _ queueGeneration: Int, _ readGeneration: Int
+        _ result: Result<BusReply, RelayError>, _ socket: ReceivedDescriptor?, _ member: LaneMember,
+        _ queueGeneration: Int, _ readGeneration: Int
     ) {
         // Another owner, or none: the queue is that one's.
         guard state.onLoop.reads.generation == queueGeneration else { return }
-        let result = note(result)
         defer {
             releaseReplies()
             readNext()
         }
+        var result = result
+        if let socket {
+            guard let taken = takeReplay(result, socket, member) else {
+                if member.readGeneration == readGeneration { state.onLoop.reads.ask(member) }
+                return
+            }
+            result = taken
+        } else {
+            member.needsMessage = false
+        }
+        result = note(result)
+        if socket == nil, case .success(let reply) = result { openReplay(afterPage: reply.body.count) }
         guard member.readGeneration == readGeneration, let lane = lane(of: member) else { return }
         do throws(RelayError) {
             let reply = try result.get()

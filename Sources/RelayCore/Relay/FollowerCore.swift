@@ -16,6 +16,7 @@ final class FollowerCore: BusHandler {
     private let follows = Mutex<[String: Set<String>?]>([:])
     let foreign = Atomic<Int>(0)
     let faults = Atomic<Int>(0)
+    let replayedPages = Atomic<Int>(0)
     private let accounts = AccountCache(of: SystemAccounts())
     /// How long after a question that the bus could not answer it is asked again.
     static let patience = Duration.seconds(1)
@@ -176,7 +177,7 @@ final class FollowerCore: BusHandler {
             perform(lane.transport.ended(), lane)
         }
         rings.thread = nil
-        state.onLoop.reads.forgetOwner()
+        forgetReads()
         releaseReplies()
         if state.onLoop.isInvalidated { return }
         tell(state.onLoop.wasActive ? .interrupted : .connecting)
@@ -222,7 +223,7 @@ final class FollowerCore: BusHandler {
                 perform(lane.transport.ended(), lane)
             }
             rings.thread = nil
-            state.onLoop.reads.forgetOwner()
+            forgetReads()
             releaseReplies()
             tell(state.onLoop.wasActive ? .interrupted : .connecting)
         }

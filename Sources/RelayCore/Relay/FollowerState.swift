@@ -19,6 +19,7 @@ struct FollowerState {
     /// The same; few.
     var lanesInOrder: [FollowedLane] = []
     var reads = ReadQueue<LaneMember>()
+    var replay = ReplayLine.unused
     var pages = PageReader()
     var told = EventRelay.State.connecting
     var wasActive = false

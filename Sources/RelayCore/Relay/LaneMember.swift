@@ -41,6 +41,8 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
     var readGeneration = 0
     /// Where the page begins that is waited for.
     var readAfter: UInt64 = 0
+    /// Its next page has a large event, for which a socket has no room.
+    var needsMessage = false
     /// The service has no room for another page: its answer is waited for.
     var isPaused = false
     @exclusivity(unchecked) var hasTick = false
@@ -88,6 +90,7 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
         // The lane's numbers are the next owner's.
         tokens = []
         (isAnswered, isPaused, hasToldRefusal, toldMissing) = (false, false, false, [])
+        needsMessage = false
         search = search.map { TimeSearch($0.time) }
     }
     func answered(_ attachment: Attachment) {

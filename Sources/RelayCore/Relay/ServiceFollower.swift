@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Follows a service's name and the streams of its interfaces, without knowing their Swift types.
 ///
 /// - Order: events, gaps and states come in one order, each in its place; calls are sent in the order of `call` and `follow`.
@@ -114,4 +116,6 @@ package final class ServiceFollower: Sendable {
     package var foreignSignals: Int { core.foreignSignals }
     /// Rings that held what no ring holds: their events have come as signals since.
     package var ringFaults: Int { core.ringFaults }
+    /// Pages of the journal that came through a socket, and not through the bus.
+    package var replayedPages: Int { core.replayedPages.load(ordering: .relaxed) }
 }

@@ -10,6 +10,12 @@ extension ServiceCore {
         case "Read":
             guard hasSignature(Stream1.readSignature, call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.read(call, interface, connection) }
+        case "OpenReplay":
+            guard hasSignature(Stream1.openReplaySignature, call, connection) else { return }
+            ifPermitted(call, interface, connection) { $0.openReplay(call, connection) }
+        case "Replay":
+            guard hasSignature(Stream1.readSignature, call, connection) else { return }
+            ifPermitted(call, interface, connection) { $0.replay(call, interface, connection) }
         case "OpenRing":
             guard hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.openRing(call, interface, connection) }

@@ -18,6 +18,7 @@ final class ServiceCore: BusHandler {
         var receipts: [String: RingReceipt] = [:]
         var handouts = RingHandouts<RingRequest>()
         var hasHandoutTimer = false
+        var replays = ReplaySockets()
     }
     private enum End {
         case running
@@ -193,6 +194,7 @@ final class ServiceCore: BusHandler {
         state.onLoop.features[change.name] = nil
         queues.depart(change.name)
         closeRings(of: change.name)
+        state.onLoop.replays.depart(change.name)
         limits.withLock { $0.depart(change.name) }
         forgetReplies(to: change.name)
         for lane in lanes { lane.depart(change.name) }

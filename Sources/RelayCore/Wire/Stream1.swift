@@ -24,6 +24,11 @@ package enum Stream1 {
                     .init("epoch", "t"), .init("events", "a(suv)"), .init("oldest", "t"), .init("through", "t"),
                     .init("head", "t"), .init("token", "t"),
                 ]),
+            .init("OpenReplay", in: [.init("socket", "h")]),
+            .init(
+                "Replay",
+                in: [.init("names", "as"), .init("after", "t"), .init("limit", "u"), .init("token", "t")],
+                out: [.init("bytes", "u"), .init("token", "t")]),
             .init("OpenRing", out: [.init("ring", "h"), .init("waitPage", "h")]),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
             .init("Status", out: [.init("status", "a{sv}")]),
@@ -43,6 +48,8 @@ package enum Stream1 {
     package static let readSignature = "astut"
     package static let pageSignature = "ta(suv)tttt"
     package static let openRingSignature = "hh"
+    package static let openReplaySignature = "h"
+    package static let replaySignature = "ut"
     package static let statusSignature = "a{sv}"
     package static let headSignature = "tta{st}"
     package static let schemasSignature = "a{u(sas)}"

@@ -1,0 +1,67 @@
+import Glibc
+
+/// The sockets into which pages are written for peers that gave one, as a value: one for each peer.
+///
+/// A page that goes through the bus is copied and checked by its daemon, 2 KiB at a time. A socket has none of that, and unlike
+/// memory that is shared it can neither be cut short under its user nor hold up who writes: what has no room is an error.
+struct ReplaySockets {
+    static let perUser = 64
+    static let together = 256
+    private struct Entry {
+        let user: UInt32?
+        let socket: ReplaySocket
+    }
+    private var entries: [String: Entry] = [:]
+
+    var count: Int { entries.count }
+
+    /// Takes a peer's socket, in place of the one that it gave before. Returns why not, if there are too many.
+    mutating func add(_ socket: ReplaySocket, of peer: String, user: UInt32?) -> String? {
+        if entries[peer] == nil {
+            let ofUser = entries.values.count { $0.user == user }
+            if ofUser >= Self.perUser { return "the peers of this user have \(ofUser) sockets for replays: use Read" }
+            if count >= Self.together { return "there are \(count) sockets for replays: use Read" }
+        }
+        entries[peer] = Entry(user: user, socket: socket)
+        return nil
+    }
+    func socket(of peer: String) -> ReplaySocket? { entries[peer]?.socket }
+    /// Gives a socket up, unless the peer has given another one since.
+    mutating func remove(_ socket: ReplaySocket, of peer: String) {
+        if entries[peer]?.socket === socket { entries[peer] = nil }
+    }
+    mutating func depart(_ peer: String) { entries[peer] = nil }
+}
+
+/// One peer's socket. On any thread; one page at a time, as a peer has one only.
+///
+/// Its options are the peer's to set: to set one takes a lock that the peer can hold while it sleeps. Neither to ask for its kind nor
+/// to write does.
+final class ReplaySocket: Sendable {
+    private let descriptor: ReceivedDescriptor
+
+    /// Throws `.invalidArgument` for what is no stream socket of this machine: only of those it is known that a write never waits.
+    init(_ descriptor: ReceivedDescriptor) throws(RelayError) {
+        let (domain, type) = (Self.option(SO_DOMAIN, descriptor), Self.option(SO_TYPE, descriptor))
+        guard domain == AF_UNIX, type == Int32(SOCK_STREAM.rawValue) else {
+            throw RelayError(.invalidArgument, "OpenReplay takes a stream socket of the domain AF_UNIX")
+        }
+        self.descriptor = descriptor
+    }
+    private static func option(_ name: Int32, _ descriptor: ReceivedDescriptor) -> Int32? {
+        var (value, size): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+        return getsockopt(descriptor.number, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+    }
+    /// Writes all of it, without waiting. False: there was no room, or nobody reads any more; then it is of no use any more.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+            let count = send(descriptor.number, rest.baseAddress, rest.count, flags)
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        }
+        return true
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import RelayTestKit
+import TestTraits
+import Testing
+
+@testable import RelayCore
+
+/// Pages through a socket: `OpenReplay` and `Replay`.
+@Suite("Replays through a socket", .heavy, .tags(.g2)) struct ReplayTests {
+    private static func ends(_ type: __socket_type = SOCK_STREAM) throws -> (
+        ours: ReceivedDescriptor, theirs: ReceivedDescriptor
+    ) {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        var room: Int32 = 512 << 10
+        setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+        return (ReceivedDescriptor(ends[0]), ReceivedDescriptor(ends[1]))
+    }
+    private static func offer(_ descriptor: ReceivedDescriptor, _ desk: DurableDesk, by peer: BusStranger? = nil)
+        async throws
+    {
+        var call = MethodCall(
+            to: DurableDesk.name, path: DurableDesk.path, interface: Stream1.name, member: "OpenReplay")
+        call.descriptors = [descriptor]
+        _ = try await (peer ?? desk.peer).connection.call(call)
+    }
+    private static func replay(
+        _ desk: DurableDesk, after: UInt64 = 0, token: UInt64 = 0, by peer: BusStranger? = nil
+    ) async throws -> (bytes: Int, token: UInt64) {
+        var call = try DurableDesk.request(after: after, token: token)
+        call.member = "Replay"
+        return try await (peer ?? desk.peer).connection.call(call).read(Stream1.replaySignature) {
+            (Int(try $0.uint32()), try $0.uint64())
+        }
+    }
+    private static func read(_ count: Int, _ socket: ReceivedDescriptor) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = recv(socket.number, &bytes, count, Int32(MSG_DONTWAIT) | Int32(MSG_WAITALL))
+        return Array(bytes.prefix(max(0, read)))
+    }
+    private static func code(_ body: () async throws -> Void) async -> RelayError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch { return (error as? RelayError)?.code }
+    }
+
+    @Test("G2: a page in the socket is what Read answers, and its token counts for both") func same() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(contentsOf: (1...5).map { Booked(number: $0, text: "text \($0)") })
+        #expect(await Self.code { _ = try await Self.replay(desk) } == .conflict, "there is no socket yet")
+        let (ours, theirs) = try Self.ends()
+        try await Self.offer(theirs, desk)
+        let answer = try await Self.replay(desk, after: 2)
+        let bytes = Self.read(answer.bytes, ours)
+        let page = try ReadPage(BusReply(sender: "", signature: Stream1.pageSignature, body: bytes))
+        #expect(page.sequences == [3, 4, 5] && page.page.token == answer.token && page.page.through == 5)
+        #expect(await Self.code { _ = try await desk.read(after: 2) } == .limitsExceeded, "the page is not proved")
+        let read = try await desk.read(after: 2, token: answer.token)
+        #expect(read.events == page.events && read.count == answer.bytes)
+        #expect(try await Self.replay(desk, after: 5, token: read.page.token).token != 0)
+        try await desk.stop()
+    }
+    @Test("what is no stream socket is refused, and so are too many") func refused() async throws {
+        let desk = try await DurableDesk()
+        let (_, datagrams) = try Self.ends(SOCK_DGRAM)
+        #expect(await Self.code { try await Self.offer(datagrams, desk) } == .invalidArgument)
+        let file = ReceivedDescriptor(open("/dev/null", O_RDWR | O_CLOEXEC))
+        #expect(await Self.code { try await Self.offer(file, desk) } == .invalidArgument)
+        let call = MethodCall(
+            to: DurableDesk.name, path: DurableDesk.path, interface: Stream1.name, member: "OpenReplay")
+        #expect(await Self.code { _ = try await desk.peer.connection.call(call) } == .invalidArgument)
+        var sockets = ReplaySockets()
+        for number in 0..<ReplaySockets.perUser {
+            #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.\(number)", user: 7) == nil)
+        }
+        #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.64", user: 7)?.contains("64 sockets") == true)
+        #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.5", user: 7) == nil, "in place of its first")
+        #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.64", user: 8) == nil)
+        sockets.depart(":1.5")
+        #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.65", user: 7) == nil)
+        try await desk.stop()
+    }
+    @Test("a socket that is full, or of which nobody reads, is given up; Read goes on") func full() async throws {
+        let desk = try await DurableDesk()
+        let text = String(repeating: "x", count: 60_000)
+        try await desk.service.publish(contentsOf: (1...4).map { Booked(number: $0, text: text) })
+        let (ours, theirs) = try Self.ends()
+        try await Self.offer(theirs, desk)
+        // Nothing is read: its pages stay in the socket, until one has no room.
+        var token: UInt64 = 0
+        var pages = 0
+        let code = await Self.code {
+            for _ in 0..<16 {
+                token = try await Self.replay(desk, token: token).token
+                pages += 1
+            }
+        }
+        #expect(code == .conflict && pages > 0, "\(pages)")
+        #expect(await Self.code { _ = try await Self.replay(desk) } == .conflict, "it is given up")
+        #expect(try await desk.read(after: 0).sequences == [1, 2, 3, 4])
+        withExtendedLifetime(ours) {}
+        let gone = try await BusStranger.join(desk.bus.bus)
+        try await Self.offer(try Self.ends().theirs, desk, by: gone)
+        #expect(await Self.code { _ = try await Self.replay(desk, by: gone) } == .conflict)
+        try await desk.stop()
+    }
+    @Test("G2: a relay reads a long past through its socket, large events by Read, all in order")
+    func relay() async throws {
+        let desk = try await DurableDesk()
+        let (short, long) = (String(repeating: "x", count: 1_000), String(repeating: "y", count: 600_000))
+        // Some pages, one with a single large event, and more pages.
+        try await desk.service.publish(contentsOf: (1...1_000).map { Booked(number: $0, text: short) })
+        try await desk.service.publish(Booked(number: 1_001, text: long))
+        try await desk.service.publish(contentsOf: (1_002...2_000).map { Booked(number: $0, text: short) })
+        let relay = try PositionedTests.relay(desk.bus)
+        let seen = Log<Int64>()
+        let subscription = try relay.subscribe(to: Booked.self, from: .beginning) { event in
+            seen.add(event.text.utf8.count == (event.number == 1_001 ? 600_000 : 1_000) ? event.number : -1)
+        }
+        relay.activate()
+        #expect(await eventually { seen.count == 2_000 })
+        #expect(seen.values == Array(1...2_000))
+        #expect(relay.follower.replayedPages >= 3)
+        try await desk.service.publish(Booked(number: 2_001, text: short))
+        #expect(await eventually { seen.count == 2_001 })
+        subscription.cancel()
+        try await desk.stop()
+    }
+}
