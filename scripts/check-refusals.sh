@@ -13,7 +13,7 @@ fi
 export SWIFT_BACKTRACE=enable=no
 # The C modules that RelayCore is built on, as SwiftPM gives them to a client.
 read -ra dbus <<<"$(pkg-config --cflags-only-I dbus-1)"
-clang=(-I Sources/CDBus -Xcc "-fmodule-map-file=$modules/../CRelayShims.build/module.modulemap")
+clang=(-I Sources/CDBus -I Sources/CSQLite -Xcc "-fmodule-map-file=$modules/../CRelayShims.build/module.modulemap")
 for flag in "${dbus[@]}"; do clang+=(-Xcc "$flag"); done
 failed=0
 count=0

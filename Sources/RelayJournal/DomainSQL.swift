@@ -3,7 +3,9 @@ import RelayCore
 
 /// The domain's way to the database: its statements, and what they may not do.
 final class DomainSQL {
+    enum Access { case readingAndWriting, reading }
     private let database: Database
+    fileprivate let access: Access
     private var statements: [String: Statement] = [:]
     /// So many texts are kept prepared. A program has fewer, unless it writes values into them.
     private static let capacity = 256
@@ -12,8 +14,8 @@ final class DomainSQL {
     /// Whether the statement that is compiled is an ALTER TABLE.
     fileprivate var isAltering = false
 
-    init(_ database: Database) {
-        self.database = database
+    init(_ database: Database, access: Access = .readingAndWriting) {
+        (self.database, self.access) = (database, access)
         // Unretained: `detach` takes it back before this goes.
         sqlite3_set_authorizer(database.handle, authorize, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -81,6 +83,13 @@ private func authorize(
     let domain = Unmanaged<DomainSQL>.fromOpaque(context).takeUnretainedValue()
     if !domain.isAsking { return SQLITE_OK }
     if action == SQLITE_ALTER_TABLE { domain.isAltering = true }
+    if domain.access == .reading {
+        return switch action {
+        case SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: SQLITE_OK
+        case SQLITE_READ: isOurs(first) ? SQLITE_DENY : SQLITE_OK
+        default: SQLITE_DENY
+        }
+    }
     switch action {
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT, SQLITE_ATTACH, SQLITE_DETACH, SQLITE_PRAGMA: return SQLITE_DENY
     // Its arguments are names of functions.

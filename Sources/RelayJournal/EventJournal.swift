@@ -51,7 +51,7 @@ public final class EventJournal: EventLog {
                 reader.stop()
                 throw error
             }
-            storage = JournalStorage(writer, reader, path: file.path)
+            storage = JournalStorage(writer, reader, SnapshotReaders(file), path: file.path)
         } catch let error as SQLiteError {
             throw file.refusal(error)
         }
@@ -63,7 +63,7 @@ public final class EventJournal: EventLog {
     /// Runs a unit of work, and commits its state and events together; returns when they are on disk and the events have left.
     ///
     /// What `body` throws undoes this unit alone, and is rethrown. Units that came while the disk was busy share a commit, not
-    /// a fate.
+    /// a fate; but when that commit fails, all of them get its error: what a unit was refused on may never have been.
     ///
     /// - Isolation: `body` runs on the journal's thread or on one of the cooperative pool (see `EventJournal`); never on its caller's
     ///   actor. It keeps all others waiting: no waiting in it, least of all for another unit.
@@ -77,7 +77,46 @@ public final class EventJournal: EventLog {
         try await storage.unitOfWork(body)
     }
 
-    /// Finishes what was handed over, moves everything into the one file, and gives the directory free. Later units are
-    /// refused with `Unavailable`. Also done when the journal and its service are released.
+    /// Runs a unit of work as `unitOfWork(_:)` does; a refusal is reported by events of the same transaction.
+    ///
+    /// When `body` throws a `Refusal`, all that it did is undone, `onRefusal` publishes what reports it, the transaction is
+    /// committed, the events leave, and then the refusal is thrown. Nothing of other units comes between the state that was
+    /// refused on and these events. Other errors of `body` are rethrown as they are, and `onRefusal` is not called.
+    ///
+    /// - Isolation: `onRefusal` runs where `body` does.
+    /// - Loss: after a crash there are either all of the refusal's events or none; the caller learns of the refusal only after
+    ///   they are on disk. When they cannot be published or committed, that error is thrown in place of the refusal.
+    @discardableResult
+    public func unitOfWork<Result, Refusal: Error>(
+        _ body: sending @escaping (inout UnitOfWork) throws -> sending Result,
+        onRefusal: sending @escaping (Refusal, inout RefusalEvents) throws -> Void
+    ) async throws -> sending Result {
+        try await storage.unitOfWork(body) { error, events in
+            if let refusal = error as? Refusal { try onRefusal(refusal, &events) }
+        }
+    }
+
+    /// Reads the domain's tables as of one moment, without holding up units of work; from any task, command handlers included.
+    ///
+    ///     let jobs = try await journal.read { snapshot in
+    ///         (at: try snapshot.position(of: Printing1.self), titles: try snapshot.query("SELECT title FROM jobs") { $0.text(0) })
+    ///     }
+    ///
+    /// - Order: it sees every unit that returned before it was called.
+    /// - Isolation: `body` runs on one of two threads of the journal's own, never on its caller's actor. Further reads wait
+    ///   until one is free. Keep it short: while it runs, the write-ahead log cannot be cut, and grows.
+    /// - Loss: none: it changes nothing, and may be repeated.
+    /// - Cancellation: a read that was handed over runs, whatever becomes of the task that waits for it. `close` interrupts it:
+    ///   its query throws `Unavailable`.
+    ///
+    /// Throws `Unavailable` when the journal has failed or is closed, and what `body` throws.
+    public func read<Result>(
+        _ body: sending @escaping (inout JournalSnapshot) throws -> sending Result
+    ) async throws -> sending Result {
+        try await storage.snapshot(body)
+    }
+
+    /// Finishes what was handed over, moves everything into the one file, and gives the directory free. Reads are interrupted;
+    /// later units and reads are refused with `Unavailable`. Also done when the journal and its service are released.
     public func close() { storage.close() }
 }

@@ -4,8 +4,15 @@ import RelayCore
 struct GroupOutcome {
     /// Their places in what was asked for.
     let range: Range<Int>
-    /// Whose units failed by themselves, by rising place.
-    var failures: [(place: Int, error: any Error)] = []
+    /// A unit that failed by itself.
+    struct Failure {
+        let place: Int
+        let error: any Error
+        /// Whether the group was doomed when it failed: it may be the cause.
+        let isOfDoom: Bool
+    }
+    /// By rising place.
+    var failures: [Failure] = []
     /// Why nothing was committed, if so.
     var doom: RelayError?
 
@@ -19,8 +26,9 @@ struct GroupOutcome {
         }
         var failures = failures[...]
         for place in range {
-            let own = failures.first?.place == place ? failures.removeFirst().error : nil
-            works[place].finish(own ?? doom)
+            let own = failures.first?.place == place ? failures.removeFirst() : nil
+            // What a unit was refused on was never committed, nor were the events that reported it.
+            works[place].finish(doom != nil && own?.isOfDoom != true ? doom : own?.error ?? doom)
         }
     }
 }

@@ -9,7 +9,7 @@ extension JournalEngine {
         /// What is to be called when it is on disk.
         var volatile: [@Sendable () -> Void] = []
         /// Whose units failed by themselves, by their places in what was asked for.
-        var failures: [(place: Int, error: any Error)] = []
+        var failures: [GroupOutcome.Failure] = []
         /// Why nothing of it can be committed: to whoever caused it, and to all others.
         var doom: (own: RelayError, others: RelayError)?
         /// The closure that runs.
@@ -51,7 +51,9 @@ extension JournalEngine {
         var end = start
         group.time = Timestamp.now.microseconds
         repeat {
-            if let failure = perform(&works[end]) { group.failures.append((end, failure)) }
+            if let error = perform(&works[end]) {
+                group.failures.append(.init(place: end, error: error, isOfDoom: group.doom != nil))
+            }
             end += 1
         } while group.doom == nil && (end < works.count || more(&works)) && !works[end].isCall
         do {
@@ -104,20 +106,37 @@ extension JournalEngine {
             try body.run(in: &unit)
         } catch { failure = error }
         if let doom = group.doom { return failure ?? doom.own }
-        if failure == nil && group.isSaved && database.hasOpenForeignKeys {
+        if let failure { return endSavepoint(isUndone: true) ?? report(failure, of: body) ?? failure }
+        if group.isSaved && database.hasOpenForeignKeys {
             failure = RelayError(.conflict, "\(file.path): FOREIGN KEY constraint failed; the unit was undone")
+        } else {
+            failure = take(group.events)
         }
-        if failure == nil { failure = take(group.events) }
-        if group.doom == nil && group.isSaved {
-            do {
-                if failure != nil { try sql.restore.run() }
-                try sql.release.run()
-            } catch {
-                doom(error)
-                return failure ?? group.doom?.own
-            }
+        if group.doom != nil { return failure }
+        return endSavepoint(isUndone: failure != nil) ?? failure
+    }
+    /// Keeps or undoes what the unit did. Returns why that cannot be: then the group is doomed.
+    private func endSavepoint(isUndone: Bool) -> RelayError? {
+        if !group.isSaved { return nil }
+        group.isSaved = false
+        do {
+            if isUndone { try sql.restore.run() }
+            try sql.release.run()
+        } catch {
+            doom(error)
+            return group.doom?.own
         }
-        return failure
+        return nil
+    }
+    /// Gives the events that report a refusal their places. Returns what takes the refusal's place, if they have none.
+    private func report(_ refusal: any Error, of body: any UnitBody) -> (any Error)? {
+        // The unit's own: undone with it.
+        group.events = []
+        do {
+            var events = RefusalEvents(self)
+            try body.report(refusal, in: &events)
+        } catch { return error }
+        return take(group.events)
     }
     func publish<E: DomainEvent>(_ event: E) throws {
         guard let encoder else {

@@ -4,16 +4,18 @@ import RelayCore
 final class JournalStorage: EventLogStorage {
     let writer: JournalWriter
     private let reader: JournalReader
+    private let snapshots: SnapshotReaders
 
     private let path: String
 
-    init(_ writer: JournalWriter, _ reader: JournalReader, path: String) {
-        (self.writer, self.reader, self.path) = (writer, reader, path)
+    init(_ writer: JournalWriter, _ reader: JournalReader, _ snapshots: SnapshotReaders, path: String) {
+        (self.writer, self.reader, self.snapshots, self.path) = (writer, reader, snapshots, path)
     }
     deinit { close() }
 
     func close() {
         // The writer last: who closes the file last moves the WAL into it.
+        snapshots.stop()
         reader.stop()
         writer.stop()
     }
@@ -59,12 +61,23 @@ final class JournalStorage: EventLogStorage {
         }
     }
     func unitOfWork<Result>(
-        _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
+        _ body: sending @escaping (inout UnitOfWork) throws -> sending Result,
+        report: sending @escaping (any Error, inout RefusalEvents) throws -> Void = { _, _ in }
     ) async throws -> sending Result {
-        let work = UnitWork(body)
+        let work = UnitWork(body, report)
         return try await withUnsafeThrowingContinuation { continuation in
             work.continuation = continuation
             writer.submit(.unit(work))
+        }
+    }
+    func snapshot<Result>(
+        _ body: sending @escaping (inout JournalSnapshot) throws -> sending Result
+    ) async throws -> sending Result {
+        if let failure = writer.failure { throw JournalEngine.unavailable(path, failure) }
+        let work = SnapshotWork(body)
+        return try await withUnsafeThrowingContinuation { continuation in
+            work.continuation = continuation
+            snapshots.submit(work)
         }
     }
     func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void) {

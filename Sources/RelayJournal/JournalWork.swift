@@ -19,24 +19,23 @@ enum JournalWork: Sendable {
 protocol UnitBody: AnyObject, Sendable {
     /// Runs the closure, once, with the engine. Throws what it throws.
     func run(in unit: inout UnitOfWork) throws
+    /// Publishes what reports the closure's error, after the unit was undone. Throws why that cannot be.
+    func report(_ failure: any Error, in events: inout RefusalEvents) throws
     /// Lets the caller go on, with the closure's result, or with why it counts for nothing.
     func finish(_ failure: (any Error)?)
 }
 
-final class UnitWork<Result>: UnitBody, @unchecked Sendable {  // Handed over and back, never shared.
-    private var body: ((inout UnitOfWork) throws -> sending Result)?
-    private var result: Result?
+extension UnitBody {
+    func report(_ failure: any Error, in events: inout RefusalEvents) {}
+}
+
+/// A result that somebody waits for, and that another thread makes.
+class AwaitedWork<Result>: @unchecked Sendable {  // Handed over and back, never shared.
+    var result: Result?
     /// Set before it is handed over.
     var continuation: UnsafeContinuation<Result, any Error>?
 
-    init(_ body: sending @escaping (inout UnitOfWork) throws -> sending Result) { self.body = body }
-
-    func run(in unit: inout UnitOfWork) throws {
-        guard let body else { return }
-        // What it captured is released here, before the caller goes on.
-        self.body = nil
-        result = try body(&unit)
-    }
+    /// Lets the caller go on, with the result, or with why it counts for nothing.
     func finish(_ failure: (any Error)?) {
         // Its one way out: nothing of it stays here. (The compiler cannot see that of a stored value.)
         nonisolated(unsafe) let result = result
@@ -49,5 +48,30 @@ final class UnitWork<Result>: UnitBody, @unchecked Sendable {  // Handed over an
             continuation?.resume(
                 throwing: RelayError(.internalFailure, "a unit of work ended without a result", mayHaveRun: true))
         }
+    }
+}
+
+final class UnitWork<Result>: AwaitedWork<Result>, UnitBody, @unchecked Sendable {
+    private var body: ((inout UnitOfWork) throws -> sending Result)?
+    private var reporting: ((any Error, inout RefusalEvents) throws -> Void)?
+
+    init(
+        _ body: sending @escaping (inout UnitOfWork) throws -> sending Result,
+        _ reporting: sending @escaping (any Error, inout RefusalEvents) throws -> Void
+    ) {
+        (self.body, self.reporting) = (body, reporting)
+    }
+
+    func run(in unit: inout UnitOfWork) throws {
+        guard let body else { return }
+        // What it captured is released here, before the caller goes on.
+        self.body = nil
+        result = try body(&unit)
+    }
+    func report(_ failure: any Error, in events: inout RefusalEvents) throws { try reporting?(failure, &events) }
+    override func finish(_ failure: (any Error)?) {
+        // As what the other one captured.
+        reporting = nil
+        super.finish(failure)
     }
 }

@@ -4,8 +4,9 @@ public import RelayCore
 ///
 /// - Order: statements and events in the order of the calls; events are visible, on any lane, after the commit.
 /// - Isolation: one runs at a time, on a thread that the journal chooses. It cannot be kept, copied or sent elsewhere.
-/// - Loss: what the closure throws undoes this unit alone. An error of a statement undoes that statement alone, when the
-///   closure catches it; after one of the disk's the whole unit is undone, whatever the closure makes of it.
+/// - Loss: what the closure throws undoes this unit alone, with its events; `EventJournal.unitOfWork(_:onRefusal:)` can report it.
+///   An error of a statement undoes that statement alone, when the closure catches it; after one of the disk's the whole unit is
+///   undone, whatever the closure makes of it.
 public struct UnitOfWork: ~Copyable, EventSink {
     private let engine: JournalEngine
     init(_ engine: JournalEngine) { self.engine = engine }

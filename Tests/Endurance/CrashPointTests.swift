@@ -28,7 +28,7 @@ import Testing
             relay.activate()
             for label in ["Attic", "Cellar"] { _ = try await site.ask(relay, OrderBox(label: label, capacity: 20)) }
             for title in ["Lamp", "Globe", "Sled"] { _ = try await site.ask(relay, DistributeItem(title: title)) }
-            let before = try await site.ask(relay, Contents())
+            let before = try await site.contents(relay)
 
             // Two items are moved, and the box goes: a unit of three events.
             try site.arm()
@@ -46,10 +46,11 @@ import Testing
             site.disarm()
 
             let next = try await site.startService()
-            let after = try await site.ask(relay, Contents())
-            let moved = before.boxes.flatMap(\.items).sorted { $0.itemID < $1.itemID }
-            let done = [Contents.Box(boxID: 2, capacity: 20, title: "Cellar", items: moved)]
-            #expect(after == (end.hasHappened ? Contents.Reply(boxes: done) : before))
+            let after = try await site.contents(relay)
+            let done = Warehouse(
+                boxes: [.init(boxID: 2, capacity: 20, title: "Cellar")],
+                items: before.items.map { .init(itemID: $0.itemID, boxID: 2, title: $0.title) })
+            #expect(after == (end.hasHappened ? done : before))
             // It goes on where it stood.
             _ = try await site.ask(relay, OrderBox(label: "Garage", capacity: 5))
             relay.invalidate()
@@ -59,6 +60,38 @@ import Testing
             ).check()
             #expect(head == (end.hasHappened ? 9 : 6))
             #expect(live.account.first == 1)
+        }
+    }
+
+    @Test(
+        "a service that ends at a step of a refusal has published its event before it answers, or neither",
+        arguments: [End.beforeCommit, .afterCommit])
+    func refusal(_ end: End) async throws {
+        try await Site.with { site in
+            let service = try await site.startFaultyService("--fault", end.rawValue)
+            let first = Watcher(site, "--since", "start")
+            try first.start()
+            let relay = try site.relay(Relocation1.self)
+            relay.activate()
+            _ = try await site.ask(relay, OrderBox(label: "Attic", capacity: 20))
+            try site.arm()
+            do throws(CommandError<RemoveBox.Failure>) {
+                try await relay.call(RemoveBox(boxID: 9))
+                Issue.record("it was answered")
+            } catch {
+                guard case .relay(let reason) = error else { throw error }
+                #expect(reason.code == .unavailable && reason.mayHaveRun, "\(reason)")
+            }
+            let outcome = await service.outcome()
+            #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
+            site.disarm()
+
+            let next = try await site.startService()
+            relay.invalidate()
+            let head = try await Finale(
+                site: site, service: next, drivers: [], watchers: [.init(watcher: first, name: "first")]
+            ).check()
+            #expect(head == (end.hasHappened ? 2 : 1))
         }
     }
 
@@ -84,7 +117,7 @@ import Testing
             site.disarm()
 
             let next = try await site.startService()
-            let items = try await site.ask(relay, Contents()).boxes.flatMap(\.items).map(\.title)
+            let items = try await site.contents(relay).items.map(\.title)
             #expect(items == [] || items == ["Lamp"])
             _ = try await site.ask(relay, DistributeItem(title: "Globe"))
             relay.invalidate()

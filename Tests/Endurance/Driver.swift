@@ -99,13 +99,11 @@ struct Driver {
         case .refused(.noRoom): wantsRoom = true
         case .refused(let failure): throw Self.unexpected("DistributeItem '\(title)'", failure)
         case .lost:
-            let found = try await contents().boxes.lazy.compactMap { box in
-                box.items.first { $0.title == title }.map { (box.boxID, $0.itemID) }
-            }.first
+            let found = try await contents().items.first { $0.title == title }
             count(ran: found != nil)
-            guard let (boxID, itemID) = found else { return }
-            memory.items[itemID] = Item(title: title, boxID: boxID)
-            memory.facts.append(.distributed(title: title, itemID: itemID, boxID: nil))
+            guard let found else { return }
+            memory.items[found.itemID] = Item(title: title, boxID: found.boxID)
+            memory.facts.append(.distributed(title: title, itemID: found.itemID, boxID: nil))
         }
     }
     private mutating func removeItem(_ itemID: Int64) async throws {
@@ -169,16 +167,18 @@ struct Driver {
         }
     }
     /// Changes nothing, and may be asked as often as it takes.
-    private mutating func contents() async throws -> Contents.Reply {
-        while true {
-            switch try await attempt(Contents()) {
-            case .done(let reply): return reply
+    private mutating func contents() async throws -> Warehouse {
+        var inventory = Relocation.Inventory()
+        while !inventory.isWhole {
+            switch try await attempt(Contents(after: inventory.next)) {
+            case .done(let page): inventory.add(page)
             case .refused, .lost: continue
             }
         }
+        return Warehouse(inventory)
     }
     private mutating func place(of itemID: Int64) async throws -> Int64? {
-        try await contents().boxes.first { $0.items.contains { $0.itemID == itemID } }?.boxID
+        try await contents().items.first { $0.itemID == itemID }?.boxID
     }
     private mutating func count(ran: Bool) {
         if ran { figures.lostAndRan += 1 } else { figures.lostAndDidNot += 1 }

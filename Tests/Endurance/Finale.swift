@@ -26,7 +26,7 @@ struct Finale {
     func check() async throws -> UInt64 {
         let relay = try site.relay(Relocation1.self)
         relay.activate()
-        let contents = try await site.ask(relay, Contents())
+        let contents = try await site.contents(relay)
         relay.invalidate()
         let journal = "\(site.stateDirectory)/journal.sqlite"
         let head = try JournalFile(journal).events(of: Relocation1.name).last?.sequence ?? 0
@@ -50,14 +50,14 @@ struct Finale {
         return head
     }
 
-    private func checkJournal(_ path: String, _ contents: Contents.Reply, _ head: UInt64) throws {
+    private func checkJournal(_ path: String, _ contents: Warehouse, _ head: UInt64) throws {
         let file = try JournalFile(path)
         #expect(try file.integrity() == ["ok"])
         #expect(try file.contents() == contents)
         let sequences = try file.events(of: Relocation1.name).map(\.sequence)
         #expect(sequences == Array(1...head), "the journal's sequences have holes")
     }
-    private func checkStory(_ told: WatcherAccount, _ contents: Contents.Reply, _ head: UInt64) {
+    private func checkStory(_ told: WatcherAccount, _ contents: Warehouse, _ head: UInt64) {
         #expect(told.fault(from: 1, through: head) == nil, "history")
         #expect(told.gaps.isEmpty, "history")
         let story = Story(told.texts)

@@ -1,6 +1,7 @@
 import CSQLite
 import RelayCore
 import Relocation
+import TestSupport
 
 /// A journal's file, read by SQLite alone: none of our code stands between.
 final class JournalFile {
@@ -26,16 +27,14 @@ final class JournalFile {
     /// What SQLite finds wrong with the file; "ok" if nothing.
     func integrity() throws -> [String] { try rows("PRAGMA integrity_check") { $0.text(0) } }
     /// The tables of the state.
-    func contents() throws -> Contents.Reply {
-        let items = try rows("SELECT box_id, id, title FROM relocation_items ORDER BY id") {
-            (boxID: $0.integer(0), item: Contents.Item(itemID: $0.integer(1), title: $0.text(2)))
-        }
-        let boxes = try rows("SELECT id, capacity, title FROM relocation_boxes ORDER BY id") { row in
-            let id = row.integer(0)
-            let inside = items.filter { $0.boxID == id }.map(\.item)
-            return Contents.Box(boxID: id, capacity: Int32(row.integer(1)), title: row.text(2), items: inside)
-        }
-        return Contents.Reply(boxes: boxes)
+    func contents() throws -> Warehouse {
+        Warehouse(
+            boxes: try rows("SELECT id, capacity, title FROM relocation_boxes") {
+                Contents.Box(boxID: $0.integer(0), capacity: Int32($0.integer(1)), title: $0.text(2))
+            },
+            items: try rows("SELECT id, box_id, title FROM relocation_items") {
+                Contents.Item(itemID: $0.integer(0), boxID: $0.integer(1), title: $0.text(2))
+            })
     }
     func events(of interface: String) throws -> [Row] {
         let sql = """

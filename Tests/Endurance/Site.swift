@@ -3,6 +3,7 @@ import RelayCore
 import RelayTestKit
 import Relocation
 import Synchronization
+import TestSupport
 
 /// A bus and a state directory of their own, the programs that run there, and what a test does to them.
 final class Site: Sendable {
@@ -133,6 +134,10 @@ final class Site: Sendable {
         let path = "\(stateDirectory)/journal.sqlite"
         if access(path, F_OK) != 0 { return 0 }
         return try JournalFile(path).events(of: Relocation1.name).last?.sequence ?? 0
+    }
+    /// All boxes and items, by as many pages as it takes.
+    func contents(_ relay: EventRelay) async throws -> Warehouse {
+        try await Warehouse { try await ask(relay, $0) }
     }
     /// Who has the service's name.
     func owner() async throws -> String {

@@ -33,7 +33,7 @@ struct Story {
 
     /// What a driver was told and did not happen, or happened twice; what stands and is not in `contents`, and the other way
     /// round.
-    func faults(of driver: Driver.Memory, contents: Contents.Reply) -> [String] {
+    func faults(of driver: Driver.Memory, contents: Warehouse) -> [String] {
         var faults = driver.facts.compactMap { missing($0) }
         for (label, boxes) in orders where label.contains(driver.mark) && boxes.count > 1 {
             faults.append("'\(label)' was ordered as boxes \(boxes)")
@@ -42,7 +42,7 @@ struct Story {
             faults.append("'\(title)' was distributed as items \(items.map(\.itemID))")
         }
         let boxes = contents.boxes.filter { $0.title.contains(driver.mark) }
-        let items = contents.boxes.flatMap(\.items).filter { $0.title.contains(driver.mark) }
+        let items = contents.items.filter { $0.title.contains(driver.mark) }
         if Dictionary(boxes.map { ($0.boxID, $0.title) }, uniquingKeysWith: { $1 }) != driver.boxes {
             faults.append("\(driver.name) has the boxes \(driver.boxes), the service \(boxes)")
         }

@@ -10,9 +10,9 @@ import Testing
         3: #"{"event":"ItemProvisioned","fields":{"itemID":2,"boxID":1,"title":"Globe (a 3)"}}"#,
         4: #"{"event":"ItemRemoved","fields":{"itemID":1}}"#,
     ]
-    private let contents = Contents.Reply(boxes: [
-        .init(boxID: 1, capacity: 5, title: "Attic (a 1)", items: [.init(itemID: 2, title: "Globe (a 3)")])
-    ])
+    private let contents = Warehouse(
+        boxes: [.init(boxID: 1, capacity: 5, title: "Attic (a 1)")],
+        items: [.init(itemID: 2, boxID: 1, title: "Globe (a 3)")])
     private var memory: Driver.Memory {
         var memory = Driver.Memory(name: "a")
         memory.boxes = [1: "Attic (a 1)"]
@@ -50,7 +50,10 @@ import Testing
         var more = memory
         more.items[3] = Driver.Item(title: "Sled (a 4)", boxID: 1)
         #expect(!Story(texts).faults(of: more, contents: contents).isEmpty)
-        #expect(!Story(texts).faults(of: memory, contents: Contents.Reply(boxes: [])).isEmpty)
+        #expect(!Story(texts).faults(of: memory, contents: Warehouse()).isEmpty)
+        var early = texts
+        early[5] = #"{"event":"ItemDistributionFailed","fields":{"itemTitle":"Sled (a 4)"}}"#
+        #expect(!Story(early).faults.isEmpty, "there was room")
         var contradicting = texts
         contradicting[5] = #"{"event":"ItemRemoved","fields":{"itemID":1}}"#
         #expect(!Story(contradicting).faults.isEmpty)

@@ -15,9 +15,12 @@ import Testing
         #expect(json.code == 0 && json.output == [#"{"boxID":2}"#], "\(json)")
         let contents = try await service.runCLI("--json", "call", "Contents")
         let boxes =
-            #"{"boxes":[{"boxID":1,"capacity":10,"title":"Kitchen","items":[]},"#
-            + #"{"boxID":2,"capacity":5,"title":"Küche","items":[]}]}"#
-        #expect(contents.code == 0 && contents.output == [boxes], "\(contents)")
+            #","sequence":2,"boxes":[{"boxID":1,"capacity":10,"title":"Kitchen"},"#
+            + #"{"boxID":2,"capacity":5,"title":"Küche"}],"items":[],"next":null}"#
+        #expect(contents.code == 0 && contents.output.joined().hasSuffix(boxes), "\(contents)")
+        let second = try await service.runCLI(
+            "--json", "call", "Contents", #"after={"boxID":1,"itemID":0}"#, "limit=1")
+        #expect(second.output.joined().hasSuffix(#""title":"Küche"}],"items":[],"next":null}"#), "\(second)")
     }
 
     @Test(

@@ -25,7 +25,7 @@ struct WatchersRun {
         service.handle(DistributeItem.self) { _, _ in DistributeItem.Reply(itemID: 0, boxID: 0) }
         service.handle(RemoveBox.self) { _, _ in }
         service.handle(RemoveItem.self) { _, _ in }
-        service.handle(Contents.self) { _, _ in Contents.Reply(boxes: []) }
+        service.handle(Contents.self) { _, _ in Contents.Reply(epoch: 1, sequence: 0, boxes: [], items: [], next: nil) }
         return service
     }
 

@@ -2,6 +2,7 @@
 // What the other files get wrong, done right.
 import Dispatch
 import RelayCore
+import RelayJournal
 import Relocation
 
 enum WindowEvent: Event { case changed(Int, String), closed }
@@ -88,4 +89,14 @@ struct Captured: FixedLayoutEvent {
         self.samples = try FixedArray(copying: samples)
     }
     var mean: UInt64 { samples.reduce(0, &+) / UInt64(samples.count) }
+}
+
+struct Refused: Error {}
+func refuse(_ journal: EventJournal) async throws {
+    try await journal.unitOfWork { unit in
+        try unit.execute("DELETE FROM jobs")
+        throw Refused()
+    } onRefusal: { (_: Refused, events) in
+        try events.publish(BoxRemovalFailed(boxID: 1, reason: "full"))
+    }
 }

@@ -27,6 +27,10 @@ struct BoxRemovalTests {
             }
             let room = others.reduce(0) { $0 + $1.room }
             let places = BoxRemoval.places(for: warehouse[0].items, in: others)
+            // The least loaded ones suffice, as many as there are items.
+            let few = others.filter { $0.room > 0 }.sorted { ($0.itemCount, $0.boxID) < ($1.itemCount, $1.boxID) }
+            let same = BoxRemoval.places(for: warehouse[0].items, in: Array(few.prefix(warehouse[0].items)))
+            if same != places { Issue.record("\(warehouse): \(same as Any) of few, \(places as Any) of all") }
             guard let places else {
                 if room >= warehouse[0].items { Issue.record("\(warehouse): refused, with room for \(room)") }
                 continue

@@ -20,7 +20,7 @@ struct ContractTests {
         "DistributeItem": (["title"], "s", "xx"),
         "RemoveBox": (["boxID"], "x", ""),
         "RemoveItem": (["itemID", "boxID"], "xx", ""),
-        "Contents": ([], "", "a(xisa(xs))"),
+        "Contents": (["after", "limit"], "a(xx)au", "tta(xis)a(xxs)a(xx)"),
     ]
 
     @Test("has every event, with the fields and the D-Bus signature that other languages see")

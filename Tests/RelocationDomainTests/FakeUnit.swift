@@ -29,8 +29,11 @@ struct FakeUnit: ~Copyable, BoxRepository, ItemRepository, EventSink {
     }
     func box(_ id: Int64) -> Box? { storedBoxes.first { $0.id == id } }
     func boxes() -> [Box] { storedBoxes }
-    func boxLoads() -> [BoxLoad] {
-        storedBoxes.map { BoxLoad(boxID: $0.id, capacity: $0.capacity, itemCount: items(inBox: $0.id).count) }
+    func leastLoaded(_ count: Int, except boxID: Int64?) -> [BoxLoad] {
+        storedBoxes.filter { $0.id != boxID }
+            .map { BoxLoad(boxID: $0.id, capacity: $0.capacity, itemCount: items(inBox: $0.id).count) }
+            .filter { $0.room > 0 }.sorted { ($0.itemCount, $0.boxID) < ($1.itemCount, $1.boxID) }
+            .prefix(count).map { $0 }
     }
     mutating func removeBox(_ id: Int64) throws {
         guard box(id) != nil, items(inBox: id).isEmpty else { throw Broken() }

@@ -43,7 +43,7 @@ struct JournalStoreTests {
         for epoch in 1...4 as ClosedRange<UInt64> {
             let journal = try await open(folder, epoch: epoch)
             let commands = RelocationCommands(store: try await JournalStore(journal))
-            #expect(try await commands.handle(Contents()) == model.contents)
+            #expect(try await Warehouse { try await commands.handle($0) } == model.contents)
             for step in 0..<200 {
                 let command = NaiveModel.Request.random(using: &random, boxes: model.lastBoxID, items: model.lastItemID)
                 let (expected, outcome) = (model.run(command), await command.run(on: commands))
@@ -75,14 +75,14 @@ struct JournalStoreTests {
                     try unit.query("SELECT title FROM relocation_boxes WHERE room IS NULL") { $0.text(0) } == [
                         "Kitchen"
                     ])
-                #expect(try unit.query("SELECT version FROM relocation_schema") { $0.integer(0) } == [2])
+                #expect(try unit.query("SELECT version FROM relocation_schema") { $0.integer(0) } == [3])
             }
         }
         // Now this program is the older one.
         await #expect {
             try await JournalStore(journal)
         } throws: { error in
-            .schemaMismatch ~= error && "\(error)".contains("have version 2, and this program knows versions up to 1")
+            .schemaMismatch ~= error && "\(error)".contains("have version 3, and this program knows versions up to 2")
         }
     }
 
@@ -96,7 +96,7 @@ struct JournalStoreTests {
             try $0.execute("UPDATE relocation_boxes SET title = 'sec' || char(10) || 'ret'")
         }
         await #expect {
-            try await store.perform(StockTaking())
+            try await store.stock(after: Contents.Place(boxID: 0, itemID: 0), count: 10)
         } throws: { error in
             .internalFailure ~= error && "\(error)".contains("relocation_boxes, row 1") && !"\(error)".contains("sec")
         }
@@ -128,9 +128,61 @@ struct JournalStoreTests {
                 "SELECT id, title, box_id FROM relocation_items WHERE box_id = 1 ORDER BY id",
                 "SELECT count(*) FROM relocation_items WHERE box_id = 1",
                 "SELECT id, title, box_id FROM relocation_items WHERE id = 1",
+                "SELECT id, title, capacity FROM relocation_boxes WHERE id > 1 ORDER BY id LIMIT 9",
+                "SELECT id, title, box_id FROM relocation_items WHERE id > 1 ORDER BY id LIMIT 9",
+                """
+                SELECT id, capacity, item_count FROM relocation_boxes WHERE item_count < capacity AND id IS NOT 1
+                ORDER BY item_count, id LIMIT 1
+                """,
             ].map { try unit.query("EXPLAIN QUERY PLAN " + $0) { $0.text(3) } }
         }
-        #expect(plans.count == 3)
-        for plan in plans { #expect(plan.count == 1 && plan[0].hasPrefix("SEARCH"), "\(plan)") }
+        #expect(plans.count == 6)
+        for plan in plans.dropLast() { #expect(plan.count == 1 && plan[0].hasPrefix("SEARCH"), "\(plan)") }
+        // From the index's beginning, in its order: the first row that fits is the answer.
+        #expect(plans.last == ["SCAN relocation_boxes USING INDEX relocation_boxes_with_room"])
+    }
+    @Test("of version 1 get the number of items of each box, and distribution goes on as before")
+    func firstVersion() async throws {
+        let folder = try TestFolder()
+        var model = NaiveModel()
+        do {
+            let journal = try EventJournal(directory: folder.path, synchronous: .normal)
+            try await journal.unitOfWork { unit in
+                try RelocationSchema.migrate(in: &unit, by: Array(RelocationSchema.migrations.prefix(1)))
+                for (id, capacity) in [(1, 20), (2, 5), (3, 5)] as [(Int64, Int64)] {
+                    try unit.execute(
+                        "INSERT INTO relocation_boxes VALUES (?, 'Küche', ?)", [.integer(id), .integer(capacity)])
+                }
+                // As the model distributes them.
+                for id in Int64(1)...14 {
+                    try unit.execute(
+                        "INSERT INTO relocation_items VALUES (?, 'Skis', ?)",
+                        [.integer(id), .integer((id - 1) % 3 + 1)])
+                }
+                try unit.execute("UPDATE relocation_ids SET last = CASE kind WHEN 'box' THEN 3 ELSE 14 END")
+            }
+            journal.close()
+        }
+        for capacity in [20, 5, 5] as [Int32] { _ = model.run(.order("Küche", capacity)) }
+        for _ in 1...14 { _ = model.run(.distribute("Skis")) }
+
+        let journal = try await open(folder)
+        let commands = RelocationCommands(store: try await JournalStore(journal))
+        #expect(try await Warehouse { try await commands.handle($0) } == model.contents)
+        let requests: [NaiveModel.Request] =
+            [.removeItem(2, 2), .removeItem(5, 2), .removeBox(3)] + Array(repeating: .distribute("Töpfe"), count: 16)
+        for request in requests {
+            let (expected, outcome) = (model.run(request), await request.run(on: commands))
+            #expect(outcome == expected, "\(request)")
+        }
+        #expect(try await Warehouse { try await commands.handle($0) } == model.contents)
+        let counts = try await journal.read { snapshot in
+            try snapshot.query(
+                """
+                SELECT item_count, (SELECT count(*) FROM relocation_items WHERE box_id = b.id) FROM relocation_boxes b
+                """
+            ) { [$0.integer(0), $0.integer(1)] }
+        }
+        #expect(counts.allSatisfy { $0[0] == $0[1] } && counts.count == 2)
     }
 }

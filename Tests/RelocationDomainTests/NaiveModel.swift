@@ -18,16 +18,11 @@ struct NaiveModel {
     private(set) var lastBoxID: Int64 = 0
     private(set) var lastItemID: Int64 = 0
 
-    var contents: Contents.Reply {
-        Contents.Reply(
-            boxes: boxes.sorted { $0.key < $1.key }.map { id, box in
-                let inside = items.filter { $0.value.boxID == id }.sorted { $0.key < $1.key }
-                return Contents.Box(
-                    boxID: id, capacity: box.capacity, title: box.title,
-                    items: inside.map { Contents.Item(itemID: $0.key, title: $0.value.title) })
-            })
+    var contents: Warehouse {
+        Warehouse(
+            boxes: boxes.map { Contents.Box(boxID: $0.key, capacity: $0.value.capacity, title: $0.value.title) },
+            items: items.map { Contents.Item(itemID: $0.key, boxID: $0.value.boxID, title: $0.value.title) })
     }
-
     private func count(in boxID: Int64) -> Int { items.values.count { $0.boxID == boxID } }
     private func placeForNext(except excluded: Int64? = nil) -> Int64? {
         var place: Int64?

@@ -19,7 +19,7 @@ struct RandomCommandsTests {
             let command = NaiveModel.Request.random(using: &random, boxes: model.lastBoxID, items: model.lastItemID)
             let expected = model.run(command)
             let outcome = await command.run(on: commands)
-            let contents = try await commands.handle(Contents())
+            let contents = try await store.contents
             guard outcome == expected, contents == model.contents, Self.isSound(contents) else {
                 Issue.record("seed \(seed), step \(step), \(command): \(outcome), not \(expected); \(contents)")
                 return
@@ -33,10 +33,12 @@ struct RandomCommandsTests {
     }
 
     /// No box over its capacity, every item in exactly one box, everything by rising id.
-    private static func isSound(_ contents: Contents.Reply) -> Bool {
-        let items = contents.boxes.flatMap(\.items).map(\.itemID)
-        return Set(items).count == items.count && rises(contents.boxes.map(\.boxID))
-            && contents.boxes.allSatisfy { $0.items.count <= Int($0.capacity) && rises($0.items.map(\.itemID)) }
+    private static func isSound(_ contents: Warehouse) -> Bool {
+        var counts: [Int64: Int] = [:]
+        for item in contents.items { counts[item.boxID, default: 0] += 1 }
+        return rises(contents.items.map(\.itemID)) && rises(contents.boxes.map(\.boxID))
+            && contents.boxes.allSatisfy { (counts.removeValue(forKey: $0.boxID) ?? 0) <= Int($0.capacity) }
+            && counts.isEmpty
     }
     private static func rises(_ ids: [Int64]) -> Bool { zip(ids, ids.dropFirst()).allSatisfy(<) }
 }

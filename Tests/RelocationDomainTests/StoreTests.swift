@@ -2,6 +2,7 @@ import RelayCore
 import Relocation
 import RelocationDomain
 import Synchronization
+import TestSupport
 import TestTraits
 import Testing
 

@@ -18,6 +18,8 @@ public struct StreamPosition: Hashable, Sendable {
     /// With the event after this one. What is gone between the two, or was of a run that the journal no longer knows, is a
     /// gap first.
     public static func after(_ stamp: Stamp) -> Self { Self(.after(epoch: stamp.epoch, sequence: stamp.sequence)) }
+    /// With the event after the position that a reply names: the state that it describes includes everything up to there.
+    public static func after(epoch: UInt64, sequence: UInt64) -> Self { Self(.after(epoch: epoch, sequence: sequence)) }
     /// With the first event at or after a time, by the service's clock. If that was set back, with one at which it passed it.
     public static func since(_ time: Timestamp) -> Self { Self(.since(time)) }
     /// Where the subscriber of this name stopped; the first time, with the oldest event. At least once: the place is written

@@ -8,10 +8,8 @@ public protocol BoxRepository: ~Copyable {
     mutating func addBox(title: Title, capacity: BoxCapacity) throws -> Box
     /// Nil if there is no such box.
     mutating func box(_ id: Int64) throws -> Box?
-    /// All boxes, by rising id.
-    mutating func boxes() throws -> [Box]
-    /// All boxes with the number of their items, by rising id.
-    mutating func boxLoads() throws -> [BoxLoad]
+    /// The boxes with room, those with the fewest items first, then by rising id: at most `count`, and not `boxID`.
+    mutating func leastLoaded(_ count: Int, except boxID: Int64?) throws -> [BoxLoad]
     /// Removes a box, which must be there and empty: `RelayError` `.notFound` or `.conflict` otherwise.
     mutating func removeBox(_ id: Int64) throws
 }

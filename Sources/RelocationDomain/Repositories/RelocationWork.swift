@@ -1,4 +1,5 @@
 public import RelayCore
+public import Relocation
 
 /// What is to be done within one unit of work, on whatever a store's unit of work is.
 ///
@@ -6,6 +7,14 @@ public import RelayCore
 /// cannot be an associated type.
 public protocol RelocationWork: Sendable {
     associatedtype Outcome: Sendable
+    /// How it refuses.
+    associatedtype Failure: Error = Never
     /// Changes state and publishes events, both of which happen together or, if it throws, not at all.
     func perform(in unit: inout some BoxRepository & ItemRepository & EventSink & ~Copyable) throws -> Outcome
+    /// The events that report a refusal, in order: the store publishes them in place of the work's own.
+    func events(reporting failure: Failure) -> [any RelocationEvent]
+}
+
+extension RelocationWork where Failure == Never {
+    public func events(reporting failure: Never) -> [any RelocationEvent] {}
 }

@@ -1,8 +1,9 @@
 public import RelayJournal
+public import Relocation
 
 /// Keeps boxes and items in the journal's file: state and events are committed together.
 ///
-/// Units of work run one at a time, on the journal's thread.
+/// Units of work run one at a time; `stock` reads beside them.
 public struct JournalStore: RelocationStore {
     private let journal: EventJournal
 
@@ -14,7 +15,23 @@ public struct JournalStore: RelocationStore {
         try await journal.unitOfWork { unit in try RelocationSchema.migrate(in: &unit) }
     }
 
+    public func stock(after place: Contents.Place, count: Int) async throws -> Stock {
+        try await journal.read { snapshot in
+            let position = try snapshot.position(of: Relocation1.self)
+            let boxes = try snapshot.query(
+                "SELECT id, title, capacity FROM relocation_boxes WHERE id > ? ORDER BY id LIMIT ?",
+                [.integer(place.boxID), .integer(Int64(max(0, count)))], row: Box.init(row:))
+            let items = try snapshot.query(
+                "SELECT id, title, box_id FROM relocation_items WHERE id > ? ORDER BY id LIMIT ?",
+                [.integer(place.itemID), .integer(Int64(max(0, count - boxes.count)))], row: Item.init(row:))
+            return Stock(epoch: position.epoch, sequence: position.sequence, boxes: boxes, items: items)
+        }
+    }
     public func perform<Work: RelocationWork>(_ work: Work) async throws -> Work.Outcome {
-        try await journal.unitOfWork { unit in try work.perform(in: &unit) }
+        try await journal.unitOfWork { unit in
+            try work.perform(in: &unit)
+        } onRefusal: { (failure: Work.Failure, events) in
+            for event in work.events(reporting: failure) { try events.publish(event) }
+        }
     }
 }

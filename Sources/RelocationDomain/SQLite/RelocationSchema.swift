@@ -31,7 +31,33 @@ enum RelocationSchema {
             """,
             // A box's items by rising id, and their number: the rowid is part of every index.
             "CREATE INDEX relocation_items_by_box ON relocation_items (box_id)",
-        ]
+        ],
+        [
+            // How many items each box has, kept by triggers, whoever writes; and the boxes with room by that number, so that a new item
+            // finds its box by one look, however many there are.
+            "ALTER TABLE relocation_boxes ADD COLUMN item_count INTEGER NOT NULL DEFAULT 0",
+            """
+            UPDATE relocation_boxes
+            SET item_count = (SELECT count(*) FROM relocation_items WHERE box_id = relocation_boxes.id)
+            """,
+            "CREATE INDEX relocation_boxes_with_room ON relocation_boxes (item_count) WHERE item_count < capacity",
+            """
+            CREATE TRIGGER relocation_item_added AFTER INSERT ON relocation_items BEGIN
+              UPDATE relocation_boxes SET item_count = item_count + 1 WHERE id = NEW.box_id;
+            END
+            """,
+            """
+            CREATE TRIGGER relocation_item_removed AFTER DELETE ON relocation_items BEGIN
+              UPDATE relocation_boxes SET item_count = item_count - 1 WHERE id = OLD.box_id;
+            END
+            """,
+            """
+            CREATE TRIGGER relocation_item_moved AFTER UPDATE OF box_id ON relocation_items BEGIN
+              UPDATE relocation_boxes SET item_count = item_count - 1 WHERE id = OLD.box_id;
+              UPDATE relocation_boxes SET item_count = item_count + 1 WHERE id = NEW.box_id;
+            END
+            """,
+        ],
     ]
     static var version: Int { migrations.count }
 

@@ -13,15 +13,14 @@ extension UnitOfWork: BoxRepository {
         try query("SELECT id, title, capacity FROM relocation_boxes WHERE id = ?", [.integer(id)], row: Box.init(row:))
             .first
     }
-    public mutating func boxes() throws -> [Box] {
-        try query("SELECT id, title, capacity FROM relocation_boxes ORDER BY id", [], row: Box.init(row:))
-    }
-    public mutating func boxLoads() throws -> [BoxLoad] {
+    public mutating func leastLoaded(_ count: Int, except boxID: Int64?) throws -> [BoxLoad] {
+        // A search in an index of exactly these, in their order: see RelocationSchema.
         let statement = """
-            SELECT id, capacity, (SELECT count(*) FROM relocation_items WHERE box_id = relocation_boxes.id)
-            FROM relocation_boxes ORDER BY id
+            SELECT id, capacity, item_count FROM relocation_boxes WHERE item_count < capacity AND id IS NOT ?
+            ORDER BY item_count, id LIMIT ?
             """
-        return try query(statement) { row in
+        let values: [SQLValue] = [boxID.map { .integer($0) } ?? .null, .integer(Int64(max(0, count)))]
+        return try query(statement, values) { row in
             BoxLoad(
                 boxID: row.integer(0), capacity: try BoxCapacity(row.integer(1), ofBox: row.integer(0)),
                 itemCount: Int(row.integer(2)))
@@ -52,7 +51,7 @@ extension UnitOfWork: BoxRepository {
 }
 
 extension Box {
-    fileprivate init(row: borrowing Row) throws {
+    init(row: borrowing Row) throws {
         let id = row.integer(0)
         self.init(
             id: id, title: try Title(row.text(1), of: "relocation_boxes", id),

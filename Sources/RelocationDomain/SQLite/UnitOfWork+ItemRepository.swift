@@ -31,7 +31,7 @@ extension UnitOfWork: ItemRepository {
 }
 
 extension Item {
-    fileprivate init(row: borrowing Row) throws {
+    init(row: borrowing Row) throws {
         let id = row.integer(0)
         self.init(id: id, title: try Title(row.text(1), of: "relocation_items", id), boxID: row.integer(2))
     }

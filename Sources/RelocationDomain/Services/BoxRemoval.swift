@@ -13,7 +13,8 @@ public struct BoxRemoval: RelocationWork {
         let boxID = request.boxID
         guard try unit.box(boxID) != nil else { throw RemoveBox.Failure.unknownBox }
         let items = try unit.items(inBox: boxID)
-        let others = try unit.boxLoads().filter { $0.boxID != boxID }
+        // As many boxes as items: while one of these has got none, no further box is less loaded.
+        let others = try unit.leastLoaded(items.count, except: boxID)
         guard let places = Self.places(for: items.count, in: others) else { throw RemoveBox.Failure.noRoomElsewhere }
         for (item, place) in zip(items, places) {
             try unit.moveItem(item.id, toBox: place)
@@ -22,9 +23,17 @@ public struct BoxRemoval: RelocationWork {
         try unit.removeBox(boxID)
         try unit.publish(BoxRemoved(boxID: boxID))
     }
+    public func events(reporting failure: RemoveBox.Failure) -> [any RelocationEvent] {
+        let failed = BoxRemovalFailed(boxID: request.boxID, reason: failure.message)
+        return switch failure {
+        case .unknownBox: [failed]
+        case .noRoomElsewhere: [BoxItemsRedistributionFailed(boxID: request.boxID), failed]
+        }
+    }
 
     /// The box of each of `count` items that come one after the other; nil if not all fit.
     static func places(for count: Int, in loads: [BoxLoad]) -> [Int64]? {
+        if loads.reduce(0, { $0 + $1.room }) < count { return nil }
         var loads = loads
         var places: [Int64] = []
         for _ in 0..<count {

@@ -9,11 +9,17 @@ public struct Distribution: RelocationWork {
     /// Publishes `ItemProvisioned`; throws `DistributeItem.Failure`.
     public func perform(in unit: inout some BoxRepository & ItemRepository & EventSink & ~Copyable) throws -> Item {
         guard let title = Title(request.title) else { throw DistributeItem.Failure.invalidTitle }
-        let loads = try unit.boxLoads()
-        guard let index = Self.leastLoaded(of: loads) else { throw DistributeItem.Failure.noRoom }
-        let item = try unit.addItem(title: title, boxID: loads[index].boxID)
+        guard let box = try unit.leastLoaded(1, except: nil).first else { throw DistributeItem.Failure.noRoom }
+        let item = try unit.addItem(title: title, boxID: box.boxID)
         try unit.publish(ItemProvisioned(itemID: item.id, boxID: item.boxID, title: title.text))
         return item
+    }
+    /// None for a title that is none: nothing was attempted, and only the caller can mend it.
+    public func events(reporting failure: DistributeItem.Failure) -> [any RelocationEvent] {
+        switch failure {
+        case .invalidTitle: []
+        case .noRoom: [ItemDistributionFailed(itemTitle: request.title)]
+        }
     }
 
     /// The box that gets the next item: among those with room the one with the fewest items, of several the one with the lowest id.

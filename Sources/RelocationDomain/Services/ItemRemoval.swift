@@ -14,4 +14,7 @@ public struct ItemRemoval: RelocationWork {
         try unit.removeItem(item.id)
         try unit.publish(ItemRemoved(itemID: item.id))
     }
+    public func events(reporting failure: RemoveItem.Failure) -> [any RelocationEvent] {
+        [ItemRemovalFailed(itemID: request.itemID, boxID: request.boxID)]
+    }
 }

@@ -14,4 +14,6 @@ public struct Ordering: RelocationWork {
         try unit.publish(BoxProvisioned(boxID: box.id, capacity: capacity.rawValue, title: title.text))
         return box
     }
+    /// None: nothing was attempted, and only the caller can mend it.
+    public func events(reporting failure: OrderBox.Failure) -> [any RelocationEvent] { [] }
 }

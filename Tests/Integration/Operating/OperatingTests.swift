@@ -27,6 +27,12 @@ import Testing
             #expect(shown.first?.hasSuffix(" from #1") ?? false, "\(shown)")
             #expect(shown.dropFirst() == ["box 1: Kitchen, 1 of 10", "box 2: Hall, 0 of 10", "box 3: Attic, 0 of 10"])
         },
+        "contents": { (_: Operator, shown: [String]) async throws in
+            let boxes = #"{"boxID":2,"capacity":10,"title":"Hall"},{"boxID":3,"capacity":10,"title":"Attic"}],"#
+            let rest = boxes + #""items":[{"itemID":1,"boxID":1,"title":"Kettle"}],"next":null}"#
+            #expect(shown.count == 2 && shown.allSatisfy { $0.hasSuffix(rest) }, "\(shown)")
+            #expect(shown.map { $0.contains("Kitchen") } == [true, false], "\(shown)")
+        },
         "backup": { (someone: Operator, _: [String]) async throws in
             let name = try await someone.succeed("ls ~/backup").joined()
             #expect(try await someone.query("backup/\(name)", "PRAGMA integrity_check") == ["ok"])

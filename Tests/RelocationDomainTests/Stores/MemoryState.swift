@@ -23,6 +23,19 @@ struct MemoryState: Hashable, Sendable {
         stored.map { BoxLoad(boxID: $0.box.id, capacity: $0.box.capacity, itemCount: $0.items.count) }
     }
     func box(_ id: Int64) -> Box? { boxIndex(id).map { stored[$0].box } }
+    func leastLoaded(_ count: Int, except boxID: Int64?) -> [BoxLoad] {
+        var (loads, places) = (boxLoads.filter { $0.boxID != boxID }, [BoxLoad]())
+        while places.count < count, let index = Distribution.leastLoaded(of: loads) {
+            places.append(loads.remove(at: index))
+        }
+        return places
+    }
+    /// A part of it, as a page needs it.
+    func stock(after boxID: Int64, _ itemID: Int64, count: Int, sequence: UInt64) -> Stock {
+        let boxes = Array(boxes.filter { $0.id > boxID }.prefix(count))
+        let items = stored.flatMap(\.items).filter { $0.id > itemID }.sorted { $0.id < $1.id }
+        return Stock(epoch: 1, sequence: sequence, boxes: boxes, items: Array(items.prefix(count - boxes.count)))
+    }
     func items(inBox boxID: Int64) -> [Item] { boxIndex(boxID).map { stored[$0].items } ?? [] }
     func item(_ id: Int64) -> Item? { place(of: id).map { stored[$0.box].items[$0.item] } }
 

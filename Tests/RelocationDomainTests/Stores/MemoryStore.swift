@@ -6,7 +6,12 @@ import Synchronization
 ///
 /// Units of work run one at a time, on any thread.
 final class MemoryStore: RelocationStore {
-    private let committed: Mutex<MemoryState>
+    private struct Committed {
+        var state: MemoryState
+        /// How many events were emitted.
+        var sequence: UInt64 = 0
+    }
+    private let committed: Mutex<Committed>
     private let emit: @Sendable (any RelocationEvent) -> Void
 
     /// Starts with `state`.
@@ -14,27 +19,33 @@ final class MemoryStore: RelocationStore {
     /// `emit` is called for each event, after the commit and before the unit returns, on the thread that runs the unit and under
     /// the store's lock: the order of events is that of the commits. It must not wait, and must not come back to this store.
     init(_ state: MemoryState = MemoryState(), emit: @escaping @Sendable (any RelocationEvent) -> Void) {
-        committed = Mutex(state)
+        committed = Mutex(Committed(state: state))
         self.emit = emit
     }
 
     /// A copy of what was committed last.
-    var state: MemoryState { committed.withLock { $0 } }
+    var state: MemoryState { committed.withLock { $0.state } }
 
     func perform<Work: RelocationWork>(_ work: Work) throws -> Work.Outcome {
-        try unitOfWork { unit in try work.perform(in: &unit) }
+        try committed.withLock { committed in
+            var unit = MemoryUnit(committed.state)
+            do {
+                let outcome = try work.perform(in: &unit)
+                committed.state = unit.state
+                committed.sequence += UInt64(unit.events.count)
+                for event in unit.events { emit(event) }
+                return outcome
+            } catch let failure as Work.Failure {
+                let events = work.events(reporting: failure)
+                committed.sequence += UInt64(events.count)
+                for event in events { emit(event) }
+                throw failure
+            }
+        }
     }
-
-    /// Runs `body` on a copy of the state; commits the copy, then emits the events in the order of their publishing.
-    ///
-    /// What `body` throws leaves the state as it was, emits nothing, and is rethrown.
-    func unitOfWork<Result: Sendable>(_ body: (inout MemoryUnit) throws -> Result) throws -> Result {
-        try committed.withLock { state in
-            var unit = MemoryUnit(state)
-            let result = try body(&unit)
-            state = unit.state
-            for event in unit.events { emit(event) }
-            return result
+    func stock(after place: Contents.Place, count: Int) -> Stock {
+        committed.withLock {
+            $0.state.stock(after: place.boxID, place.itemID, count: count, sequence: $0.sequence)
         }
     }
 }

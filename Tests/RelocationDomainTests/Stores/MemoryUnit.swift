@@ -12,8 +12,9 @@ struct MemoryUnit: ~Copyable, BoxRepository, ItemRepository, EventSink {
         try state.addBox(title: title, capacity: capacity)
     }
     func box(_ id: Int64) -> Box? { state.box(id) }
-    func boxes() -> [Box] { state.boxes }
-    func boxLoads() -> [BoxLoad] { state.boxLoads }
+    func leastLoaded(_ count: Int, except boxID: Int64?) -> [BoxLoad] {
+        state.leastLoaded(count, except: boxID)
+    }
     mutating func removeBox(_ id: Int64) throws { try state.removeBox(id) }
 
     mutating func addItem(title: Title, boxID: Int64) throws -> Item {

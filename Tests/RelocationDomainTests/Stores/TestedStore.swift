@@ -3,6 +3,7 @@ import RelayJournal
 import RelayTestKit
 import Relocation
 import RelocationDomain
+import TestSupport
 
 /// A store with what it has emitted: whatever is true of one kind must be true of the other.
 struct TestedStore: RelocationStore {
@@ -40,6 +41,12 @@ struct TestedStore: RelocationStore {
     }
 
     var events: [any RelocationEvent] { log.events }
-    var contents: Contents.Reply { get async throws { try await base.perform(StockTaking()) } }
+    /// All of it, by as many pages as it takes.
+    var contents: Warehouse {
+        get async throws { try await Warehouse { try await RelocationCommands(store: self).handle($0) } }
+    }
+    func stock(after place: Contents.Place, count: Int) async throws -> Stock {
+        try await base.stock(after: place, count: count)
+    }
     func perform<Work: RelocationWork>(_ work: Work) async throws -> Work.Outcome { try await base.perform(work) }
 }

@@ -1,0 +1,112 @@
+import Glibc
+import RelayCore
+import RelayJournal
+import RelayTestKit
+import Relocation
+@testable import RelocationDomain
+import Synchronization
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("Pages of what is in which box", .heavy, .tags(.g2))
+struct ContentsTests {
+    private static func reply(_ page: StockTaking, boxes: Int64, items: Int64, title text: String) throws
+        -> Contents.Reply
+    {
+        let title = try title(text)
+        let all = (1...max(1, boxes)).prefix(Int(boxes)).map { Box(id: $0, title: title, capacity: .large) }
+        let rest = all.filter { $0.id > page.place.boxID }.prefix(page.count)
+        let things = (1...max(1, items)).prefix(Int(items)).filter { $0 > page.place.itemID }
+            .prefix(page.count - rest.count).map { Item(id: $0, title: title, boxID: 1) }
+        return page.reply(Stock(epoch: 7, sequence: 9, boxes: Array(rest), items: Array(things)))
+    }
+
+    @Test(
+        "fit into a reply whatever the titles' length, and cover all ids once, in order",
+        arguments: ["x", String(repeating: "🎹", count: 200)], [nil, 0, 1, 7, .max] as [UInt32?])
+    func cover(title: String, limit: UInt32?) throws {
+        for (boxes, items) in [(0, 0), (0, 5), (7, 0), (7, 7), (40, 60), (1, 5_000)] as [(Int64, Int64)] {
+            if let limit, limit < 7, items > 100 { continue }
+            var (inventory, pages) = (Inventory(), 0)
+            var (boxIDs, itemIDs): ([Int64], [Int64]) = ([], [])
+            let codec = try WireCodec(Contents.Reply.self)
+            repeat {
+                let page = StockTaking(Contents(after: inventory.next, limit: limit))
+                let reply = try Self.reply(page, boxes: boxes, items: items, title: title)
+                var writer = WireWriter()
+                try codec.encode(reply, into: &writer)
+                #expect(writer.count <= StockTaking.byteLimit + 128)
+                #expect(reply.boxes.count + reply.items.count <= max(1, Int(limit ?? .max)))
+                boxIDs += reply.boxes.map(\.boxID)
+                itemIDs += reply.items.map(\.itemID)
+                inventory.add(reply)
+                pages += 1
+                try #require(pages <= boxes + items + 1)
+            } while !inventory.isWhole
+            #expect(boxIDs == (1...max(1, boxes)).prefix(Int(boxes)).map { $0 })
+            #expect(itemIDs == (1...max(1, items)).prefix(Int(items)).map { $0 })
+            #expect(inventory.boxes.count == Int(boxes) && inventory.items.count == Int(items))
+        }
+    }
+
+    @Test(
+        "and the events of the meantime make the present state, however both are mixed",
+        arguments: 1...40 as ClosedRange<UInt64>)
+    func joined(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let store = try await TestedStore(seed.isMultiple(of: 10) ? .journal : .memory)
+        let commands = RelocationCommands(store: store)
+        var model = NaiveModel()
+        func step() async {
+            let request = NaiveModel.Request.random(using: &random, boxes: model.lastBoxID, items: model.lastItemID)
+            _ = model.run(request)
+            _ = await request.run(on: commands)
+        }
+        for _ in 0..<Int.random(in: 0...120, using: &random) { await step() }
+
+        var (inventory, first, taken): (Inventory, Int, Int) = (Inventory(), 0, 0)
+        while !inventory.isWhole {
+            let page = try await commands.handle(
+                Contents(after: inventory.next, limit: UInt32.random(in: 1...12, using: &random)))
+            if first == 0 { (first, taken) = (Int(page.sequence), Int(page.sequence)) }
+            #expect(page.sequence == UInt64(store.events.count))
+            for _ in 0..<Int.random(in: 0...8, using: &random) { await step() }
+            // Some of the events come before the page that has seen them, or has not.
+            let events = store.events
+            let end = Int.random(in: taken...events.count, using: &random)
+            for index in taken..<end { inventory.apply(events[index], sequence: UInt64(index + 1)) }
+            taken = end
+            inventory.add(page)
+        }
+        for _ in 0..<20 { await step() }
+        for (index, event) in store.events.enumerated().dropFirst(taken) {
+            inventory.apply(event, sequence: UInt64(index + 1))
+        }
+        #expect(Warehouse(inventory) == model.contents, "seed \(seed)")
+    }
+
+    @Test("are read beside a unit of work that goes on, and see nothing of it")
+    func besideUnits() async throws {
+        let folder = try TestFolder()
+        // Nobody leads: what waits is the journal's own thread, and not one of the pool.
+        let journal = try EventJournal(directory: folder.path, faults: JournalFaults(), permit: nil)
+        let commands = RelocationCommands(store: try await JournalStore(journal))
+        try TestedStore.open(journal, EventLog())
+        _ = try await commands.handle(OrderBox(label: "Attic", capacity: 5))
+        let page = Mutex<Contents.Reply?>(nil)
+        let isIn = Mutex(false)
+        async let unit: Void = journal.unitOfWork { unit in
+            _ = try unit.addBox(title: try title("Cellar"), capacity: .small)
+            isIn.withLock { $0 = true }
+            // Commits nothing before the page is there.
+            while page.withLock({ $0 == nil }) { usleep(1_000) }
+        }
+        #expect(await eventually { isIn.withLock { $0 } })
+        let reply = try await commands.handle(Contents())
+        page.withLock { $0 = reply }
+        try await unit
+        #expect(reply.boxes.map(\.title) == ["Attic"] && reply.sequence == 1)
+        #expect(try await commands.handle(Contents()).boxes.count == 2)
+    }
+}
