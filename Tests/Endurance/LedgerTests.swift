@@ -68,7 +68,8 @@ import Testing
                 case .event(let sequence):
                     #expect(sequence == position + 1)
                     position = sequence
-                case .head(let head), .attached(let head): #expect(head <= position, "a head that is ahead: \(head)")
+                case .head(let head), .attached(let head), .ended(let head):
+                    #expect(head <= position, "a head that is ahead: \(head)")
                 }
             }
             #expect(position == total)

@@ -8,6 +8,7 @@ final class Observer: BusHandler {
         case event(UInt64)
         case head(UInt64)
         case attached(head: UInt64)
+        case ended(head: UInt64)
     }
     private struct State {
         var seen: [Seen] = []
@@ -88,6 +89,13 @@ final class Observer: BusHandler {
                 body.count < 24 ? 0 : body.loadUnaligned(fromByteOffset: body.count - 24, as: UInt64.self)
             }
             keep(.event(sequence))
+        } else if message.hasInterface(Stream1.name), message.hasMember("End") {
+            // Its arguments are those of `Head`.
+            let head = message.withBody { body in
+                var reader = WireReader(body)
+                return try? Stream1.readHead(&reader)
+            }
+            if let head { keep(.ended(head: head.sequence)) }
         } else if message.hasInterface(Stream1.name), message.hasMember("Head") {
             let head = message.withBody { body in
                 var reader = WireReader(body)

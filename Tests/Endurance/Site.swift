@@ -90,12 +90,16 @@ final class Site: Sendable {
     func startFaultyService(
         _ arguments: [String], environment: [String: String] = [:]
     ) async throws -> RunningProgram {
-        let program = try launch(
+        let program = try launchFaultyService(arguments, environment: environment)
+        try await program.line(containing: "ready")
+        return program
+    }
+    /// The same, which need not be ready when this returns.
+    func launchFaultyService(_ arguments: [String], environment: [String: String] = [:]) throws -> RunningProgram {
+        try launch(
             Programs.faultyService,
             ["--bus", address, "--state-directory", stateDirectory, "--when", trigger] + arguments,
             environment: environment)
-        try await program.line(containing: "ready")
-        return program
     }
     /// What `relay-cli` has written of a cursor; empty: nothing.
     func cursor(_ name: String) -> String {

@@ -10,7 +10,8 @@ import TestSupport
 /// Composed like `relay-service`, with fault switches, and with a ledger to write into.
 ///
 /// `--bus ADDRESS --state-directory DIR [--serve ledger|old-ledger|kind-ledger] [--synchronous normal]
-/// [--fault STEP|commit --when FILE]`: ends itself at the step, or fails to sync the commit, once the file is there.
+/// [--fault STEP|creating|opening|checkpointing|commit --when FILE]`, once the file is there: ends itself at the step, or in the
+/// middle of making the journal, of a start with a WAL, or of the first checkpoint after a commit; or fails to sync the commit.
 @main struct FaultyService {
     static func main() async {
         let options = ProgramOptions(CommandLine.arguments)
@@ -31,6 +32,11 @@ import TestSupport
             case "commit"?:
                 try EventJournal(
                     directory: directory, faults: failing(disk, when: options.required("when")), vfs: disk.name)
+            case "creating"?, "opening"?, "checkpointing"?:
+                try EventJournal(
+                    directory: directory,
+                    faults: ending(disk, options.required("fault"), when: options.required("when")),
+                    vfs: disk.name)
             case let step?:
                 try EventJournal(
                     directory: directory, faults: CrashPoint(at: step, when: options.required("when")).journal)
@@ -83,6 +89,31 @@ import TestSupport
         var faults = disk.faults
         faults.at = { step in
             if step == .beforeCommit, access(trigger, F_OK) == 0 { disk.fail(.sync, with: .syncing, of: "-wal") }
+        }
+        return faults
+    }
+
+    /// A disk on which the process ends at a write, once the trigger is there.
+    private static func ending(_ disk: FaultDisk, _ place: String, when trigger: String) -> JournalFaults {
+        var faults = disk.faults
+        let isThere = access(trigger, F_OK) == 0
+        switch place {
+        // The second page of the first tables, behind their rollback journal.
+        case "creating" where isThere: disk.fail(.write, with: .ending, skipping: 1, of: ".sqlite")
+        // The frames that are written again, behind the WAL's header.
+        case "opening" where isThere: disk.fail(.write, with: .ending, skipping: 1, of: "-wal")
+        case "checkpointing":
+            let isArmed = Mutex(false)
+            // Only checkpoints write to the file itself: at its second page.
+            faults.at = { step in
+                guard step == .beforeCommit, access(trigger, F_OK) == 0 else { return }
+                let isFirst = isArmed.withLock { isArmed in
+                    defer { isArmed = true }
+                    return !isArmed
+                }
+                if isFirst { disk.fail(.write, with: .ending, skipping: 1, of: ".sqlite") }
+            }
+        default: break
         }
         return faults
     }
