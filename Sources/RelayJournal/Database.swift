@@ -8,13 +8,15 @@ final class Database {
 
     /// Opens the file. It is not read before the first statement.
     ///
+    /// - Parameter isImmutable: nothing is locked, and no file is made beside this one; a WAL is left out.
     /// - Parameter vfs: the name of the file layer; nil for SQLite's own.
-    init(_ path: String, isReadOnly: Bool, vfs: String?) throws(SQLiteError) {
+    init(_ path: String, isReadOnly: Bool, isImmutable: Bool = false, vfs: String?) throws(SQLiteError) {
         self.path = path
         var handle: OpaquePointer?
         // No lock of its own: a thread owns it. Never creates: a file that is missing is to be noticed.
-        let flags = (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &handle, flags, vfs)
+        var flags = (isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
+        if isImmutable { flags |= SQLITE_OPEN_URI }
+        let code = sqlite3_open_v2(isImmutable ? Self.immutable(path) : path, &handle, flags, vfs)
         guard code == SQLITE_OK, let handle else {
             let error = SQLiteError(code, of: handle)
             sqlite3_close_v2(handle)
@@ -23,6 +25,23 @@ final class Database {
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, Self.patience)
+        // The file may have been given by somebody else: its schema runs no functions, and is not written by hand. Both
+        // settings are known to every SQLite that this builds with, and cannot fail.
+        _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+        _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    }
+    private static func immutable(_ path: String) -> String {
+        let plain = Set("/._-~abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
+        let digits = Array("0123456789ABCDEF")
+        var name = "file:"
+        for byte in path.utf8 {
+            if plain.contains(byte) {
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                name += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+            }
+        }
+        return name + "?immutable=1"
     }
     /// Milliseconds that a foreign program may hold the file's lock.
     private static let patience: Int32 = 5_000
@@ -31,6 +50,8 @@ final class Database {
     func keepLogAtClose(_ isKept: Bool) {
         _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isKept ? 1 : 0)
     }
+    /// Ends the statement that runs, if one does. From any thread, as long as the connection is not being closed.
+    func interrupt() { sqlite3_interrupt(handle) }
     // Statements that are left end it later.
     deinit { sqlite3_close_v2(handle) }
 

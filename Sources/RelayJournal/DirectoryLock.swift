@@ -6,9 +6,10 @@ struct DirectoryLock: ~Copyable {
     let directory: String
     private let descriptor: Int32
 
-    /// Makes the directory, for its user alone, when it is missing, and takes its lock.
+    /// Makes the directory, for its user alone, when it is missing, looks at what is in it, and takes its lock.
     ///
-    /// Throws `Conflict` when another journal has it, `NotPermitted` or `Unavailable` with what the kernel said.
+    /// Throws `Conflict` when another journal has it, `InvalidArgument` when the directory or a file in it is of a kind that
+    /// would let others in, `NotPermitted` or `Unavailable` with what the kernel said.
     init(_ directory: String) throws(RelayError) {
         let descriptor = try Self.take(directory)
         (self.directory, self.descriptor) = (directory, descriptor)
@@ -21,9 +22,18 @@ struct DirectoryLock: ~Copyable {
 
     private static func take(_ directory: String) throws(RelayError) -> Int32 {
         try makeDirectory(directory)
+        let folder = try openDirectory(directory)
+        defer { close(folder) }
+        for name in names { try checkKind(name, in: folder, directory) }
         let path = directory + "/lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        // Neither through a link, which would have another file cut, nor waiting for a FIFO's other end.
+        let descriptor = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         if descriptor < 0 { throw refusal("cannot open \(path)", errno) }
+        var status = stat()
+        if fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG {
+            close(descriptor)
+            throw RelayError(.invalidArgument, "\(path) is no regular file: remove it")
+        }
         // Belongs to the open file: a second journal of this process is kept out too, and the kernel gives it back.
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let failure = errno
@@ -47,6 +57,58 @@ struct DirectoryLock: ~Copyable {
         let text = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         guard let process = Int32(text), process > 0 else { return "" }
         return process == getpid() ? " of this process" : " of process \(process)"
+    }
+    /// All that a journal opens in its directory.
+    private static let names = [
+        "lock", "reserve", "clean", "damaged", "journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm",
+        "journal.sqlite-journal",
+    ]
+    /// Opens the directory, if nobody but its user and root can put anything there.
+    private static func openDirectory(_ path: String) throws(RelayError) -> Int32 {
+        var status = stat()
+        // A link is as good as what it names if its owner is trusted; not one that somebody else put in the way.
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, !isTrusted(status.st_uid) {
+            throw RelayError(
+                .invalidArgument,
+                "\(path) is a link of user \(status.st_uid), who could turn it elsewhere: give the journal the directory itself"
+            )
+        }
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 { throw refusal("cannot open the directory \(path)", errno) }
+        var fault: String?
+        if fstat(descriptor, &status) != 0 {
+            fault = "cannot be examined: \(SystemError(errno))"
+        } else if !isTrusted(status.st_uid) {
+            fault =
+                "belongs to user \(status.st_uid), who could replace the journal: run the service as that user, or give the "
+                + "directory to user \(geteuid()) (chown)"
+        } else if status.st_mode & 0o022 != 0 {
+            fault =
+                "can be written by others (mode \(String(status.st_mode & 0o7777, radix: 8))), who could replace the journal: "
+                + "chmod go-w \(path)"
+        }
+        guard let fault else { return descriptor }
+        close(descriptor)
+        throw RelayError(.invalidArgument, "the directory \(path) \(fault)")
+    }
+    private static func isTrusted(_ user: uid_t) -> Bool { user == geteuid() || user == 0 }
+    /// What is there must be a file, and under one name only: SQLite would have a log for each name.
+    private static func checkKind(_ name: String, in folder: Int32, _ directory: String) throws(RelayError) {
+        var status = stat()
+        if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 { return }
+        let path = "\(directory)/\(name)"
+        switch status.st_mode & S_IFMT {
+        case S_IFREG where status.st_nlink <= 1: return
+        case S_IFREG:
+            throw RelayError(
+                .invalidArgument,
+                "\(path) has \(status.st_nlink) names (hard links): leave it this one, or put a copy in its place")
+        case S_IFLNK:
+            throw RelayError(
+                .invalidArgument,
+                "\(path) is a symbolic link: put the file itself there, or give the journal the directory that has it")
+        default: throw RelayError(.invalidArgument, "\(path) is no regular file: move it away")
+        }
     }
     private static func makeDirectory(_ path: String) throws(RelayError) {
         var status = stat()

@@ -15,9 +15,15 @@ public final class EventJournal: EventLog {
 
     /// Opens the journal in a directory, for this journal alone; makes directory and file when they are missing.
     ///
-    /// Reads the whole file to see whether it is sound: two seconds for a gigabyte, and what the disk takes. Throws `Conflict` when another journal
-    /// has the directory, `InvalidArgument` for a file of something else or of a newer version, `Unavailable` for a damaged one
-    /// (nothing is ever repaired or made anew silently), `NotPermitted` and `StorageFull`. The message names the file.
+    /// Writes nothing before it has seen that the tables agree with each other: a file that is refused stays as it is. The whole file
+    /// is read only after a run that did not end in good order, on a thread of its own while the service works: what that
+    /// finds stops the journal, as a failure of the disk does, and the next one is opened after such a check, which the
+    /// end of the caller's task cancels.
+    ///
+    /// Throws `Conflict` when another journal
+    /// has the directory, `InvalidArgument` for a file of something else or of a newer version, and for a directory that others can write,
+    /// `Unavailable` for a damaged one (nothing is ever repaired or made anew silently), `NotPermitted`, `StorageFull`,
+    /// `Cancelled`. The message names the file.
     public convenience init(directory: String, synchronous: Synchronous = .full) throws {
         try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults())
     }
@@ -28,22 +34,17 @@ public final class EventJournal: EventLog {
         permit: CommitPermit? = .process
     ) throws {
         let lock = try DirectoryLock(directory)
-        let file = JournalFile(in: directory, vfs: vfs)
-        var reserve = ReserveFile(in: directory, faults: faults)
-        _ = reserve.make()
-        let database: Database
-        do {
-            database = try file.open(synchronous: synchronous)
-        } catch .storageFull where reserve.isThere {
-            reserve.release()
-            database = try file.open(synchronous: synchronous)
-        }
+        var opening = JournalOpening(in: directory, synchronous: synchronous, faults: faults, vfs: vfs)
+        let opened = try opening.open()
         do {
             let activity = JournalActivity()
+            let file = opening.file
             let reader = try JournalReader(file)
-            let writer = JournalWriter(
-                try JournalEngine(file: file, database: database, reserve: reserve, faults: faults), path: file.path,
-                activity, permit)
+            let engine = try JournalEngine(
+                file: file, database: opened.database, reserve: opening.reserve, faults: faults)
+            let check = opened.isChecked ? nil : JournalCheck(file, isLive: true)
+            engine.check = check
+            let writer = JournalWriter(engine, path: file.path, activity, permit)
             try reader.start()
             do {
                 try writer.start(lock)
@@ -51,10 +52,11 @@ public final class EventJournal: EventLog {
                 reader.stop()
                 throw error
             }
-            storage = JournalStorage(writer, reader, SnapshotReaders(file), path: file.path)
+            storage = JournalStorage(writer, reader, SnapshotReaders(file), check, file)
         } catch let error as SQLiteError {
-            throw file.refusal(error)
+            throw opening.file.refusal(error)
         }
+        try storage.startCheck()
     }
 
     /// For `EventService(journal:)`.

@@ -6,6 +6,8 @@ struct Keeping {
     static let stepRows = 1_000
     /// Pages of a WAL that is worth a checkpoint: 4 MiB.
     static let checkpointPages = 1_000
+    /// Pages of a WAL that a check of the whole file may hold: 256 MiB.
+    static let checkPages = 65_536
     /// The same on a disk that is nearly full: what a checkpoint may need is in the reserve then.
     static let nearPages = 128
     /// The file system is looked at again when the WAL has changed by so many.
@@ -168,6 +170,8 @@ extension JournalEngine {
     }
     private func checkpointIfLarge() {
         if !wantsCheckpoint() { return }
+        // The check's transaction keeps the WAL from being used from the front again.
+        if keeping.walPages >= Keeping.checkPages || keeping.isNear { check?.giveWay() }
         // Not once more before the next look.
         keeping.isNear = false
         guard let (held, copied) = checkpoint(.passive) else {

@@ -20,6 +20,11 @@ final class JournalEngine {
     /// The disk was full, and the reserve file is not back.
     var isStarved: Bool
     var keeping = Keeping()
+    /// Reads the whole file meanwhile; nil when that was seen to be sound before.
+    var check: JournalCheck?
+    /// SQLite's count of what other connections have changed, as it was at the start.
+    private let foreignChanges: Int64
+    private(set) var hasCommitted = false
     /// What the group that runs has done so far.
     @exclusivity(unchecked) var group = Group()
 
@@ -32,13 +37,15 @@ final class JournalEngine {
         (self.file, self.database, self.reserve, self.faults) = (file, database, reserve, faults)
         sql = try EngineStatements(database)
         domain = DomainSQL(database)
+        foreignChanges = try Self.foreignChanges(database)
         isStarved = !reserve.isThere
         // Unretained: `finish` takes it back.
         sqlite3_wal_hook(
             database.handle,
             { context, _, _, pages in
                 if let context {
-                    Unmanaged<JournalEngine>.fromOpaque(context).takeUnretainedValue().keeping.walPages = Int(pages)
+                    let engine = Unmanaged<JournalEngine>.fromOpaque(context).takeUnretainedValue()
+                    (engine.keeping.walPages, engine.hasCommitted) = (Int(pages), true)
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(self).toOpaque())
@@ -47,14 +54,20 @@ final class JournalEngine {
         for interface in interfaces { for name in interface.names { name.bytes.deallocate() } }
     }
 
-    /// The last thing that is done: leaves one whole file, if that can be done.
-    func finish() {
+    /// The last thing that is done: leaves one whole file, if that can be done. Returns whether all of it is known to be sound, once
+    /// the connection is closed.
+    func finish() -> Bool {
         domain.detach()
         sqlite3_wal_hook(database.handle, nil, nil)
-        // What has failed stays as it is.
-        if failure != nil { return }
-        guard let (held, copied) = checkpoint(.truncate), held == copied else { return }
+        // What has failed, and what was not written, stays as it is.
+        if failure != nil || !hasCommitted && file.walSize > 0 { return false }
+        guard let (held, copied) = checkpoint(.truncate), held == copied else { return false }
         database.keepLogAtClose(false)
+        let isOurs = (try? Self.foreignChanges(database)) == foreignChanges
+        return isOurs && check?.isSound ?? true
+    }
+    private static func foreignChanges(_ database: Database) throws(SQLiteError) -> Int64 {
+        try database.integers("PRAGMA data_version")?.first ?? 0
     }
     /// Moves the WAL into the file, as far as that can be done; nil when it failed.
     func checkpoint(_ kind: Database.Checkpoint) -> (held: Int, copied: Int)? {

@@ -6,22 +6,70 @@ import RelayCore
 struct JournalFile {
     let path: String
     let vfs: String?
+    let marks: JournalMarks
     private var wal: String { path + "-wal" }
 
-    init(in directory: String, vfs: String?) { (path, self.vfs) = (directory + "/journal.sqlite", vfs) }
+    init(in directory: String, vfs: String?) {
+        (path, self.vfs, marks) = (directory + "/journal.sqlite", vfs, JournalMarks(in: directory))
+    }
 
+    /// What was found before anything was written.
+    enum State: Equatable {
+        /// There is none yet.
+        case new
+        /// What a few look-ups show is in order.
+        case examined
+        /// SQLite has to undo a transaction of the file's first moments, before it can be read.
+        case unfinished
+    }
+
+    /// Looks at the journal without writing anything, whatever it finds. What a full check alone shows it does not see.
+    ///
+    /// Throws `InvalidArgument` for a file of something else or of a newer version, `Unavailable` for a damaged one.
+    func examine() throws -> State {
+        try checkParts()
+        if Self.size(path) ?? 0 == 0 { return .new }
+        if try isUnfinished() { return .unfinished }
+        do {
+            let database = try connection(isLive: false)
+            try database.execute("BEGIN")
+            let version = try identify(database)
+            if version > 0 { try examine(database) }
+            return version == 0 ? .new : .examined
+        } catch let error as SQLiteError {
+            throw refusal(error)
+        }
+    }
+    private func examine(_ database: Database) throws {
+        let fault: String?
+        do throws(SQLiteError) { fault = try JournalExamination(database: database).contradiction() } catch {
+            if error.isContradiction { throw damaged("\(error)", cause: error) }
+            throw error
+        }
+        if let fault { throw damaged(fault) }
+    }
+    /// A connection that leaves file and WAL as they are.
+    ///
+    /// - Parameter isLive: the journal is open to be written.
+    func connection(isLive: Bool) throws(SQLiteError) -> Database {
+        // Without a WAL none is made for it. With one, SQLite makes an index of it, in memory that is shared by a file.
+        let isImmutable = !isLive && Self.size(wal) ?? 0 == 0
+        let database = try Database(path, isReadOnly: true, isImmutable: isImmutable, vfs: vfs)
+        database.keepLogAtClose(true)
+        return database
+    }
     /// Opens the file to be written, makes it when there is none, and brings it to this version.
     ///
-    /// Throws `InvalidArgument` for a file of something else or of a newer version, `Unavailable` for a damaged one: it is as
-    /// it was then.
-    func open(synchronous: EventJournal.Synchronous) throws -> Database {
-        try checkParts()
+    /// Throws as `examine` does.
+    func open(_ state: State, synchronous: EventJournal.Synchronous) throws -> Database {
+        try make()
         do {
             if Self.size(wal) ?? 0 > 0 { try LeftoverLog.secure(path, vfs: vfs) }
             let database = try Database(path, isReadOnly: false, vfs: vfs)
             // Whoever fails from here on leaves the WAL as it is. `JournalEngine.finish` says when it is to go.
             database.keepLogAtClose(true)
             let version = try identify(database)
+            if state == .unfinished && version > 0 { try examine(database) }
             try prepare(database, version, synchronous)
             return database
         } catch let error as SQLiteError {
@@ -43,15 +91,33 @@ struct JournalFile {
             // Too short for a header: SQLite would begin anew.
             throw damaged("it has \(size) bytes")
         }
-        if size == nil {
-            // Ours alone, in whatever directory: SQLite gives its other files the same mode.
-            let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            if descriptor < 0 { throw DirectoryLock.refusal("cannot make \(path)", errno) }
-            close(descriptor)
-        } else if access(path, R_OK | W_OK) != 0 {
-            throw DirectoryLock.refusal("cannot write \(path)", errno)
-        }
+        if size != nil, access(path, R_OK | W_OK) != 0 { throw DirectoryLock.refusal("cannot write \(path)", errno) }
     }
+    /// Whether a transaction from before the WAL is to be undone. Of the journal's own files only: SQLite does it at the first look.
+    private func isUnfinished() throws -> Bool {
+        guard Self.size(path + "-journal") ?? 0 > 0 else { return false }
+        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        if descriptor < 0 { throw DirectoryLock.refusal("cannot read \(path)", errno) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4)
+        // Where SQLite has the application's number.
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 68) }
+        let application = bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        if count == bytes.count, [0, JournalSchema.applicationID].contains(application) { return true }
+        throw RelayError(
+            .invalidArgument,
+            "\(path) is a file of something else (application_id \(application)), which was left in a transaction: move it "
+                + "and its -journal away, or give the journal another directory",
+            cause: UnfitFile.foreign)
+    }
+    private func make() throws(RelayError) {
+        if Self.size(path) != nil { return }
+        // Ours alone, in whatever directory: SQLite gives its other files the same mode.
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if descriptor < 0 { throw DirectoryLock.refusal("cannot make \(path)", errno) }
+        close(descriptor)
+    }
+    var walSize: Int { Self.size(wal) ?? 0 }
     private static func size(_ path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
@@ -85,8 +151,6 @@ struct JournalFile {
         if version == 0 {
             // Has to be said before there is a table.
             try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        } else {
-            try checkPages(database)
         }
         // The first tables are made before the WAL: the file alone is a whole journal ever after.
         try JournalSchema.migrate(database, from: version)
@@ -104,39 +168,23 @@ struct JournalFile {
             PRAGMA journal_size_limit = \(JournalEngine.walLimit);
             PRAGMA cache_size = -16000;
             """)
-        if version > 0 { try checkContent(database) }
     }
 
     // MARK: Damage
 
-    /// Every page, and that the rows are in order.
-    private func checkPages(_ database: Database) throws {
-        let faults = try database.texts("PRAGMA quick_check(1)")
-        if faults != ["ok"] { throw damaged(faults.first ?? "quick_check says nothing") }
-    }
-    /// That events and counters tell the same: pages of different times can be sound each by itself.
-    private func checkContent(_ database: Database) throws {
-        var fault: String?
-        try database.prepare(
-            """
-            SELECT i.name, i.sequence, i.events, i.bytes, count(e.sequence), min(e.sequence), max(e.sequence),
-                total(length(e.body)), i.id
-            FROM relay_interfaces i LEFT JOIN relay_events e ON e.interface = i.id GROUP BY i.id
-            """
-        ).rows([]) { row in
-            let (sequence, events, bytes) = (row.integer(1), row.integer(2), row.integer(3))
-            let isWhole =
-                events == row.integer(4) && bytes == row.integer(7)
-                && (events == 0 || row.integer(6) == sequence && row.integer(5) == sequence - events + 1)
-            if !isWhole { fault = "\(row.text(0)) has \(row.integer(4)) events where its counters say \(events)" }
-        }
-        if let fault { throw damaged(fault) }
-    }
     func damaged(_ what: String, cause: any Error = UnfitFile.damaged) -> RelayError {
         RelayError(
             .unavailable,
             "\(path) is damaged (\(what)): restore it from a backup, without its -wal; to begin anew, move both away",
             cause: cause)
+    }
+    /// What a check of the running service found.
+    func found(_ what: String) -> RelayError {
+        RelayError(
+            .unavailable,
+            "\(path) is damaged (\(what)), as a check beside the running service found: nothing more is committed; restore it "
+                + "from a backup, without its -wal",
+            cause: UnfitFile.damaged)
     }
     /// What SQLite's refusal at the start means.
     func refusal(_ error: SQLiteError) -> RelayError {

@@ -6,20 +6,39 @@ final class JournalStorage: EventLogStorage {
     private let reader: JournalReader
     private let snapshots: SnapshotReaders
 
-    private let path: String
+    /// Of the whole file, if one is made.
+    let check: JournalCheck?
+    private let file: JournalFile
+    private var path: String { file.path }
 
-    init(_ writer: JournalWriter, _ reader: JournalReader, _ snapshots: SnapshotReaders, path: String) {
-        (self.writer, self.reader, self.snapshots, self.path) = (writer, reader, snapshots, path)
+    init(
+        _ writer: JournalWriter, _ reader: JournalReader, _ snapshots: SnapshotReaders, _ check: JournalCheck?,
+        _ file: JournalFile
+    ) {
+        (self.writer, self.reader, self.snapshots, self.check, self.file) = (writer, reader, snapshots, check, file)
     }
     deinit { close() }
 
     func close() {
+        check?.stop()
         // The writer last: who closes the file last moves the WAL into it.
         snapshots.stop()
         reader.stop()
         writer.stop()
     }
-
+    /// Looks at all of the file, if that is to be done, while it is used.
+    func startCheck() throws(RelayError) {
+        do {
+            try check?.start { [writer, file] outcome in
+                guard case .damaged(let what) = outcome else { return }
+                file.marks.setDamaged(what)
+                writer.submit(.call { $0.fail(file.found(what)) })
+            }
+        } catch {
+            check?.abandon(error)
+            throw error
+        }
+    }
     func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LoggedRun] {
         let answer = Monitor<Result<[LoggedRun], any Error>?>(nil)
         let isTaken = writer.submit(

@@ -120,9 +120,11 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
 
     private func runThread() {
         var engine: JournalEngine? = loop()
-        engine?.finish()
+        let file = engine?.file
+        let isClean = engine?.finish() ?? false
         // Closed before the lock goes.
         engine = nil
+        if isClean, let file { file.marks.setClean(file.path) }
         lock = nil
         let observers = state.withLock { state in
             // Before the thread is gone, so that no later one with the same number is taken for it.

@@ -15,7 +15,7 @@ struct ReserveFile {
     mutating func make() -> Bool {
         if isThere { return true }
         if let take = faults.reserve, !take(true) { return false }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         isThere = posix_fallocate(descriptor, 0, off_t(Self.size)) == 0
         close(descriptor)

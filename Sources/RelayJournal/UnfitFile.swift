@@ -15,7 +15,7 @@ package enum UnfitFile: Error, Hashable, Sendable {
         var next: (any Error)? = error
         while let error = next {
             if error is UnfitFile { return true }
-            if let error = error as? SQLiteError { return error.isOfContent }
+            if let error = error as? SQLiteError { return error.isContradiction }
             next = (error as? RelayError)?.cause
         }
         return false
@@ -24,7 +24,7 @@ package enum UnfitFile: Error, Hashable, Sendable {
 
 extension SQLiteError {
     /// The file was read: its pages, its tables or its rows are not what a statement needs.
-    fileprivate var isOfContent: Bool {
+    var isContradiction: Bool {
         switch primaryCode {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH: true
         default: false

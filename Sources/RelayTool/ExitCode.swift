@@ -13,7 +13,7 @@ package enum ExitCode: Int32, Sendable {
     case software = 70
     /// EX_CANTCREAT: the service's state directory or journal, or a folder for cursors, cannot be made or opened.
     case cannotCreate = 73
-    /// EX_IOERR: the output could not be written; for the service: its journal failed while it was in use.
+    /// EX_IOERR: the output could not be written; for the service: the disk of its journal is full, or has failed.
     case outputFailed = 74
     /// EX_TEMPFAIL: no answer in time, or a cursor that is in use; for the service: another one has its name or its directory.
     case timedOut = 75

@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 import RelayJournal
 import RelayTool
@@ -21,6 +22,8 @@ struct JournalHost {
             return JournalHost(
                 journal: journal, store: try await JournalStore(journal), directory: directory,
                 synchronous: options.synchronous)
+        } catch .cancelled {
+            throw RelayError(.cancelled, "the service was to end before it had opened its journal")
         } catch {
             throw ServiceFailure(opening: error)
         }
@@ -37,7 +40,8 @@ struct JournalHost {
         do throws(RelayError) {
             try directory.prepare()
         } catch {
-            throw ServiceFailure(code: .cannotCreate, message: error.message)
+            let isFull = [ENOSPC, EDQUOT].contains((error.cause as? SystemError)?.code)
+            throw ServiceFailure(code: isFull ? .outputFailed : .cannotCreate, message: error.message)
         }
         return directory.path
     }
@@ -62,6 +66,6 @@ struct JournalHost {
         let reason = Mutex<RelayError?>(nil)
         // Calls back at once, or never again that anybody is there to hear it.
         journal.access.storage.onFailure { error in reason.withLock { $0 = error } }
-        return reason.withLock { $0 }.map { ServiceFailure(code: .outputFailed, message: $0.message) }
+        return reason.withLock { $0 }.map { ServiceFailure(using: $0) }
     }
 }

@@ -24,6 +24,9 @@ import RelayTool
             do {
                 try await runner.run()
                 exit(ExitCode.ok.rawValue)
+            } catch .cancelled where Task.isCancelled {
+                // Before it was ready: a start can take long, after a check that found something.
+                exit(ExitCode.ok.rawValue)
             } catch {
                 log.error((error as? RelayError)?.message ?? (error as? ServiceFailure)?.message ?? "\(error)")
                 exit(exitCode(error).rawValue)

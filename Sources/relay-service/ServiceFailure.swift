@@ -9,6 +9,11 @@ struct ServiceFailure: Error {
 
     init(code: ExitCode, message: String) { (self.code, self.message) = (code, message) }
 
+    /// What stopped the journal while it was used: what is in it, which only an administrator can mend, or the disk.
+    init(using error: RelayError) {
+        self.init(code: UnfitFile.explains(error) ? .badValue : .outputFailed, message: error.message)
+    }
+
     /// What the journal says when it is opened: either the file was read, and is refused for what is in it, or it could not be had.
     init(opening error: any Error) {
         message = (error as? RelayError)?.message ?? "\(error)"
@@ -18,6 +23,9 @@ struct ServiceFailure: Error {
             } else {
                 switch (error as? RelayError)?.code {
                 case RelayError.Code.conflict?: .timedOut
+                // What may be over when it is tried again: a full disk, an error of the disk's, a lock of another program's.
+                case RelayError.Code.storageFull?: .outputFailed
+                case RelayError.Code.unavailable? where (error as? RelayError)?.cause is SQLiteError: .outputFailed
                 case RelayError.Code.internalFailure?, nil: .software
                 default: .cannotCreate
                 }

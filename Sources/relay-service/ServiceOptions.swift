@@ -51,9 +51,9 @@ struct ServiceOptions: Equatable {
 
         Exit codes: 0 ended as asked, 64 wrong usage, 65 the journal is damaged, of a newer
         version, or not a journal, 69 no bus or it went away, 70 a fault of the service's,
-        73 the state directory or the journal cannot be made or opened, 74 the journal failed
-        while it was in use: start again, 75 another service has the directory or the name,
-        77 the bus does not permit it. docs/OPERATING.md tells what to do about each.
+        73 the state directory or the journal cannot be made or opened, 74 the disk is full or
+        has failed: start again, 75 another service has the directory or the name, 77 the bus
+        does not permit it. docs/OPERATING.md tells what to do about each.
 
         """
     }

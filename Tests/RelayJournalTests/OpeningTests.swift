@@ -89,8 +89,8 @@ import Testing
         #expect(error?.code == .invalidArgument)
         #expect(
             error?.message
-                == "\(directory.database) is of version 7, made by a newer release; this one knows up to 1: update this "
-                + "program, or restore a backup of its own time")
+                == "\(directory.database) is of version 7, made by a newer release; this one knows up to \(JournalSchema.version): update "
+                + "this program, or restore a backup of its own time")
         #expect(bytes(directory.database) == before)
     }
     @Test("a file of something else is refused", arguments: [0, 1_234]) func foreign(application: Int) async throws {
@@ -127,22 +127,6 @@ import Testing
         #expect(error?.message.hasPrefix("\(directory.database) is damaged (") == true)
         #expect(error?.message.contains("restore it from a backup") == true)
         #expect(bytes(directory.database).count == size)
-    }
-    @Test("a page that was overwritten is refused") func overwritten() async throws {
-        let directory = try TestDirectory()
-        try await made(directory, events: 2_000)
-        edit(directory.database) { _ = pwrite($0, String(repeating: "\u{55}", count: 4_096), 4_096, off_t(4_096 * 9)) }
-        #expect(refusal(directory)?.message.hasPrefix("\(directory.database) is damaged (") == true)
-    }
-    @Test("counters that tell something else than the events are refused") func counters() async throws {
-        let directory = try TestDirectory()
-        try await made(directory)
-        try Database(directory.database, isReadOnly: false, vfs: nil).execute(
-            "DELETE FROM relay_events WHERE sequence = 50")
-        #expect(
-            refusal(directory)?.message.hasPrefix(
-                "\(directory.database) is damaged (org.example.Ledger1 has 99 events where its counters say 100)")
-                == true)
     }
     @Test("a WAL without its file, or beside an empty one, is refused", arguments: [true, false])
     func parted(isMissing: Bool) throws {
@@ -181,6 +165,62 @@ import Testing
         #expect(try database.texts("SELECT name FROM sqlite_master ORDER BY name") == ["relay_a", "relay_b"])
         #expect(try database.integers("PRAGMA user_version") == [3])
         #expect(try database.integers("PRAGMA application_id") == [JournalSchema.applicationID])
+    }
+    @Test(
+        "a file that would let others in is refused, and neither followed nor waited for",
+        arguments: [
+            "lock", "reserve", "clean", "damaged", "journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm",
+            "journal.sqlite-journal",
+        ]) func kinds(name: String) throws
+    {
+        let (directory, other) = (try TestDirectory(), try TestDirectory())
+        let (path, victim) = (directory.path + "/" + name, other.path + "/victim")
+        edit(victim) { _ = pwrite($0, "precious", 8, 0) }
+        #expect(symlink(victim, path) == 0)
+        #expect(refusal(directory)?.message.hasPrefix("\(path) is a symbolic link: ") == true)
+        unlink(path)
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(refusal(directory)?.message == "\(path) is no regular file: move it away")
+        unlink(path)
+        #expect(link(victim, path) == 0)
+        #expect(refusal(directory)?.message.hasPrefix("\(path) has 2 names (hard links): ") == true)
+        #expect(bytes(victim) == Array("precious".utf8))
+        unlink(path)
+        _ = try EventJournal(directory: directory.path)
+    }
+    @Test(
+        "a directory that others can write is refused, and one that is not its user's",
+        arguments: [0o720, 0o702, 0o777])
+    func mode(mode: mode_t) throws {
+        let directory = try TestDirectory()
+        chmod(directory.path, mode)
+        let error = refusal(directory)
+        #expect(
+            error?.code == .invalidArgument
+                && error?.message
+                    == "the directory \(directory.path) can be written by others (mode \(String(mode, radix: 8))), who could "
+                    + "replace the journal: chmod go-w \(directory.path)"
+        )
+        chmod(directory.path, 0o750)
+        _ = try EventJournal(directory: directory.path)
+    }
+    @Test(
+        "a directory of another user is refused, and a link of another user to one of ours",
+        .enabled(if: geteuid() == 0))
+    func owner() throws {
+        let (directory, other) = (try TestDirectory(), try TestDirectory())
+        let link = other.path + "/link"
+        #expect(symlink(directory.path, link) == 0)
+        try EventJournal(directory: link).close()
+        #expect(lchown(link, 1, 1) == 0)
+        let error = #expect(throws: RelayError.self) { _ = try EventJournal(directory: link) }
+        #expect(error?.message.hasPrefix("\(link) is a link of user 1, ") == true)
+        #expect(chown(directory.path, 1, 1) == 0)
+        #expect(
+            refusal(directory)?.message.hasPrefix(
+                "the directory \(directory.path) belongs to user 1, who could replace")
+                == true)
+        #expect(chown(directory.path, 0, 0) == 0)
     }
     @Test("a closed journal takes nothing more, and says so") func closed() async throws {
         let ledger = try Ledger(TestDirectory())

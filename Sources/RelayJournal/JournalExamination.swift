@@ -1,0 +1,216 @@
+import RelayCore
+
+/// Whether a journal's tables agree with each other: as far as a few look-ups show, so that the size of the file does not matter, or
+/// in full.
+///
+/// Reads only. Each method returns the first contradiction, in words, or nil.
+struct JournalExamination {
+    let database: Database
+    /// No sequence, count or size comes near this: arithmetic on what is below it cannot overflow.
+    static let limit: Int64 = 1 << 62
+    private static let tables = ["relay_interfaces", "relay_runs", "relay_names", "relay_schemas", "relay_events"]
+
+    /// One interface, as its row says.
+    private struct Interface {
+        let id: Int64
+        let name: String
+        let sequence: Int64
+        let events: Int64
+        let bytes: Int64
+        /// The oldest sequence that is kept; one behind the last when none is.
+        var oldest: Int64 { sequence - events + 1 }
+    }
+    private struct Event: Equatable {
+        let sequence: Int64
+        let name: String
+        let schema: Int64
+    }
+
+    // MARK: A few look-ups
+
+    /// The tables, the counters, and both ends of each interface's events.
+    func contradiction() throws(SQLiteError) -> String? {
+        let present = try database.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
+        for table in Self.tables where !present.contains(table) { return "it has no table \(table)" }
+        let (interfaces, fault) = try interfaces()
+        if let fault { return fault }
+        if let fault = try strangers(interfaces) { return fault }
+        for interface in interfaces {
+            var fault = try ends(of: interface)
+            if fault == nil { fault = try names(of: interface) }
+            if fault == nil { fault = try runs(of: interface) }
+            if fault == nil { fault = try schemas(of: interface) }
+            if let fault { return "\(interface.name): \(fault)" }
+        }
+        return nil
+    }
+    private func interfaces() throws(SQLiteError) -> ([Interface], String?) {
+        var (interfaces, fault): ([Interface], String?) = ([], nil)
+        try database.prepare("SELECT id, name, sequence, events, bytes FROM relay_interfaces ORDER BY id").rows([]) {
+            row in
+            let name = row.text(1)
+            guard let sequence = Self.count(row, 2), let events = Self.count(row, 3), let bytes = Self.count(row, 4)
+            else {
+                fault = fault ?? "\(name): a counter is no number from 0 to \(Self.limit)"
+                return
+            }
+            if events > sequence { fault = fault ?? "\(name) keeps \(events) events of \(sequence)" }
+            if events == 0 && bytes != 0 { fault = fault ?? "\(name) keeps \(bytes) bytes of no events" }
+            interfaces.append(
+                Interface(id: row.integer(0), name: name, sequence: sequence, events: events, bytes: bytes))
+        }
+        return (interfaces, fault)
+    }
+    /// Rows of interfaces that are not in the table.
+    private func strangers(_ interfaces: [Interface]) throws(SQLiteError) -> String? {
+        let known = Set(interfaces.map(\.id))
+        for table in Self.tables.dropFirst() {
+            // From one interface to the next: by the key, or in a table that is small.
+            let next = try database.prepare("SELECT min(interface) FROM \(table) WHERE interface > ?")
+            var last = Int64.min
+            for _ in 0...interfaces.count {
+                var found: Int64?
+                try next.rows([.integer(last)]) { row in if !row.isNull(0) { found = row.integer(0) } }
+                guard let id = found else { break }
+                if !known.contains(id) { return "\(table) has rows of an interface \(id) that does not exist" }
+                last = id
+            }
+        }
+        return nil
+    }
+    private func ends(of interface: Interface) throws(SQLiteError) -> String? {
+        let first = try end(of: interface, "ASC")
+        let last = try end(of: interface, "DESC")
+        guard let first, let last else {
+            return interface.events == 0 ? nil : "no event is there where its counter says \(interface.events)"
+        }
+        if interface.events == 0 { return "events are there where its counter says that none is kept" }
+        if last.sequence != interface.sequence {
+            return "its last event is #\(last.sequence) where its counter says #\(interface.sequence)"
+        }
+        if first.sequence != interface.oldest {
+            return "its first event is #\(first.sequence) where its counters say #\(interface.oldest)"
+        }
+        return nil
+    }
+    private func end(of interface: Interface, _ order: String) throws(SQLiteError) -> Event? {
+        var event: Event?
+        try database.prepare(
+            "SELECT sequence, name, schema FROM relay_events WHERE interface = ? ORDER BY sequence \(order) LIMIT 1"
+        ).rows([.integer(interface.id)]) {
+            event = Event(sequence: $0.integer(0), name: $0.text(1), schema: $0.integer(2))
+        }
+        return event
+    }
+    /// That each name's last event is where the table says, and that some name has the interface's last.
+    private func names(of interface: Interface) throws(SQLiteError) -> String? {
+        var names: [(name: String, last: Int64, pruned: Int64)] = []
+        var fault: String?
+        try database.prepare("SELECT name, last, pruned FROM relay_names WHERE interface = ?").rows([
+            .integer(interface.id)
+        ]) { row in
+            let name = row.text(0)
+            guard let last = Self.count(row, 1), let pruned = Self.count(row, 2), last <= interface.sequence else {
+                fault = fault ?? "the last event of \(name) is none of its \(interface.sequence)"
+                return
+            }
+            names.append((name, last, pruned))
+        }
+        if let fault { return fault }
+        let event = try database.prepare("SELECT 1 FROM relay_events WHERE interface = ? AND sequence = ? AND name = ?")
+        for (name, last, pruned) in names {
+            // What is older than the oldest event was removed, what is not was not.
+            if pruned > last || pruned >= interface.oldest {
+                return "\(name) was removed up to #\(pruned), with events from #\(interface.oldest) to #\(last)"
+            }
+            if last < interface.oldest {
+                if pruned != last { return "the last event of \(name), #\(last), is missing" }
+            } else if try event.integers(.integer(interface.id), .integer(last), .text(name)) == nil {
+                return "#\(last) is no event of \(name)"
+            }
+        }
+        let last = names.map(\.last).max() ?? 0
+        if last != interface.sequence { return "its last event is #\(interface.sequence), of its names' #\(last)" }
+        return nil
+    }
+    private func runs(of interface: Interface) throws(SQLiteError) -> String? {
+        var (last, fault): (Int64, String?) = (1, nil)
+        try database.prepare("SELECT first FROM relay_runs WHERE interface = ? ORDER BY rowid").rows([
+            .integer(interface.id)
+        ]) { row in
+            guard let first = Self.count(row, 0), first >= last, first <= interface.sequence + 1 else {
+                fault = fault ?? "a run began at #\(row.integer(0)), behind one that began at #\(last)"
+                return
+            }
+            last = first
+        }
+        return fault
+    }
+    private func schemas(of interface: Interface) throws(SQLiteError) -> String? {
+        var fault: String?
+        try database.prepare("SELECT number, fields FROM relay_schemas WHERE interface = ?").rows([
+            .integer(interface.id)
+        ]) { row in
+            let number = row.integer(0)
+            if UInt32(exactly: number) == nil { fault = fault ?? "schema \(number) has no number of 32 bits" }
+            do {
+                for field in row.text(1).split(separator: "\n") { _ = try WireField(parsing: String(field)) }
+            } catch { fault = fault ?? "schema \(number): \((error as? RelayError)?.message ?? "\(error)")" }
+        }
+        return fault
+    }
+    private static func count(_ row: borrowing Row, _ column: Int) -> Int64? {
+        guard case .integer(let number) = row.value(column), 0...limit ~= number else { return nil }
+        return number
+    }
+
+    // MARK: In full
+
+    /// Every page, and every row.
+    ///
+    /// - Parameter isOver: asked now and then; with true the rest is left out, and nil returned.
+    func fullContradiction(isOver: () -> Bool) throws(SQLiteError) -> String? {
+        let pages = try database.texts("PRAGMA quick_check(1)")
+        if isOver() { return nil }
+        if pages != ["ok"] { return pages.first ?? "quick_check says nothing" }
+        if let fault = try contradiction() { return fault }
+        for interface in try interfaces().0 {
+            if isOver() { return nil }
+            if let fault = try rows(of: interface, isOver) { return "\(interface.name) \(fault)" }
+        }
+        return nil
+    }
+    /// That the events are those that the counters say, without a hole, each of a name that knows of it.
+    private func rows(of interface: Interface, _ isOver: () -> Bool) throws(SQLiteError) -> String? {
+        var last: [String: Int64] = [:]
+        try database.prepare("SELECT name, last FROM relay_names WHERE interface = ?").rows([.integer(interface.id)]) {
+            last[$0.text(0)] = $0.integer(1)
+        }
+        var names: [(bytes: [UInt8], last: Int64)] = last.map { (Array($0.key.utf8), $0.value) }
+        let rows = try database.prepare(
+            "SELECT sequence, name, length(body) FROM relay_events WHERE interface = ? ORDER BY sequence")
+        defer { rows.clear() }
+        try rows.bind([.integer(interface.id)])
+        var (count, bytes, next): (Int64, Int64, Int64) = (0, 0, interface.oldest)
+        while try rows.step() {
+            let row = rows.row
+            let sequence = row.integer(0)
+            if sequence != next { break }
+            // Most often the name of the row before: then it stands first.
+            let place = row.withText(1) { text in names.firstIndex { $0.bytes.elementsEqual(text) } }
+            guard let place, names[place].last >= sequence else {
+                return "has event #\(sequence) of \(row.text(1)), of which its names know nothing"
+            }
+            if place > 0 { names.swapAt(0, place) }
+            (count, next) = (count + 1, next + 1)
+            bytes = bytes &+ row.integer(2)
+            if count.isMultiple(of: 4_096) && isOver() { return nil }
+        }
+        if count != interface.events {
+            return
+                "has \(count) events from #\(interface.oldest) without a hole where its counters say \(interface.events)"
+        }
+        if bytes != interface.bytes { return "has \(bytes) bytes where its counters say \(interface.bytes)" }
+        return nil
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import RelayCore
+
+/// Two small files beside the journal, which say what the next start need not do, and what it must.
+///
+/// - `clean`: the service ended in good order, every page and row was sound, and the journal is the file that it describes. It
+///   goes before anything is written, so that no run that ended otherwise leaves it. Another program's write changes the file,
+///   or leaves a WAL beside it: then it describes another file.
+/// - `damaged`: a check of the running service found what only a full check finds. The next start makes one before anything else.
+struct JournalMarks: Sendable {
+    private let directory: String
+    private var clean: String { directory + "/clean" }
+    private var damaged: String { directory + "/damaged" }
+
+    init(in directory: String) { self.directory = directory }
+
+    /// Whether the journal is as a service left it that had seen all of it.
+    func isClean(_ path: String) -> Bool {
+        guard let text = Self.read(clean), let identity = Self.identity(of: path) else { return false }
+        return text == identity
+    }
+    /// What a check found; nil when the last one found nothing.
+    var finding: String? { Self.read(damaged) }
+
+    /// To be called when the journal is closed, and whole.
+    func setClean(_ path: String) {
+        // Without it the next start looks at everything again, beside its work.
+        guard let identity = Self.identity(of: path) else { return }
+        _ = write(identity, to: clean)
+    }
+    func setDamaged(_ what: String) { _ = write(what, to: damaged) }
+    /// Before the journal is written: from now on it is another one.
+    func removeClean() throws(RelayError) { try remove(clean) }
+    func removeDamaged() throws(RelayError) { try remove(damaged) }
+
+    /// Size, time, number and counters of a file: what changes with any write, and with any other file in its place.
+    private static func identity(of path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        var header = [UInt8](repeating: 0, count: 100)
+        let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count == header.count, fstat(descriptor, &status) == 0 else { return nil }
+        // SQLite's change counter and the version that it is valid for.
+        let counters = (header[24..<28] + header[92..<100]).map { String($0, radix: 16) }.joined(separator: " ")
+        let time = status.st_mtim
+        return "size \(status.st_size)\nmodified \(time.tv_sec) s, \(time.tv_nsec) ns\nfile \(status.st_ino)\n"
+            + "counters \(counters)\n"
+    }
+    private static func read(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+    /// On disk as a whole, or not at all. Returns whether it is.
+    private func write(_ text: String, to path: String) -> Bool {
+        let part = path + ".new"
+        unlink(part)
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        let bytes = Array(text.utf8.prefix(4_096))
+        let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        let isWhole = count == bytes.count && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWhole, rename(part, path) == 0 else {
+            unlink(part)
+            return false
+        }
+        return syncDirectory()
+    }
+    private func remove(_ path: String) throws(RelayError) {
+        if unlink(path) != 0 {
+            if errno == ENOENT { return }
+            throw DirectoryLock.refusal("cannot remove \(path)", errno)
+        }
+        if !syncDirectory() { throw DirectoryLock.refusal("cannot sync \(directory)", errno) }
+    }
+    private func syncDirectory() -> Bool {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        // Some file systems cannot sync a directory, and need not.
+        return fsync(descriptor) == 0 || errno == EINVAL
+    }
+}
