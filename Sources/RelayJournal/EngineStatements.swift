@@ -3,6 +3,7 @@ struct EngineStatements {
     let begin, commit, rollback, save, release, restore: Statement
     let counters, last: Statement
     let oldest, delete, pruned, pages: Statement
+    let clock, mark, unmark: Statement
     /// By falling number of rows, down to one: of 16 each costs a quarter less than by itself, of four a fifth.
     let inserts: [(rows: Int, statement: Statement)]
     static let rows = [16, 4, 1]
@@ -21,15 +22,18 @@ struct EngineStatements {
             return (count, try database.prepare("INSERT OR FAIL INTO \(columns) VALUES \(rows)"))
         }
         counters = try database.prepare(
-            "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ? WHERE id = ?")
+            "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ? WHERE id = ? AND sequence = ?")
         last = try database.prepare("UPDATE relay_names SET last = ? WHERE interface = ? AND name = ?")
         oldest = try database.prepare(
             """
-            SELECT sequence, name, time, length(body) FROM relay_events WHERE interface = ?
+            SELECT sequence, name, length(body) FROM relay_events WHERE interface = ?
             ORDER BY sequence LIMIT \(Keeping.stepRows + 1)
             """)
         delete = try database.prepare("DELETE FROM relay_events WHERE interface = ? AND sequence <= ?")
         pruned = try database.prepare("UPDATE relay_names SET pruned = ? WHERE interface = ? AND name = ?")
+        clock = try database.prepare("REPLACE INTO relay_clock VALUES (1, ?, ?, ?, ?, ?, ?)")
+        mark = try database.prepare("REPLACE INTO relay_ages VALUES (?, ?, ?, ?, ?)")
+        unmark = try database.prepare("DELETE FROM relay_ages WHERE interface = ? AND sequence <= ?")
         pages = try database.prepare(
             "SELECT (SELECT freelist_count FROM pragma_freelist_count), (SELECT page_count FROM pragma_page_count)")
     }

@@ -32,12 +32,14 @@ struct InterfaceState {
     var emissions: [CommittedEvent] = []
     /// The times of the last of these, which have no rows yet.
     var unwritten: [UInt64] = []
-    /// When the oldest event that is kept was published; nil when none is.
-    var oldestTime: UInt64?
+    /// How old the events are that are kept.
+    var ages: EventAges
+    /// What the transaction adds to that.
+    var mark: EventAges.Mark?
 
-    init(id: Int64, logged: LoggedInterface, names: [Name], counters: Counters, oldestTime: UInt64?) {
+    init(id: Int64, logged: LoggedInterface, names: [Name], counters: Counters, ages: EventAges) {
         (self.id, self.logged, self.names, self.counters) = (id, logged, names, counters)
-        (committed, self.oldestTime) = (counters, oldestTime)
+        (committed, self.ages) = (counters, ages)
         rule = RetentionRule(logged.retention)
         isTouched = [Bool](repeating: false, count: names.count)
     }
@@ -57,27 +59,37 @@ struct InterfaceState {
         emissions.append(CommittedEvent(event: event, sequence: sequence, body: body))
         unwritten.append(time)
     }
-    mutating func wasCommitted(at time: UInt64) {
+    /// - Parameter elapsed: as `RetentionClock` has it.
+    mutating func wasCommitted(at elapsed: UInt64) {
         committed = counters
-        if oldestTime == nil { oldestTime = time }
+        ages.committed(mark, at: elapsed, head: committed.sequence)
+        mark = nil
         untouch()
     }
     mutating func wasRolledBack() {
         counters = committed
-        (emissions, unwritten) = ([], [])
+        (emissions, unwritten, mark) = ([], [], nil)
         untouch()
     }
     /// How urgently something is to be removed.
     ///
-    /// - Parameter wall: microseconds since 1970.
-    func urgency(at wall: UInt64) -> RetentionRule.Urgency {
-        rule.urgency(events: committed.events, bytes: committed.bytes, oldest: oldestTime, now: wall)
+    /// - Parameter elapsed: as `RetentionClock` has it.
+    func urgency(at elapsed: UInt64) -> RetentionRule.Urgency {
+        rule.urgency(
+            events: committed.events, bytes: committed.bytes, expiry: committed.events > 0 ? ages.expiry : nil,
+            now: elapsed)
     }
-    mutating func wasPruned(events: UInt64, bytes: UInt64, oldestTime: UInt64?) {
+    /// - Parameter last: the last sequence that went.
+    mutating func wasPruned(events: UInt64, bytes: UInt64, upTo last: UInt64, _ clock: RetentionClock) {
         committed.events -= min(events, committed.events)
         committed.bytes -= min(bytes, committed.bytes)
         counters = committed
-        self.oldestTime = oldestTime
+        ages.removed(upTo: last)
+        update(clock)
+    }
+    /// When events reach their age, by what is known now.
+    mutating func update(_ clock: RetentionClock) {
+        ages.update(clock, head: committed.sequence, isEmpty: committed.events == 0)
     }
     private mutating func untouch() {
         for name in touched { isTouched[name] = false }

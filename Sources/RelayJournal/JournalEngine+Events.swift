@@ -1,3 +1,4 @@
+import CSQLite
 import RelayCore
 
 /// Events on their way through a group: into their places, into rows, onto the lanes.
@@ -26,8 +27,9 @@ extension JournalEngine {
             interfaces[index].append(number, body, at: group.time)
             if interfaces[index].unwritten.count < EngineStatements.rows[0] { return nil }
             do { try write(of: index) } catch {
-                doom(error)
-                return group.doom?.own
+                let error = consequence(ofOwn: error)
+                group.doom = (error, error)
+                return error
             }
         }
         return nil
@@ -65,18 +67,21 @@ extension JournalEngine {
         }
     }
     func commitGroup() throws(RelayError) {
+        let elapsed = elapsed
         do throws(SQLiteError) {
             for index in group.dirty {
                 try write(of: index)
                 try writeCounters(of: interfaces[index])
             }
+            try writeTimes(of: group.dirty, at: elapsed)
         } catch {
             rollBack()
-            throw consequence(of: error)
+            throw consequence(ofOwn: error)
         }
         faults.at?(.beforeCommit)
         try commitTransaction()
-        for index in group.dirty { interfaces[index].wasCommitted(at: group.time) }
+        for index in group.dirty { interfaces[index].wasCommitted(at: elapsed) }
+        timesWereCommitted()
         faults.at?(.afterCommit)
     }
     private func writeCounters(of interface: InterfaceState) throws(SQLiteError) {
@@ -86,7 +91,9 @@ extension JournalEngine {
         statement.bind(Int64(bitPattern: counters.events), at: 2)
         statement.bind(Int64(bitPattern: counters.bytes), at: 3)
         statement.bind(interface.id, at: 4)
+        statement.bind(Int64(bitPattern: interface.committed.sequence), at: 5)
         try runOnce(statement)
+        try checkAlone()
         for name in interface.touched {
             let statement = sql.last
             statement.bind(Int64(bitPattern: counters.last[name]), at: 1)
@@ -94,6 +101,12 @@ extension JournalEngine {
             statement.bind(borrowed: interface.names[name].bytes, at: 3)
             try runOnce(statement)
         }
+    }
+    /// After an update of counters: whether they were as this journal left them.
+    func checkAlone() throws(SQLiteError) {
+        if database.changes == 1 { return }
+        throw SQLiteError(
+            code: SQLITE_CONSTRAINT, message: "the row in relay_interfaces is not the one that was written last")
     }
     private func runOnce(_ statement: Statement) throws(SQLiteError) {
         defer { statement.reset() }

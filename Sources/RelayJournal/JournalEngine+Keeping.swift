@@ -28,6 +28,9 @@ struct Keeping {
     var hasFreed = true
     /// Of the monotonic clock.
     var nextReserve: UInt64 = 0
+    /// The `elapsed` of the retention's clock that the file has, and what of its marks is not there yet.
+    var savedElapsed: UInt64 = 0
+    var unsavedMarks: [(interface: Int64, mark: EventAges.Mark)] = []
 }
 
 extension JournalEngine {
@@ -48,10 +51,10 @@ extension JournalEngine {
             }
             if isStarved { next = keeping.nextReserve }
         }
-        let wall = Timestamp.now.microseconds
+        readClock()
         for index in interfaces.indices {
-            switch interfaces[index].urgency(at: wall) {
-            case .none(let until): next = min(next, Self.time(of: until, now, wall))
+            switch interfaces[index].urgency(at: clock.elapsed) {
+            case .none(let until): next = min(next, Self.time(of: until, now, clock.elapsed))
             case .some where !isIdle || now < keeping.nextStep, .step where !isIdle:
                 next = min(next, max(keeping.nextStep, now + 1_000_000))
             case .some, .step, .overdue:
@@ -71,11 +74,11 @@ extension JournalEngine {
     func nextKeeping() -> UInt64 {
         if failure != nil { return .max }
         if isStarved || wantsCheckpoint() { return 0 }
-        let (now, wall) = (MonotonicClock.now, Timestamp.now.microseconds)
+        let (now, elapsed) = (MonotonicClock.now, elapsed)
         var next = UInt64.max
         for index in interfaces.indices {
-            switch interfaces[index].urgency(at: wall) {
-            case .none(let until): next = min(next, Self.time(of: until, now, wall))
+            switch interfaces[index].urgency(at: elapsed) {
+            case .none(let until): next = min(next, Self.time(of: until, now, elapsed))
             case .some: next = min(next, keeping.nextStep)
             case .step, .overdue: return 0
             }
@@ -88,18 +91,18 @@ extension JournalEngine {
         let due = nextKeeping()
         return due > MonotonicClock.now ? due : nil
     }
-    /// The monotonic clock's time for one of the system's, which can be set: never trusted for longer than a minute.
-    private static func time(of until: UInt64?, _ now: UInt64, _ wall: UInt64) -> UInt64 {
+    /// The monotonic clock's time for one of the retention's. Within a minute all clocks are looked at again.
+    private static func time(of until: UInt64?, _ now: UInt64, _ elapsed: UInt64) -> UInt64 {
         guard let until else { return .max }
-        return now + min(until - min(until, wall) + 1_000, 60_000_000) * 1_000
+        return now + min(until - min(until, elapsed), 60_000_000) * 1_000 + 1_000_000
     }
 
     /// Removes the oldest events that are too many, up to a step's worth. Returns whether it could.
     private func prune(_ index: Int, _ rule: RetentionRule) -> Bool {
         let interface = interfaces[index]
         var pruned: [String: UInt64] = [:]
-        var (count, bytes): (Int, UInt64) = (0, 0)
-        var oldestTime: UInt64?
+        var (count, bytes, removed): (Int, UInt64, UInt64) = (0, 0, 0)
+        readClock()
         do {
             try sql.begin.run()
             var rows: [(sequence: UInt64, name: String, oldest: RetentionRule.Oldest)] = []
@@ -107,18 +110,23 @@ extension JournalEngine {
                 rows.append(
                     (
                         UInt64(bitPattern: row.integer(0)), row.text(1),
-                        .init(time: UInt64(bitPattern: row.integer(2)), bytes: UInt64(bitPattern: row.integer(3)))
+                        .init(
+                            sequence: UInt64(bitPattern: row.integer(0)), bytes: UInt64(bitPattern: row.integer(2)))
                     ))
             }
             let counters = interface.committed
             count = rule.excess(
                 of: rows.prefix(Keeping.stepRows).lazy.map(\.oldest), events: counters.events, bytes: counters.bytes,
-                now: Timestamp.now.microseconds)
+                expired: interface.ages.expired(clock, head: counters.sequence) ?? 0)
             for row in rows.prefix(count) {
                 pruned[row.name] = row.sequence
                 bytes += row.oldest.bytes
             }
-            oldestTime = rows.dropFirst(count).first?.oldest.time
+            // All before the first that stays: marks may be left of what was removed by hand.
+            removed = rows.dropFirst(count).first.map { $0.sequence - min($0.sequence, 1) } ?? counters.sequence
+            if let first = interface.ages.marks.first, first.sequence <= removed {
+                try sql.unmark.run(.integer(interface.id), .integer(Int64(bitPattern: removed)))
+            }
             if let last = rows.prefix(count).last {
                 try sql.delete.run(.integer(interface.id), .integer(Int64(bitPattern: last.sequence)))
                 for (name, sequence) in pruned {
@@ -127,16 +135,20 @@ extension JournalEngine {
                 try sql.counters.run(
                     .integer(Int64(bitPattern: counters.sequence)),
                     .integer(Int64(bitPattern: counters.events - min(UInt64(count), counters.events))),
-                    .integer(Int64(bitPattern: counters.bytes - min(bytes, counters.bytes))), .integer(interface.id))
+                    .integer(Int64(bitPattern: counters.bytes - min(bytes, counters.bytes))), .integer(interface.id),
+                    .integer(Int64(bitPattern: counters.sequence)))
+                try checkAlone()
+                try writeTimes(of: [], at: clock.elapsed)
             }
         } catch {
             rollBack()
-            if error.isDamage { _ = consequence(of: error) }
+            if error.isContradiction { _ = consequence(ofOwn: error) }
             return false
         }
         faults.at?(.pruning)
         do { try commitTransaction() } catch { return false }
-        interfaces[index].wasPruned(events: UInt64(count), bytes: bytes, oldestTime: oldestTime)
+        timesWereCommitted()
+        interfaces[index].wasPruned(events: UInt64(count), bytes: bytes, upTo: removed, clock)
         if !pruned.isEmpty {
             keeping.hasFreed = true
             interface.logged.lane.pruned(pruned)
@@ -194,11 +206,10 @@ extension JournalEngine {
         // Each may fail: what is not done now is done when there is room.
         _ = checkpoint(.truncate)
         if failure != nil { return }
-        let wall = Timestamp.now.microseconds
         for index in interfaces.indices where failure == nil {
             let rule = interfaces[index].rule
             for _ in 0..<64 {
-                if case .none = interfaces[index].urgency(at: wall) { break }
+                if case .none = interfaces[index].urgency(at: elapsed) { break }
                 if !prune(index, rule) { break }
             }
         }

@@ -21,6 +21,7 @@ extension JournalEngine {
         var opened: [(LoggedRun, InterfaceState)] = []
         do {
             try sql.begin.run()
+            try loadClock()
             for interface in logged { opened.append(try enter(interface)) }
         } catch {
             rollBack()
@@ -39,7 +40,11 @@ extension JournalEngine {
         let row = try database.prepare("SELECT id, sequence, events, bytes FROM relay_interfaces WHERE name = ?")
             .integers(.text(logged.name))
         guard let row else { throw RelayError(.internalFailure, "\(file.path) did not take \(logged.name)") }
-        let (id, sequence) = (row[0], UInt64(bitPattern: row[1]))
+        // Looked at before the file was written; but another program may have been at it since.
+        guard row[1...3].allSatisfy({ 0...JournalExamination.limit ~= $0 }), row[2] <= row[1] else {
+            throw file.damaged("\(logged.name) has counters that cannot be")
+        }
+        let (id, sequence) = (row[0], UInt64(row[1]))
 
         let schemas = try enterSchemas(of: logged, id)
         for event in logged.events {
@@ -53,9 +58,7 @@ extension JournalEngine {
                 pruned[row.text(0)] = UInt64(bitPattern: row.integer(2))
             }
         let runs = try enterRun(of: logged, id, first: sequence + 1, kept: UInt64(bitPattern: row[2]))
-        let oldest = try database.prepare(
-            "SELECT time FROM relay_events WHERE interface = ? ORDER BY sequence LIMIT 1"
-        ).integers(.integer(id))
+        let ages = try loadAges(id, head: sequence, events: UInt64(row[2]), RetentionRule(logged.retention))
 
         let numbers = Dictionary(schemas.map { ($1.event, $0) }) { max($0, $1) }
         let names = logged.events.map { event in
@@ -70,8 +73,7 @@ extension JournalEngine {
                 head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 }, runs: runs,
                 schemas: schemas),
             InterfaceState(
-                id: id, logged: logged, names: names, counters: counters,
-                oldestTime: oldest?.first.map { UInt64(bitPattern: $0) })
+                id: id, logged: logged, names: names, counters: counters, ages: ages)
         )
     }
     /// Adds the schemas that are not the present ones of their names; returns all.
@@ -106,14 +108,15 @@ extension JournalEngine {
         try database.prepare("INSERT INTO relay_runs (interface, epoch, first) VALUES (?, ?, ?)")
             .run(.integer(id), .integer(Int64(bitPattern: logged.epoch)), .integer(Int64(bitPattern: first)))
         // A run is remembered as long as it has events; without, so that a position in it is still understood, for the
-        // next thousand runs.
+        // next thousand runs. And no more of them than an `Attach` can look through.
         try database.prepare(
             """
             DELETE FROM relay_runs AS r WHERE interface = ?1
-            AND rowid < (SELECT rowid FROM relay_runs WHERE interface = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET \(Self.idleRuns))
+            AND (rowid < (SELECT rowid FROM relay_runs WHERE interface = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET \(Self.idleRuns))
             AND (SELECT first FROM relay_runs n WHERE n.interface = ?1 AND n.rowid > r.rowid ORDER BY n.rowid LIMIT 1) <= ?2
+            OR rowid < (SELECT rowid FROM relay_runs WHERE interface = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET \(Self.runs - 1)))
             """
-        ).run(.integer(id), .integer(Int64(bitPattern: first - kept)))
+        ).run(.integer(id), .integer(Int64(bitPattern: first - min(kept, first))))
         var runs: [LoggedRun.Run] = []
         try database.prepare("SELECT epoch, first FROM relay_runs WHERE interface = ? ORDER BY rowid")
             .rows([.integer(id)]) { row in
@@ -124,6 +127,7 @@ extension JournalEngine {
         return runs
     }
     private static let idleRuns = 1_000
+    static let runs = 4_096
 
     private static func copy(_ text: String) -> UnsafeBufferPointer<CChar> {
         let utf8 = text.utf8

@@ -20,6 +20,8 @@ final class JournalEngine {
     /// The disk was full, and the reserve file is not back.
     var isStarved: Bool
     var keeping = Keeping()
+    /// What ages are measured with.
+    var clock = RetentionClock()
     /// Reads the whole file meanwhile; nil when that was seen to be sound before.
     var check: JournalCheck?
     /// SQLite's count of what other connections have changed, as it was at the start.
@@ -94,6 +96,18 @@ final class JournalEngine {
                 .unavailable, "\(file.path): \(error): look at the disk, and restart the service", cause: error))
     }
 
+    /// What an error of one of the journal's own statements means: that its tables are not what it left, if somebody else wrote to
+    /// them. Then no later try can do better.
+    func consequence(ofOwn error: SQLiteError) -> RelayError {
+        if !error.isContradiction || error.isDamage { return consequence(of: error) }
+        let failure = RelayError(
+            .unavailable,
+            "\(file.path): another program has written to the journal's tables (\(error)); nothing was done, and nothing more is "
+                + "committed: end that program and restart the service; if the file is refused then, restore it from a backup",
+            cause: error)
+        fail(failure)
+        return failure
+    }
     /// What an error of SQLite's means to those whose work it undid; draws the consequences.
     func consequence(of error: SQLiteError) -> RelayError {
         if error.isFull { isStarved = true }

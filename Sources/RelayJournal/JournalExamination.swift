@@ -32,6 +32,7 @@ struct JournalExamination {
     func contradiction() throws(SQLiteError) -> String? {
         let present = try database.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
         for table in Self.tables where !present.contains(table) { return "it has no table \(table)" }
+        let hasAges = present.contains("relay_ages")
         let (interfaces, fault) = try interfaces()
         if let fault { return fault }
         if let fault = try strangers(interfaces) { return fault }
@@ -40,6 +41,7 @@ struct JournalExamination {
             if fault == nil { fault = try names(of: interface) }
             if fault == nil { fault = try runs(of: interface) }
             if fault == nil { fault = try schemas(of: interface) }
+            if fault == nil && hasAges { fault = try ages(of: interface) }
             if let fault { return "\(interface.name): \(fault)" }
         }
         return nil
@@ -143,6 +145,21 @@ struct JournalExamination {
                 return
             }
             last = first
+        }
+        return fault
+    }
+    private func ages(of interface: Interface) throws(SQLiteError) -> String? {
+        var (last, fault): (Int64, String?) = (0, nil)
+        try database.prepare("SELECT sequence, elapsed FROM relay_ages WHERE interface = ? ORDER BY sequence").rows([
+            .integer(interface.id)
+        ]) { row in
+            guard let sequence = Self.count(row, 0), sequence <= interface.sequence,
+                let elapsed = Self.count(row, 1), elapsed >= last
+            else {
+                fault = fault ?? "the age of event #\(row.integer(0)) contradicts another one"
+                return
+            }
+            last = elapsed
         }
         return fault
     }

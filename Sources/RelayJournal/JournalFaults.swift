@@ -8,6 +8,9 @@ package struct JournalFaults: Sendable {
     /// How many bytes the file system has left.
     package var room: (@Sendable () -> Int)?
 
+    /// What the machine's clocks say.
+    var clock: (@Sendable () -> RetentionClock.Reading)?
+
     package init(
         at: (@Sendable (JournalStep) -> Void)? = nil, reserve: (@Sendable (Bool) -> Bool)? = nil,
         room: (@Sendable () -> Int)? = nil

@@ -41,7 +41,26 @@ enum JournalSchema {
             body BLOB NOT NULL,          -- a D-Bus signal's whole body, little-endian: the fields, then the stamp
             PRIMARY KEY (interface, sequence)
         ) WITHOUT ROWID;
+        """,
         """
+        CREATE TABLE relay_clock (       -- how much time has passed, as far as is certain; in microseconds
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            elapsed INTEGER NOT NULL,    -- in the journal's life
+            boot TEXT NOT NULL,          -- the machine's last boot that was seen
+            boot_elapsed INTEGER NOT NULL,   -- what `elapsed` was at its beginning
+            uptime INTEGER NOT NULL,     -- since that boot, when `elapsed` was noted
+            steps_since INTEGER NOT NULL,    -- the uptime since which the system's clock has kept step with it
+            offset INTEGER NOT NULL      -- how far the two are apart
+        );
+        CREATE TABLE relay_ages (        -- events up to this one were published before this moment
+            interface INTEGER NOT NULL REFERENCES relay_interfaces,
+            sequence INTEGER NOT NULL,
+            elapsed INTEGER NOT NULL,    -- as in relay_clock
+            time INTEGER NOT NULL,       -- microseconds since 1970, if that is known
+            trust INTEGER NOT NULL,      -- 0: it is not; 1: as far as the clock kept step; 2: it was synchronised
+            PRIMARY KEY (interface, sequence)
+        ) WITHOUT ROWID;
+        """,
     ]
     static var version: Int { migrations.count }
 

@@ -106,9 +106,13 @@ final class JournalStorage: EventLogStorage {
         reader.submit(.page(request, completion))
     }
     func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
-        try await withCheckedThrowingContinuation { continuation in
+        let figures: [(name: String, value: UInt64)] = try await withCheckedThrowingContinuation { continuation in
             reader.submit(.figures(interface, continuation))
         }
+        let walSize = UInt64(file.walSize)
+        let isChecked = check?.isSound ?? true
+        return figures.map { name, value in (name: name, value: name == "fileBytes" ? value + walSize : value) }
+            + [(name: "walBytes", value: walSize), (name: "checked", value: isChecked ? 1 : 0)]
     }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { writer.onFailure(body) }
 }

@@ -4,11 +4,11 @@ import RelayCore
 struct RetentionRule {
     /// The oldest event of those that are kept.
     struct Oldest: Hashable {
-        var time: UInt64
+        var sequence: UInt64
         var bytes: UInt64
     }
     enum Urgency: Hashable {
-        /// Within the bounds; microseconds since 1970 when the oldest event will have reached its age.
+        /// Within the bounds; the `RetentionClock`'s time when the oldest event will have reached its age.
         case none(until: UInt64?)
         /// A little over.
         case some
@@ -31,27 +31,25 @@ struct RetentionRule {
         }
     }
 
-    /// - Parameter oldest: when the oldest event was published.
-    func urgency(events: UInt64, bytes: UInt64, oldest: UInt64?, now: UInt64) -> Urgency {
+    /// - Parameter expiry: when the oldest events reach their age.
+    func urgency(events: UInt64, bytes: UInt64, expiry: UInt64?, now: UInt64) -> Urgency {
         let excess = events > count ? events - count : 0
         let excessBytes = bytes > self.bytes ? bytes - self.bytes : 0
-        let end = oldest.flatMap { oldest in
-            age.map { age in oldest > .max - age ? .max : oldest + age }
-        }
-        let isOver = end.map { $0 < now } ?? false
+        let isOver = expiry.map { $0 < now } ?? false
         let steps = max(excess / UInt64(Keeping.stepRows), excessBytes >> 20)
         // Of an age it cannot be told how many are over it, only for how long.
-        if steps >= 4 || isOver && now - (end ?? now) > 1_000_000 { return .overdue }
+        if steps >= 4 || isOver && now - min(expiry ?? now, now) > 1_000_000 { return .overdue }
         if steps >= 1 { return .step }
-        return excess > 0 || excessBytes > 0 || isOver ? .some : .none(until: end)
+        return excess > 0 || excessBytes > 0 || isOver ? .some : .none(until: expiry)
     }
 
     /// How many of the oldest events have to go.
-    func excess(of oldest: some Sequence<Oldest>, events: UInt64, bytes: UInt64, now: UInt64) -> Int {
+    ///
+    /// - Parameter expired: the last sequence that has reached its age; 0 when none has.
+    func excess(of oldest: some Sequence<Oldest>, events: UInt64, bytes: UInt64, expired: UInt64) -> Int {
         var (events, bytes, number) = (events, bytes, 0)
         for event in oldest {
-            let isOld = age.map { event.time < now && now - event.time > $0 } ?? false
-            guard events > count || bytes > self.bytes || isOld else { break }
+            guard events > count || bytes > self.bytes || event.sequence <= expired else { break }
             events -= min(1, events)
             bytes -= min(event.bytes, bytes)
             number += 1

@@ -2,11 +2,12 @@ import Glibc
 import RelayCore
 import RelayTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import RelayJournal
 
-@Suite("G8: the check of the whole file") struct CheckTests {
+@Suite("The check of the whole file", .heavy, .tags(.g8)) struct CheckTests {
     private func storage(_ ledger: Ledger) throws -> JournalStorage {
         try #require(ledger.storage as? JournalStorage)
     }

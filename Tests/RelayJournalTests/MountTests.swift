@@ -11,7 +11,8 @@ final class SmallDisk: Sendable {
     let directory: TestDirectory
     init(megabytes: Int) async throws {
         directory = try TestDirectory()
-        try await Self.run("/bin/mount", ["-t", "tmpfs", "-o", "mode=0700,size=\(megabytes)m", "relay-test", directory.path])
+        try await Self.run(
+            "/bin/mount", ["-t", "tmpfs", "-o", "mode=0700,size=\(megabytes)m", "relay-test", directory.path])
     }
     // After a test that failed: a directory that is mounted on cannot be removed.
     deinit { _ = system("umount -l '\(directory.path)' 2>/dev/null") }

@@ -2,6 +2,7 @@ import CSQLite
 import Glibc
 import RelayCore
 import RelayTestKit
+import TestTraits
 import Testing
 
 @testable import RelayJournal
@@ -65,7 +66,7 @@ struct JournalCopy {
     }
 }
 
-@Suite("G8: a refused journal is left as it is") struct RefusedFileTests {
+@Suite("A refused journal is left as it is", .heavy, .tags(.g8)) struct RefusedFileTests {
     /// What was done to the tables, and what the refusal says of it.
     static let contradictions = [
         ("UPDATE relay_names SET last = 0", "its last event is #200, of its names' #0"),

@@ -7,38 +7,40 @@ import Testing
 @testable import RelayJournal
 
 @Suite("What a retention rule removes", .tags(.g2)) struct RetentionRuleTests {
-    private func oldest(_ times: UInt64...) -> [RetentionRule.Oldest] { times.map { .init(time: $0, bytes: 10) } }
+    /// As many, from a sequence on.
+    private func oldest(_ sequences: ClosedRange<UInt64>) -> [RetentionRule.Oldest] {
+        sequences.map { .init(sequence: $0, bytes: 10) }
+    }
 
     @Test("the first ones that are over any bound, and no further") func excess() {
         let count = RetentionRule(Retention(count: 3))
-        #expect(count.excess(of: oldest(1, 2, 3, 4, 5), events: 5, bytes: 50, now: 100) == 2)
-        #expect(count.excess(of: oldest(1, 2, 3), events: 3, bytes: 30, now: 100) == 0)
+        #expect(count.excess(of: oldest(1...5), events: 5, bytes: 50, expired: 0) == 2)
+        #expect(count.excess(of: oldest(1...3), events: 3, bytes: 30, expired: 0) == 0)
         let bytes = RetentionRule(Retention(bytes: 25))
-        #expect(bytes.excess(of: oldest(1, 2, 3, 4, 5), events: 5, bytes: 50, now: 100) == 3)
+        #expect(bytes.excess(of: oldest(1...5), events: 5, bytes: 50, expired: 0) == 3)
         let age = RetentionRule(Retention(age: .microseconds(10)))
-        #expect(age.excess(of: oldest(80, 89, 90, 100), events: 4, bytes: 40, now: 100) == 2)
-        // The clock was set back: what is younger than now is kept.
-        #expect(age.excess(of: oldest(200, 80), events: 2, bytes: 20, now: 100) == 0)
+        #expect(age.excess(of: oldest(8...11), events: 4, bytes: 40, expired: 9) == 2)
+        #expect(age.excess(of: oldest(8...11), events: 4, bytes: 40, expired: 7) == 0)
         let all = RetentionRule(Retention(age: .microseconds(1), count: 4, bytes: 1_000))
-        #expect(all.excess(of: oldest(1, 100, 100, 100, 100, 100), events: 6, bytes: 60, now: 100) == 2)
-        #expect(RetentionRule(Retention()).excess(of: oldest(0, 0), events: .max, bytes: .max, now: .max) == 0)
-        #expect(RetentionRule(Retention(count: 0)).excess(of: oldest(1, 2), events: 2, bytes: 20, now: 3) == 2)
+        #expect(all.excess(of: oldest(1...6), events: 6, bytes: 60, expired: 1) == 2)
+        #expect(RetentionRule(Retention()).excess(of: oldest(1...2), events: .max, bytes: .max, expired: 0) == 0)
+        #expect(RetentionRule(Retention(count: 0)).excess(of: oldest(1...2), events: 2, bytes: 20, expired: 0) == 2)
         // Nonsense is no reason to trap.
         #expect(
             RetentionRule(Retention(age: .seconds(-1), count: -1, bytes: -1)).excess(
-                of: oldest(1), events: 1, bytes: 10, now: 3) == 1)
+                of: oldest(1...1), events: 1, bytes: 10, expired: .max) == 1)
     }
     @Test("how urgent it is") func urgency() {
         let rule = RetentionRule(Retention(age: .seconds(10), count: 100, bytes: 1 << 20))
-        func urgency(_ events: UInt64, _ bytes: UInt64, _ oldest: UInt64?, _ now: UInt64) -> RetentionRule.Urgency {
-            rule.urgency(events: events, bytes: bytes, oldest: oldest, now: now)
+        func urgency(_ events: UInt64, _ bytes: UInt64, _ expiry: UInt64?, _ now: UInt64) -> RetentionRule.Urgency {
+            rule.urgency(events: events, bytes: bytes, expiry: expiry, now: now)
         }
-        #expect(urgency(100, 1 << 20, 5, 6) == .none(until: 10_000_005))
+        #expect(urgency(100, 1 << 20, 10_000_005, 6) == .none(until: 10_000_005))
         #expect(urgency(0, 0, nil, 6) == .none(until: nil))
-        #expect(urgency(101, 0, 5, 6) == .some && urgency(1, 1 << 20 + 1, 5, 6) == .some)
-        #expect(urgency(1_100, 0, 5, 6) == .step && urgency(1, 2 << 20, 5, 6) == .step)
-        #expect(urgency(4_100, 0, 5, 6) == .overdue && urgency(1, 5 << 20, 5, 6) == .overdue)
-        #expect(urgency(1, 0, 5, 10_000_006) == .some && urgency(1, 0, 5, 11_000_006) == .overdue)
+        #expect(urgency(101, 0, 7, 6) == .some && urgency(1, 1 << 20 + 1, 7, 6) == .some)
+        #expect(urgency(1_100, 0, 7, 6) == .step && urgency(1, 2 << 20, 7, 6) == .step)
+        #expect(urgency(4_100, 0, 7, 6) == .overdue && urgency(1, 5 << 20, 7, 6) == .overdue)
+        #expect(urgency(1, 0, 5, 6) == .some && urgency(1, 0, 5, 1_000_006) == .overdue)
     }
 }
 

@@ -40,4 +40,9 @@ int relay_start_thread(const char *name, void (*body)(void *context), void *cont
 /// In C: prctl(2) is variadic.
 void relay_keep_time_exactly(void);
 
+/// Whether the kernel says that something keeps the system's clock right.
+///
+/// In C: adjtimex(2) is not in Swift's Glibc module.
+bool relay_clock_is_synchronized(void);
+
 #endif

@@ -164,7 +164,8 @@ import Testing
         let unit = try #require(try OperatingPage().files.first).text.split(separator: "\n")
         let sections = unit.split { $0.hasPrefix("[") }
         // A full disk (74), a bus that is away (69) and a directory that is still in use (75) are tried for ever.
-        #expect(sections[1].contains("RestartPreventExitStatus=64 65 73 77") && sections[1].contains("Restart=on-failure"))
+        #expect(
+            sections[1].contains("RestartPreventExitStatus=64 65 73 77") && sections[1].contains("Restart=on-failure"))
         // Neither may systemd give up, nor end a start that takes long.
         #expect(sections[0].contains("StartLimitIntervalSec=0") && sections[1].contains("TimeoutStartSec=infinity"))
     }
