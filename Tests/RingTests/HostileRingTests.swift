@@ -1,5 +1,7 @@
+import CRelayShims
 import Glibc
-import RelayCore
+
+@testable import RelayCore
 import Synchronization
 import TestTraits
 import Testing
@@ -153,6 +155,58 @@ import Testing
             ? .size(found: 4_096, expected: 8_192) : .size(found: pages * 4_096, expected: 5 * 4_096)
         let found = fault { _ = try RingArea(receiving: memory.number) }
         #expect(found == (pages == 5 ? nil : expected))
+    }
+    @Test(
+        "a size that no ring can have is refused before anything is mapped",
+        arguments: [1 << 40, Int.max, Int.max & ~4_095, (1 << 30) + (1 << 20) + 8_192])
+    func beyond(size: Int) throws {
+        let number = try sparse(size)
+        defer { close(number) }
+        #expect(fault { _ = try RingArea(receiving: number) } == .tooLarge(size))
+    }
+    @Test("a file with holes is refused: its memory would be taken from the reader", arguments: [8_192, 1 << 30])
+    func holes(size: Int) throws {
+        let number = try sparse(size)
+        defer { close(number) }
+        #expect(fault { _ = try RingArea(receiving: number) } == .sparse(allocated: 0, size: size))
+    }
+    /// Sealed as a ring is, and of this size, without any memory.
+    private func sparse(_ size: Int) throws -> Int32 {
+        let number = relay_memfd_create("sparse", 3)
+        try #require(number >= 0 && ftruncate(number, size) == 0)
+        try #require(relay_add_seals(number, MemorySeals.readOnly.rawValue) == 0)
+        return number
+    }
+    @Test("a header that is another one at the second look is refused") func changed() throws {
+        let header = try RingHeader(epoch: 1, base: 0, capacity: 4 * 4_096, events: [])
+        let area = try RingArea(creating: "changed", header)
+        #expect(header.dataOffset == 4_096)
+        do throws(RingFault) {
+            _ = try RingHeader(reading: area.memory.base, size: header.size, dataOffset: 8_192)
+            Issue.record("was accepted")
+        } catch { #expect(error.problem == .dataOffset(4_096)) }
+    }
+    @Test("a large ring has no larger records than a message, and its reader no larger buffer") func largest() throws {
+        let pair = try Pair(capacity: 8 << 20)
+        #expect(RingLayout.maximumPayload(1 << 30) == 1 << 20 && RingLayout.maximumPayload(8 << 20) == 1 << 20)
+        try pair.publish([UInt8](repeating: 7, count: 1 << 20))
+        try pair.publish([UInt8](repeating: 7, count: 1 << 20 + 1))
+        var reader = try pair.reader()
+        guard case (.record, let bytes) = try reader.step(), case (.tooLarge, _) = try reader.step() else {
+            Issue.record("another step")
+            return
+        }
+        #expect(bytes.count == 1 << 20)
+        // What claims to be larger is no record.
+        let area = try RingArea(creating: "large", RingHeader(epoch: 1, base: 0, capacity: 8 << 20, events: []))
+        relay_store(area.data, 1 << 20 + 1)
+        relay_store(area.intent, 8 << 20)
+        relay_store_release(area.tail, 2 << 20)
+        var hostile = RingReader(area, after: 0)
+        do throws(RingFault) {
+            _ = try hostile.next()
+            Issue.record("was read")
+        } catch { #expect(error.problem == .length(1 << 20 + 1)) }
     }
     @Test("a file that is cut short while it is read keeps its size") func truncation() throws {
         let pair = try Pair()

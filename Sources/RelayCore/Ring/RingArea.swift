@@ -17,12 +17,22 @@ package struct RingArea: Sendable {
     package init(receiving descriptor: Int32) throws(RelayError) {
         RingReceipt.acknowledge(descriptor)
         let size = try SealedMemory.checkedSize(of: descriptor, seals: .readOnly)
-        // Whole, to read the header: what it says decides how it is mapped for good.
-        let plain = try SealedMemory(receiving: descriptor, size: size, seals: .readOnly)
-        do throws(RingFault) { header = try RingHeader(reading: plain.base, size: size) } catch {
-            throw error.relayError()
+        let page = Int(getpagesize())
+        guard size >= 2 * page else { throw RingFault(.size(found: size, expected: 2 * page)).relayError() }
+        guard size <= RingLayout.maximumSize(page: page) else { throw RingFault(.tooLarge(size)).relayError() }
+        try SealedMemory.checkAllocated(descriptor, size: size)
+        // One page, to see how the file is divided: that decides how it is mapped.
+        let first = try SealedMemory(receiving: descriptor, size: size, seals: .readOnly, mapping: page)
+        let (dataOffset, capacity) = try RingFault.translated { () throws(RingFault) in
+            try RingHeader.division(reading: first.base, size: size)
         }
-        memory = try SealedMemory(receiving: descriptor, size: size, doubled: header.dataOffset, seals: .readOnly)
+        let memory = try SealedMemory(
+            receiving: descriptor, size: size, doubled: dataOffset, seals: .readOnly,
+            isPopulated: capacity <= RingLayout.populated)
+        header = try RingFault.translated { () throws(RingFault) in
+            try RingHeader(reading: memory.base, size: size, dataOffset: dataOffset)
+        }
+        self.memory = memory
     }
     /// Memory of this process's own, for tests that damage it: as above, without a look at seals.
     package init(damaged memory: SealedMemory) throws(RingFault) {

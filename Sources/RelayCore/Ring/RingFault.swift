@@ -1,9 +1,15 @@
+import Glibc
+
 /// Why shared memory is not, or no longer, what its protocol says.
 package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Problem: Hashable, Sendable {
         /// These are missing.
         case seals(MemorySeals)
         case size(found: Int, expected: Int)
+        /// More than any ring has.
+        case tooLarge(Int)
+        /// Fewer bytes than its size have memory: the rest would be taken from the reader.
+        case sparse(allocated: Int, size: Int)
         case magic(UInt64)
         case version(UInt32)
         case capacity(UInt64)
@@ -32,6 +38,10 @@ package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
         switch problem {
         case .seals(let missing): "shared memory without the seals 0x\(String(missing.rawValue, radix: 16))"
         case .size(let found, let expected): "\(found) bytes of shared memory where \(expected) are needed"
+        case .tooLarge(let size):
+            "\(size) bytes of shared memory; a ring has at most \(RingLayout.maximumSize(page: Int(getpagesize())))"
+        case .sparse(let allocated, let size):
+            "shared memory of \(size) bytes of which \(allocated) are allocated; its maker has to allocate all of it"
         case .magic(let value): "not a ring of Relay's: it begins with 0x\(String(value, radix: 16))"
         case .version(let value):
             "layout version \(value); this program knows \(RingLayout.version): update the older side"
@@ -49,6 +59,10 @@ package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .previous(let value): "a preceding sequence of \(value), which is no smaller than its own"
         case .epoch(let value): "another run than \(value), which its service is in"
         }
+    }
+    /// Throws a fault of `body` as what the library throws.
+    static func translated<Result>(_ body: () throws(RingFault) -> Result) throws(RelayError) -> Result {
+        do throws(RingFault) { return try body() } catch { throw error.relayError() }
     }
     /// As what the library throws.
     package func relayError(_ cause: SystemError? = nil) -> RelayError {

@@ -52,10 +52,14 @@ package struct RingHeader: Hashable, Sendable {
         (memory + RingLayout.directoryStart).copyMemory(from: directory, byteCount: directory.count)
     }
 
+    /// How a ring's file is divided, which its first page says.
+    ///
     /// - Parameters:
-    ///   - memory: at least the bytes up to `size`, mapped; what they hold may be anything, and may change.
+    ///   - memory: at least one page, mapped; what it holds may be anything, and may change.
     ///   - size: of the whole file.
-    init(reading memory: UnsafeRawPointer, size: Int) throws(RingFault) {
+    static func division(
+        reading memory: UnsafeRawPointer, size: Int
+    ) throws(RingFault) -> (dataOffset: Int, capacity: Int) {
         let page = Int(getpagesize())
         guard size >= 2 * page else { throw RingFault(.size(found: size, expected: 2 * page)) }
         // Every word once: a second look might see another value than the one that was checked.
@@ -73,6 +77,15 @@ package struct RingHeader: Hashable, Sendable {
         guard dataOffset + Int(capacity) == size else {
             throw RingFault(.size(found: size, expected: dataOffset + Int(capacity)))
         }
+        return (dataOffset, Int(capacity))
+    }
+    /// - Parameters:
+    ///   - memory: the whole file, mapped; what it holds may be anything, and may change.
+    ///   - size: of the file.
+    ///   - expected: where the data begins in the mapping, if that was decided by an earlier look.
+    init(reading memory: UnsafeRawPointer, size: Int, dataOffset expected: Int? = nil) throws(RingFault) {
+        let (dataOffset, capacity) = try Self.division(reading: memory, size: size)
+        guard dataOffset == expected ?? dataOffset else { throw RingFault(.dataOffset(UInt32(dataOffset))) }
         let lengths = relay_load(memory + RingLayout.directoryOffset)
         let (length, index) = (Int(UInt32(truncatingIfNeeded: lengths)), UInt32(lengths >> 32))
         guard index == RingLayout.indexCount else { throw RingFault(.index(index)) }
@@ -91,7 +104,7 @@ package struct RingHeader: Hashable, Sendable {
         epoch = relay_load(memory + RingLayout.epochOffset)
         lane = Int(UInt32(truncatingIfNeeded: relay_load(memory + RingLayout.laneOffset)))
         base = relay_load(memory + RingLayout.baseOffset)
-        (self.capacity, self.dataOffset) = (Int(capacity), dataOffset)
+        (self.capacity, self.dataOffset) = (capacity, dataOffset)
         events = try RingDirectory.decode(directory)
     }
 }

@@ -32,11 +32,19 @@ package enum RingLayout {
     package static let defaultCapacity = 4 << 20
     static let maximumCapacity = 1 << 30
     static let maximumDirectory = 1 << 20
+    /// The largest file that any header can describe: one page at most follows the list of events.
+    package static func maximumSize(page: Int) -> Int {
+        ((directoryStart + maximumDirectory + page - 1) & ~(page - 1)) + maximumCapacity
+    }
+    /// Larger rings are not mapped page by page in advance by a reader, whose loop waits for that.
+    static let populated = 64 << 20
 
     /// A record as it lies in the ring: its header and its payload in whole words.
     @inline(__always) static func recordSize(_ payload: Int) -> Int { (recordHeader + payload + 7) & ~7 }
+    /// No payload is larger, as no message is. A reader's private buffer has room for one such record.
+    static let largestPayload = 1 << 20
     /// Larger ones leave a skip record: a reader has two more of the largest, at least, before it is lapped.
-    package static func maximumPayload(_ capacity: Int) -> Int { capacity / 4 - recordHeader }
+    package static func maximumPayload(_ capacity: Int) -> Int { min(capacity / 4 - recordHeader, largestPayload) }
     /// How far a position is shifted to the number of its part of the data.
     static func indexShift(_ capacity: Int) -> Int { (capacity / indexCount).trailingZeroBitCount }
 

@@ -58,8 +58,8 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
         capacity = UInt64(area.header.capacity)
         maximumPayload = RingLayout.maximumPayload(area.header.capacity)
         sizes = area.header.events.map { $0.rawSize ?? -1 }
-        // Room for the largest record, of which there are four in the capacity.
-        bufferSize = max(area.header.capacity / 4, min(Self.batch, area.header.capacity))
+        // Room for the largest record: a quarter of the capacity, and never much more than 1 MiB.
+        bufferSize = max(RingLayout.recordSize(maximumPayload), min(Self.batch, area.header.capacity))
         buffer = .allocate(byteCount: bufferSize, alignment: 8)
         sequence = after
         lastRecord = area.header.base

@@ -10,7 +10,7 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
     package let number: Int32
     /// Where the file's first byte is.
     package let base: UnsafeMutableRawPointer
-    /// Of the file, in bytes.
+    /// Of the file, in bytes, as far as it is mapped.
     package let size: Int
     /// Bytes of addresses from `base` on: the file, its second view, and the page that nobody can touch.
     private let reserved: Int
@@ -34,7 +34,8 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         // Storage now: a page that is missing when it is written to would end the process.
         let failed = relay_allocate(descriptor.number, Int64(size))
         guard failed == 0 else { throw Self.failure("no memory for the \(size) bytes of '\(name)'", failed) }
-        let (base, reserved) = try Self.map(descriptor.number, size, doubled, PROT_READ | PROT_WRITE)
+        let (base, reserved) = try Self.map(
+            descriptor.number, size, doubled, PROT_READ | PROT_WRITE, isPopulated: true)
         fill(base)
         // The order matters: mapped before no writable mapping can be made, and no other way in when it is handed out.
         let isPrivate = fchmod(descriptor.number, seals.contains(.futureWrite) ? 0o400 : 0o600) == 0
@@ -50,15 +51,22 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
     /// Maps memory that another process made, after it is certain that it keeps its size.
     ///
     /// The descriptor stays the caller's, and is not needed afterwards.
+    ///
+    /// - Parameters:
+    ///   - size: of the whole file.
+    ///   - isPopulated: whether all pages are mapped now, which takes its time; else each is at its first use.
+    ///   - mapping: how many bytes of the file are mapped, if not all.
     /// Throws `.invalidArgument` for a descriptor that is not sealed so or is not of this size, with a `RingFault` as its cause.
     package init(
-        receiving number: Int32, size: Int, doubled: Int? = nil, seals: MemorySeals, writable: Bool = false
+        receiving number: Int32, size: Int, doubled: Int? = nil, seals: MemorySeals, writable: Bool = false,
+        isPopulated: Bool = true, mapping length: Int? = nil
     ) throws(RelayError) {
         let found = try Self.checkedSize(of: number, seals: seals)
         guard found == size else { throw RingFault(.size(found: found, expected: size)).relayError() }
         let access = writable ? PROT_READ | PROT_WRITE : PROT_READ
-        (base, reserved) = try Self.map(number, size, doubled, access)
-        self.size = size
+        let mapped = min(length ?? size, size)
+        (base, reserved) = try Self.map(number, mapped, doubled, access, isPopulated: isPopulated)
+        self.size = mapped
         self.number = -1
     }
     deinit {
@@ -85,6 +93,16 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         return Int(status.st_size)
     }
 
+    /// Throws `.invalidArgument` for a file with holes: whoever maps those is charged for their memory.
+    static func checkAllocated(_ number: Int32, size: Int) throws(RelayError) {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw failure("cannot look at descriptor \(number)", errno) }
+        let allocated = status.st_blocks.multipliedReportingOverflow(by: 512)
+        guard allocated.overflow || allocated.partialValue >= size else {
+            throw RingFault(.sparse(allocated: allocated.partialValue, size: size)).relayError()
+        }
+    }
+
     private static func create(_ name: String, via creation: Creation) throws(RelayError) -> OwnedDescriptor {
         let (closeOnExec, allowSealing, noExecSeal): (UInt32, UInt32, UInt32) = (1, 2, 8)
         var made = creation(closeOnExec | allowSealing | noExecSeal)
@@ -95,17 +113,21 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
     }
 
     /// Reserves the addresses first, so that the two views lie in a row; a page that nobody can touch follows.
-    private static func map(_ number: Int32, _ size: Int, _ doubled: Int?, _ access: Int32) throws(RelayError)
-        -> (UnsafeMutableRawPointer, Int)
-    {
+    private static func map(
+        _ number: Int32, _ size: Int, _ doubled: Int?, _ access: Int32, isPopulated: Bool
+    ) throws(RelayError) -> (UnsafeMutableRawPointer, Int) {
         let page = Int(getpagesize())
+        // Far from where the sums below overflow, and more than any address space has.
+        guard 0...(Int.max / 4) ~= size, 0...size ~= doubled ?? 0 else {
+            throw failure("cannot map \(size) bytes of descriptor \(number)", EINVAL)
+        }
         let rounded = (size + page - 1) & ~(page - 1)
         let second = doubled.map { size - $0 } ?? 0
         let length = rounded + second + page
         guard let base = mmap(nil, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), base != MAP_FAILED else {
             throw failure("no addresses for \(length) bytes", errno)
         }
-        let flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE
+        let flags = MAP_SHARED | MAP_FIXED | (isPopulated ? MAP_POPULATE : 0)
         var isMapped = mmap(base, size, access, flags, number, 0) != MAP_FAILED
         if isMapped, let doubled {
             isMapped = mmap(base + size, second, access, flags, number, doubled) != MAP_FAILED

@@ -65,8 +65,8 @@ extension EventLane {
         guard let ring, count > ring.largestPayload else { return }
         throw RelayError(
             .tooLarge,
-            "\(interface).\(names[index]): \(count) bytes, \(ring.largestPayload) fit into a quarter of the ring; "
-                + "give the interface a larger ringCapacity")
+            "\(interface).\(names[index]): \(count) bytes; \(ring.largestPayload) fit into a record of the ring, which is a "
+                + "quarter of it, at most 1 MiB: give the interface a larger ringCapacity, or the event less")
     }
 
     // MARK: Without a signal
