@@ -127,3 +127,11 @@ pid_t relay_spawn_bound(const char *path, char *const argv[], char *const envp[]
     sem_destroy(&request.started);
     return request.result;
 }
+
+int relay_pipe(int *reading, int *writing) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+    *reading = ends[0];
+    *writing = ends[1];
+    return 0;
+}

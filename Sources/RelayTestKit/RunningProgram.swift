@@ -45,27 +45,32 @@ package final class RunningProgram: Sendable {
         _ path: String, _ arguments: [String] = [], environment: [String: String]? = nil,
         onLine: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil
     ) throws {
-        var (output, errors): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard input >= 0, pipe(&output) == 0, pipe(&errors) == 0 else {
-            throw RelayError(.unavailable, "no pipes for \(path)", cause: nil)
+        guard input >= 0 else { throw RelayError(.unavailable, "no /dev/null for \(path)", cause: nil) }
+        defer { close(input) }
+        let output = try SystemPipe.open()
+        defer { close(output.writing) }
+        let errors: (reading: Int32, writing: Int32)
+        do { errors = try SystemPipe.open() } catch {
+            close(output.reading)
+            throw error
         }
-        for end in output + errors { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { for end in [input, output[1], errors[1]] { close(end) } }
+        defer { close(errors.writing) }
         name = String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
         let text = SharedText()
         self.text = text
         do {
             process = try ChildProcess(
-                path, arguments, environment: environment, descriptors: [(input, 0), (output[1], 1), (errors[1], 2)])
+                path, arguments, environment: environment,
+                descriptors: [(input, 0), (output.writing, 1), (errors.writing, 2)])
         } catch {
-            for end in [output[0], errors[0]] { close(end) }
+            for end in [output.reading, errors.reading] { close(end) }
             throw error
         }
         let areRead =
             LineReader.start(
-                output[0], onLine: onLine ?? { text.keepOutput($0) }, onEnd: { text.streamEnded() })
-            && LineReader.start(errors[0], onLine: { text.keepError($0) }, onEnd: { text.streamEnded() })
+                output.reading, onLine: onLine ?? { text.keepOutput($0) }, onEnd: { text.streamEnded() })
+            && LineReader.start(errors.reading, onLine: { text.keepError($0) }, onEnd: { text.streamEnded() })
         if !areRead { throw RelayError(.unavailable, "no threads to read what \(path) says") }
     }
 

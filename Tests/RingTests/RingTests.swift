@@ -150,6 +150,20 @@ import Testing
         #expect(records.map(\.publishedAt.microseconds) == [6, 9])
         #expect(other == [.absent(7...8)])
     }
+    @Test("a reader that gives up what is there reports it with the next record") func skipped() throws {
+        let pair = try Pair()
+        for sequence: UInt64 in 1...9 { try pair.publish(pattern(sequence, 30)) }
+        var reader = try pair.reader()
+        _ = try reader.next()
+        try reader.skip()
+        #expect(try reader.next() == .empty)
+        try pair.publish([1])
+        #expect(try reader.next() == .lapped(2...9))
+        #expect(try reader.step().1 == [1])
+        try reader.skip()
+        try pair.publish([2])
+        #expect(try reader.step().1 == [2])
+    }
     @Test("ends: readers drain it and are told, once and for all") func end() throws {
         let pair = try Pair()
         var reader = try pair.reader()

@@ -35,6 +35,11 @@ pid_t relay_spawn_bound(const char *path, char *const argv[], char *const envp[]
 /// In C: pthread_setname_np is behind _GNU_SOURCE, and the signal mask must be set before the thread exists.
 int relay_start_thread(const char *name, void (*body)(void *context), void *context);
 
+/// pipe2(2) with O_CLOEXEC: another thread's child cannot inherit an end between two calls. Returns 0 or an errno.
+///
+/// In C: pipe2 is behind _GNU_SOURCE.
+int relay_pipe(int *reading, int *writing);
+
 /// Lets this thread's bounded sleeps end when they should, and not up to 50 microseconds later to save wake-ups.
 ///
 /// In C: prctl(2) is variadic.

@@ -50,22 +50,21 @@ package final class BusDaemon: Sendable {
         try Self.write(Self.configuration(address, limits, policy), to: configuration)
         let output = try Self.file(log, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
         defer { close(output) }
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            throw RelayError(.unavailable, "no pipe for dbus-daemon: \(SystemError(errno))", cause: SystemError(errno))
+        let (reading, writing): (Int32, Int32)
+        do throws(SystemError) { (reading, writing) = try SystemPipe.open() } catch {
+            throw RelayError(.unavailable, "no pipe for dbus-daemon: \(error)", cause: error)
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[0]) }
+        defer { close(reading) }
         do throws(RelayError) {
             process = try ChildProcess(
                 "dbus-daemon", ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address=3"],
-                descriptors: [(ours: ends[1], childs: 3), (ours: output, childs: 2)])
+                descriptors: [(ours: writing, childs: 3), (ours: output, childs: 2)])
         } catch {
-            close(ends[1])
+            close(writing)
             throw error
         }
-        close(ends[1])
-        guard Self.readsLine(ends[0], withinMilliseconds: 10_000) else {
+        close(writing)
+        guard Self.readsLine(reading, withinMilliseconds: 10_000) else {
             process.terminate()
             throw RelayError(.unavailable, "dbus-daemon did not come up at \(socket): \(Self.start(of: output))")
         }

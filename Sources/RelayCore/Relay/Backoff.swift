@@ -3,11 +3,17 @@
 struct Backoff {
     static let first = 0.05
     static let longest = 5.0
-    private var next = Self.first
+    /// In seconds.
+    private let bounds: ClosedRange<Double>
+    private var next: Double
+
+    init(from first: Double = Self.first, to longest: Double = Self.longest) {
+        (bounds, next) = (first...longest, first)
+    }
 
     mutating func delay(chance: Double = .random(in: 0...1)) -> Duration {
-        defer { next = min(next * 2, Self.longest) }
+        defer { next = min(next * 2, bounds.upperBound) }
         return .seconds(next * (0.5 + chance / 2))
     }
-    mutating func reset() { next = Self.first }
+    mutating func reset() { next = bounds.lowerBound }
 }

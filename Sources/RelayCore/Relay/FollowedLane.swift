@@ -62,6 +62,8 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     @exclusivity(unchecked) private(set) var uncountedRing: Unmanaged<LaneRing>?
     /// Counts the requests of `OpenRing`: only the latest answer counts.
     var ringGeneration = 0
+    /// How long after a refusal of `OpenRing` it is asked for again.
+    var ringBackoff = Backoff(from: 1, to: 60)
     /// A ring that waits for the schemas, without which nobody can read it.
     var openedRing: RingArea?
 
@@ -79,6 +81,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
         (events, hasWanted) = ([], false)
         ringGeneration += 1
         openedRing = nil
+        ringBackoff.reset()
     }
     func adopt(_ told: [UInt32: EventSchema]) -> LaneSchemas {
         let adopted = lastSchemas.flatMap { $0.byNumber == told ? $0 : nil } ?? LaneSchemas(told)

@@ -36,13 +36,30 @@ extension FollowerCore {
         let generation = lane.ringGeneration
         let call = MethodCall(to: owner, path: lane.path, interface: Stream1.name, member: "OpenRing")
         connection.send(call, timeout: Self.answerTime) { [weak self] result in
-            guard let self, lane.ringGeneration == generation else { return }
-            opened(result, lane)
+            guard let self else { return }
+            if lane.ringGeneration == generation { return opened(result, lane) }
+            // Another question is under way, or a ring is read; else the owner takes it that this one is.
+            let isUnused = lane.transport.phase == .unknown || lane.transport.phase == .signals
+            if case .success = result, isUnused, !lane.transport.isRetrying { giveRingBack(lane) }
         }
     }
     private func opened(_ result: Result<BusReply, RelayError>, _ lane: FollowedLane) {
-        do {
-            let reply = try result.get()
+        let reply: BusReply
+        do throws(RelayError) { reply = try result.get() } catch {
+            switch error.code {
+            case .timedOut:
+                perform(lane.transport.unanswered(), lane)
+                orderRetry(lane)
+            // Whoever waits waits for the next owner.
+            case .unavailable where state.onLoop.connection == nil: break
+            default:
+                perform(lane.transport.refused(), lane)
+                // Too many others, or no memory: that passes.
+                if error.code == .limitsExceeded || error.code == .unavailable { orderRetry(lane) }
+            }
+            return
+        }
+        do throws(RelayError) {
             guard reply.signature == "hh", reply.descriptors.count == 2 else {
                 throw RelayError(.schemaMismatch, "\(service) answered OpenRing with '\(reply.signature)'")
             }
@@ -53,12 +70,31 @@ extension FollowerCore {
             }
             lane.openedRing = try RingArea(receiving: reply.descriptors[0].number)
             beginRing(lane)
-        } catch .timedOut {
-            perform(lane.transport.unanswered(), lane)
-        } catch .unavailable where state.onLoop.connection == nil {
-            // Whoever waits waits for the next owner.
-        } catch {
-            perform(lane.transport.refused(), lane)
+        } catch { giveUp(lane, error) }
+    }
+    /// A ring that was handed out, and cannot be read here.
+    private func giveUp(_ lane: FollowedLane, _ error: RelayError) {
+        // Before an `Attach`: from its answer on the owner reports and sends what it does to those without a ring.
+        giveRingBack(lane)
+        perform(lane.transport.unreadable(), lane)
+        // No memory or no thread here: that passes.
+        if error.code == .unavailable { orderRetry(lane) }
+    }
+    private func giveRingBack(_ lane: FollowedLane) {
+        guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
+        let call = MessageHeader.methodCall(
+            path: lane.path, interface: Stream1.name, member: "CloseRing", destination: owner,
+            flags: [.noReplyExpected, .noAutoStart])
+        // Fails with the connection only, and the owner sees that go.
+        try? connection.send(call)
+    }
+    /// Signals go on; after a while the ring is asked for again.
+    private func orderRetry(_ lane: FollowedLane) {
+        guard lane.transport.phase == .signals else { return }
+        let generation = lane.ringGeneration
+        loop.schedule(after: lane.ringBackoff.delay()) { [weak self] in
+            guard let self, lane.ringGeneration == generation else { return }
+            perform(lane.transport.retry(), lane)
         }
     }
     /// Begins to read a ring that was opened, once it is known how.
@@ -70,17 +106,16 @@ extension FollowerCore {
         let after = lane.members.compactMap { $0.machine.place(inRingOf: area.header.epoch) }.min()
         do throws(RelayError) {
             guard let kinds = try lane.kinds(area.header.events, schemas, sink) else {
-                return perform(lane.transport.refused(), lane)
+                throw RelayError(.tooLarge, "\(lane.interface) has more events than a relay keeps apart")
             }
             let ring = LaneRing(area, kinds: kinds, after: after)
             ring.watch.park(ring.capacity / Self.parkingPart)
             try thread.add(ring.watch)
             lane.ring = ring
             rings.lanes.append(.passUnretained(lane))
+            lane.ringBackoff.reset()
             perform(lane.transport.opened(), lane)
-        } catch {
-            perform(lane.transport.refused(), lane)
-        }
+        } catch { giveUp(lane, error) }
     }
     private func closeRing(_ lane: FollowedLane) {
         guard let ring = lane.ring else { return }
@@ -89,6 +124,7 @@ extension FollowerCore {
         loop.execute { withExtendedLifetime(ring) {} }
         rings.lanes.removeAll { $0.toOpaque() == Unmanaged.passUnretained(lane).toOpaque() }
         rings.thread?.remove(ring.watch)
+        giveRingBack(lane)
     }
     /// Nobody wants anything of a lane any more.
     func endTransportIfUnused(_ lane: FollowedLane) {
@@ -176,9 +212,12 @@ extension FollowerCore {
             case .lapped: suspectLoss(of: lane)
             case .absent: break  // The next record shows it.
             case .empty:
+                // Known records were passed over, and there are more: whoever drains goes on. Or the writer is faster than the
+                // reader, and nothing came yet behind what was lost.
+                if ring.reader.wasLapped { suspectLoss(of: lane) } else if limit == .max { break }
                 attempts -= 1
-                // Nothing came yet behind what was lost.
-                if ring.reader.wasLapped { suspectLoss(of: lane) }
+                // A drain ends at the tail, whatever it costs.
+                if attempts <= 0 && limit == .max { try ring.reader.skip() }
             case .ended:
                 ring.watch.readEnd()
                 return

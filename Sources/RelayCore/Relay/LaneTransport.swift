@@ -11,6 +11,7 @@ package struct LaneTransport: Hashable, Sendable {
         /// `OpenRing` was sent. Signals are taken, and held by who waits.
         case asking
         case ring
+        /// Also while `isRetrying`.
         case signals
     }
     package enum Action: Hashable, Sendable {
@@ -25,6 +26,8 @@ package struct LaneTransport: Hashable, Sendable {
         case attachAll
     }
     package private(set) var phase = Phase.unknown
+    /// `OpenRing` was sent once more, after a refusal; signals go on until it is answered.
+    package private(set) var isRetrying = false
 
     package init() {}
 
@@ -43,18 +46,36 @@ package struct LaneTransport: Hashable, Sendable {
     }
     /// The owner gave its ring, and it can be read.
     package mutating func opened() -> [Action] {
-        guard phase == .asking else { return [] }
-        phase = .ring
-        return [.updateRules, .attach]
+        guard phase == .asking || isRetrying else { return [] }
+        // What came as signals before the answer, and what is in the ring, may overlap, or leave a hole: all ask where they are.
+        let next: Action = isRetrying ? .attachAll : .attach
+        (phase, isRetrying) = (.ring, false)
+        return [.updateRules, next]
     }
-    /// The owner has no ring for us, or one that cannot be read here.
+    /// The owner has no ring for us now.
     package mutating func refused() -> [Action] {
+        isRetrying = false
         guard phase == .asking else { return [] }
         phase = .signals
         return [.updateRules, .attach]
     }
-    /// `OpenRing` was not answered in time: the owner may be stopped. It is still the one to ask.
-    package mutating func unanswered() -> [Action] { phase == .asking ? [.openRing] : [] }
+    /// The owner gave its ring, and it cannot be read here: it was given back. Meanwhile the owner may have sent no signals.
+    package mutating func unreadable() -> [Action] {
+        if !isRetrying { return refused() }
+        isRetrying = false
+        return [.attachAll]
+    }
+    /// `OpenRing` was not answered in time: the owner may be stopped. It is still the one to ask; after a refusal, later.
+    package mutating func unanswered() -> [Action] {
+        isRetrying = false
+        return phase == .asking ? [.openRing] : []
+    }
+    /// A while has passed since a refusal that may not be the last word.
+    package mutating func retry() -> [Action] {
+        guard phase == .signals, !isRetrying else { return [] }
+        isRetrying = true
+        return [.openRing]
+    }
     /// The ring holds what no ring holds: no more of it.
     package mutating func faulted() -> [Action] {
         guard phase == .ring else { return [] }
@@ -63,7 +84,7 @@ package struct LaneTransport: Hashable, Sendable {
     }
     /// The owner is gone, or nothing is wanted of it any more.
     package mutating func ended() -> [Action] {
-        defer { phase = .unknown }
+        defer { (phase, isRetrying) = (.unknown, false) }
         return phase == .ring ? [.closeRing, .updateRules] : []
     }
 }

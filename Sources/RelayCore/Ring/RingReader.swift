@@ -44,13 +44,14 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
     /// How often a step tries to get ahead of a writer that overwrites what it is about to read.
     private static let attempts = 8
     /// How many records that the subscriber has already one step passes over.
-    private static let passing = 65_536
+    private let passing: Int
 
     /// - Parameters:
     ///   - after: the sequence up to which the subscriber has everything. Records up to it are passed over.
     ///   - atTail: begins with what is published from now on, without a look at what is there.
-    package init(_ area: RingArea, after: UInt64, atTail: Bool = false) {
-        self.area = area
+    ///   - passing: how many records that the subscriber has already one step passes over; then it ends, with `.empty`.
+    package init(_ area: RingArea, after: UInt64, atTail: Bool = false, passing: Int = 65_536) {
+        (self.area, self.passing) = (area, passing)
         (intentWord, tailWord, endWord) = (
             UnsafeRawPointer(area.intent), UnsafeRawPointer(area.tail), UnsafeRawPointer(area.end)
         )
@@ -81,6 +82,20 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
     /// Up to where there is something to read now: `position` reaches it when all of that was read.
     package var tail: UInt64 { relay_load_acquire(tailWord) }
 
+    /// Gives up what is there, and goes on at the present tail: the next record shows what was lost.
+    package mutating func skip() throws(RingFault) {
+        if let fault { throw fault }
+        do throws(RingFault) {
+            let tail = relay_load_acquire(tailWord)
+            guard tail >= knownTail, tail % 8 == 0 else { throw RingFault(.tail(tail), at: position) }
+            if tail == position { return }
+            (knownTail, position, bufferStart, filled) = (tail, tail, tail, tail)
+            wasLapped = true
+        } catch {
+            fault = error
+            throw error
+        }
+    }
     /// Takes the next step. After a fault there is only the same fault.
     package mutating func next() throws(RingFault) -> RingStep {
         if let fault { throw fault }
@@ -105,7 +120,7 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
                     if let step = try take(record, Int(length), UInt32(first >> 32), needed) { return step }
                     needed = RingLayout.recordHeader
                     passed += 1
-                    if passed > Self.passing { return .empty }
+                    if passed > passing { return .empty }
                     continue
                 }
             }

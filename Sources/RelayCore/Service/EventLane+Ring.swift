@@ -47,10 +47,10 @@ extension EventLane {
             if let page = state.ring?.readers[peer] { state.ring?.writer.attach(page) }
         }
     }
-    func closeRing(for peer: String, _ page: WaitPage) {
+    /// A peer does not read the ring, or has left: nobody wakes it, and its events come as signals again. Idempotent.
+    func closeRing(for peer: String) {
         state.withLock { state in
-            state.ring?.readers[peer] = nil
-            state.ring?.writer.detach(page)
+            if let page = state.ring?.readers.removeValue(forKey: peer) { state.ring?.writer.detach(page) }
         }
     }
 

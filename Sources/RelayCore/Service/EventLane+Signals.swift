@@ -9,7 +9,7 @@ extension EventLane {
         _ message: borrowing WireWriter, _ template: MessageTemplate, on connection: BusConnection,
         _ state: inout State
     ) {
-        let count = if case .attached(let peers) = state.audience { peers.count } else { 1 }
+        let count = if case .attached = state.audience { state.listeners.count } else { 1 }
         if count == 0 || state.gate.isPaused { return }
         guard state.gate.admits(state.sequence, signals: count, now: MonotonicClock.now),
             state.pressure?.admits(message.count * count, messages: count) != false
@@ -18,9 +18,9 @@ extension EventLane {
         case .everyone:
             // A connection that is gone ends the service's run; see `publish`.
             try? connection.send(message)
-        case .attached(let peers):
+        case .attached:
             let body = Array(message.bytes[template.bodyStart...])
-            for peer in peers {
+            for peer in state.listeners {
                 var header = template.header
                 header.destination = peer
                 try? connection.send(header, body: body)
@@ -90,8 +90,8 @@ extension EventLane {
             }
         }
     }
-    /// Tells how far the interface has come, those who get its events, or these. False if the bus holds too much even for that,
-    /// which the last word ignores.
+    /// Reports how far the interface has come to those who get its events as signals, or to `some`; a run's end also to those
+    /// who read the ring. Returns false if the bus holds too much even for that, which the last word ignores.
     @discardableResult
     func send(head member: String, to some: [String]? = nil, _ state: inout State) -> Bool {
         guard let connection = state.connection else { return false }
@@ -102,7 +102,13 @@ extension EventLane {
         // Neither the head nor its sending can fail but by a bus that is gone.
         try? Stream1.write(head, into: &body)
         let peers: [String?] =
-            if let some { some } else if case .attached(let peers) = state.audience { Array(peers) } else { [nil] }
+            if let some {
+                some
+            } else if case .attached(let peers) = state.audience {
+                member == "Head" ? state.listeners : Array(peers)
+            } else {
+                [nil]
+            }
         let count = (headTemplate.bodyStart + body.count) * peers.count
         let isAdmitted = state.pressure?.admitsHead(count, messages: peers.count) != false
         if !isAdmitted && member == "Head" { return false }

@@ -17,7 +17,9 @@ final class EventLane: Sendable {
         var sequence: UInt64 = 0
         /// The last sequence of each event, by its number.
         var last: [UInt64]
-        var audience: Audience
+        var audience: Audience { didSet { updateListeners() } }
+        /// Of an audience that attached: those who do not read the ring, and so get the events as signals.
+        private(set) var listeners: [String] = []
         var connection: BusConnection?
         var pressure: BusPressure?
         /// The last word was said: subscribers take it that nothing follows.
@@ -31,7 +33,7 @@ final class EventLane: Sendable {
         /// Who attached, and for which names.
         var subscribers: [String: [String]] = [:]
         /// From the first peer that asked for it to the end of the run. Every use of it is made under this lock.
-        var ring: ServedRing?
+        var ring: ServedRing? { didSet { updateListeners() } }
         /// Why there was no memory for one, and until when it is not tried again.
         var ringFailure: (error: RelayError, until: UInt64)?
 
@@ -41,6 +43,11 @@ final class EventLane: Sendable {
         var templates: [MessageTemplate] = []
         /// The highest sequence that `Read` has accounted for.
         var handedOut: UInt64 = 0
+
+        private mutating func updateListeners() {
+            guard case .attached(let peers) = audience else { return }
+            listeners = peers.filter { ring?.readers[$0] == nil }
+        }
     }
     let interface: String
     let path: String

@@ -82,7 +82,7 @@ extension ServiceCore {
     func closeRings(of peer: String) {
         state.onLoop.receipts[peer] = nil
         state.onLoop.handouts.depart(peer)
-        guard let page = state.onLoop.pages.depart(peer) else { return }
-        for interface in interfaces { interface.lane.closeRing(for: peer, page) }
+        guard state.onLoop.pages.depart(peer) != nil else { return }
+        for interface in interfaces { interface.lane.closeRing(for: peer) }
     }
 }

@@ -19,6 +19,13 @@ extension ServiceCore {
         case "OpenRing":
             guard hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.openRing(call, interface, connection) }
+        case "CloseRing":
+            guard hasSignature("", call, connection) else { return }
+            // In the place of the caller's `OpenRing`, which waits for its credentials, too.
+            credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
+                interface.lane.closeRing(for: call.sender)
+                self?.reply(to: call, connection)
+            }
         case "Schemas":
             guard hasSignature("", call, connection) else { return }
             var body = WireWriter()

@@ -30,6 +30,7 @@ package enum Stream1 {
                 in: [.init("names", "as"), .init("after", "t"), .init("limit", "u"), .init("token", "t")],
                 out: [.init("bytes", "u"), .init("token", "t")]),
             .init("OpenRing", out: [.init("ring", "h"), .init("waitPage", "h")]),
+            .init("CloseRing"),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
             .init("Status", out: [.init("status", "a{sv}")]),
         ],

@@ -21,6 +21,9 @@ final class FakeService: BusHandler {
         var refusals = 0
         var isSilent = false
         var ring: Ring?
+        /// How many more calls of `OpenRing` are refused, as by a service with too many peers.
+        var ringRefusals = 0
+        var closedRings = 0
     }
     /// Shared memory that this service writes itself, into any place.
     final class Ring: @unchecked Sendable {  // Under the service's lock.
@@ -84,6 +87,10 @@ final class FakeService: BusHandler {
     func refuseReads(_ count: Int) { state.withLock { $0.refusals = count } }
     /// Answers `Read` no more.
     func silenceReads() { state.withLock { $0.isSilent = true } }
+    /// Refuses the next calls of `OpenRing`: there are too many.
+    func refuseRings(_ count: Int) { state.withLock { $0.ringRefusals = count } }
+    /// How often a ring was given back.
+    var closedRings: Int { state.withLock { $0.closedRings } }
     /// Puts an event into the ring, in its place, and sends no signal of it.
     func put(_ kind: Int, _ name: String, _ values: [DBusValue]) throws {
         try state.withLock { state in
@@ -200,6 +207,10 @@ final class FakeService: BusHandler {
                     state.token = .random(in: 1...UInt64.max)
                     try Stream1.write(page, token: state.token, signatures: signatures, into: &body)
                     state.connection?.reply(to: call, try Signature(Stream1.pageSignature), body: body.bytes)
+                case "CloseRing": state.closedRings += 1
+                case "OpenRing" where state.ringRefusals > 0:
+                    state.ringRefusals -= 1
+                    state.connection?.fail(call, ErrorNames.name(for: .limitsExceeded), "too many")
                 case "OpenRing" where state.ring != nil:
                     let numbers = state.ring.map { [$0.area.memory.number, $0.page.descriptor] } ?? []
                     try state.connection?.reply(to: call, descriptors: numbers)

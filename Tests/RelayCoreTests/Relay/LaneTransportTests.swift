@@ -7,7 +7,7 @@ import Testing
     /// A relay that does what the transport says, and what its bus and its owner know of that.
     private struct World: Hashable {
         enum Input: CaseIterable {
-            case attach, opened, refused, faulted, timeout, gone, unwanted
+            case attach, opened, refused, unreadable, retry, faulted, timeout, gone, unwanted
         }
         var transport = LaneTransport()
         var hasOwner = true
@@ -26,14 +26,23 @@ import Testing
                 if !hasOwner { return false }
                 isWaiting = true
                 run(transport.attachWanted())
-            case .opened, .refused, .timeout:
+            case .opened, .refused, .unreadable, .timeout:
                 if !isAsked { return false }
                 isAsked = false
                 // As it comes with the answer, before anything is told.
                 if input == .opened { hasRing = true }
-                run(
-                    input == .opened
-                        ? transport.opened() : input == .refused ? transport.refused() : transport.unanswered())
+                switch input {
+                case .opened: run(transport.opened())
+                case .refused: run(transport.refused())
+                case .unreadable:
+                    // Without a signal since the answer: whoever was attached no longer knows where the stream is.
+                    isAttached = false
+                    let mustAsk = transport.phase == .signals
+                    run(transport.unreadable())
+                    if mustAsk && !isAttached { faults.append("does not know what it missed") }
+                default: run(transport.unanswered())
+                }
+            case .retry: run(transport.retry())
             case .faulted:
                 if !hasRing { return false }
                 isAttached = false
@@ -67,8 +76,10 @@ import Testing
             if transport.takesSignals == hasRing { faults.append("signals count beside the ring, or nothing does") }
             if hasRules != transport.takesSignals { faults.append("rules are not what counts") }
             if hasRing && !hasOwner { faults.append("a ring of nobody") }
-            if isWaiting && !isAsked { faults.append("waits for nothing") }
-            if (transport.phase == .asking) != isAsked { faults.append("asks, and does not") }
+            if isWaiting && transport.phase != .asking { faults.append("waits for nothing") }
+            let asks = transport.phase == .asking || transport.isRetrying
+            if asks != isAsked { faults.append("asks, and does not") }
+            if transport.isRetrying && transport.phase != .signals { faults.append("retries without signals") }
         }
     }
 
@@ -90,7 +101,7 @@ import Testing
         }
         let phases = Set(seen.map(\.transport.phase))
         #expect(phases == [.unknown, .asking, .ring, .signals])
-        #expect(seen.count > 4)
+        #expect(seen.count > 4 && seen.contains { $0.transport.isRetrying })
     }
     @Test("what comes too late changes nothing") func late() {
         var transport = LaneTransport()
@@ -104,5 +115,15 @@ import Testing
         #expect(transport.attachWanted() == [.attach])
         #expect(transport.faulted() == [.closeRing, .updateRules, .attachAll])
         #expect(transport.faulted() == [] && transport.takesSignals)
+        #expect(transport.retry() == [.openRing])
+        #expect(transport.retry() == [], "one question is enough")
+        #expect(transport.refused() == [] && transport.opened() == [])
+        #expect(transport.retry() == [.openRing])
+        #expect(transport.unanswered() == [], "it goes on with signals, and asks later")
+        #expect(transport.retry() == [.openRing])
+        #expect(transport.unreadable() == [.attachAll])
+        #expect(transport.retry() == [.openRing])
+        #expect(transport.opened() == [.updateRules, .attachAll] && transport.phase == .ring)
+        #expect(transport.retry() == [])
     }
 }

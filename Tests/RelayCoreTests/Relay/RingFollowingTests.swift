@@ -403,6 +403,52 @@ import Testing
         #expect(log.relay.ringThread?.isRunning == false)
         service.vanish()
     }
+    @Test("a relay whose ring was refused for lack of room asks again, and goes over to it without a gap")
+    func refused()
+        async throws
+    {
+        let bus = try PrivateBus()
+        let log = try RelayLog(bus.bus)
+        let ring = try FakeService.Ring(epoch: 1, [RingEvent(name: "Said")])
+        let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
+        service.refuseRings(1)
+        log.relay.activate()
+        #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
+        #expect(await log.relay.isLive(Plain1.name))
+        try service.publish("Said", FollowingTests.said(1))
+        #expect(await log.wait(for: "1"))
+        #expect(await log.relay.isOnRing(Plain1.name))
+        #expect(await log.relay.isLive(Plain1.name))
+        for number: Int64 in 2...3 { try service.put(0, "Said", FollowingTests.said(number)) }
+        #expect(await log.wait(for: "3"))
+        #expect(log.all.filter { $0 != "active" && $0 != "connecting" } == ["1", "2", "3"])
+        #expect(service.closedRings == 0)
+        // Nobody wants anything of it any more.
+        log.unsubscribe()
+        #expect(await eventually { service.closedRings == 1 })
+        service.vanish()
+    }
+    @Test("a drain ends at the tail, however many known records it passes over") func passing() async throws {
+        let bus = try PrivateBus()
+        let log = try RelayLog(bus.bus)
+        await log.activate()
+        let ring = try FakeService.Ring(epoch: 1, [RingEvent(name: "Said")])
+        let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
+        #expect(await log.relay.isOnRing(Plain1.name))
+        #expect(await log.relay.isLive(Plain1.name))
+        for number: Int64 in 1...100 { try service.put(0, "Said", FollowingTests.said(number)) }
+        #expect(await log.wait(for: "100"))
+        let core = log.relay.follower.core
+        let (position, tail) = core.loop.withTurn { () -> (UInt64, UInt64) in
+            guard let lane = core.state.onLoop.lanes[Plain1.name], let found = lane.ring else { return (0, 1) }
+            // All but the last are known: each step passes over two of them.
+            found.reader = RingReader(ring.area, after: 99, passing: 2)
+            core.drain(lane)
+            return (found.reader.position, found.reader.tail)
+        }
+        #expect(position == tail)
+        service.vanish()
+    }
     @Test("descriptors that are no ring, and a ring of another run, leave the signals") func noRing() async throws {
         let bus = try PrivateBus()
         for isOther in [false, true] {
@@ -416,6 +462,7 @@ import Testing
             try service.publish("Said", FollowingTests.said(1))
             #expect(await log.wait(for: "1"))
             #expect(log.relay.follower.ringFaults == (isOther ? 1 : 0))
+            #expect(await eventually { service.closedRings == 1 }, "the service has to know that signals are read")
             service.vanish()
         }
     }

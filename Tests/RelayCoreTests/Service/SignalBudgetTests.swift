@@ -170,6 +170,44 @@ struct Poured: DomainEvent {
         #expect(heard(place.peer, "Murmured").isEmpty, "it did not attach")
         try await place.stop()
     }
+    @Test("a restricted interface sends no signals to a peer that reads its ring, and does again when that is closed")
+    func restrictedRing() async throws {
+        let place = try await Place()
+        let (other, onRing) = (try await BusStranger.join(place.bus.bus), try await RingPeer.join(place.bus.bus))
+        var ring = try await onRing.openRing("org.example.Budget", Whispers1.name)
+        for peer in [other, onRing.stranger] { try await place.attach(peer, to: Whispers1.name) }
+        let path = Stream1.path(of: Whispers1.name)
+        for number in 1...100 as ClosedRange<Int64> { try place.service.publish(Murmured(number: number)) }
+        #expect(try await onRing.drain(&ring, to: 100).count == 100)
+        #expect(await eventually { heard(other, "Murmured").contains(.head(100)) })
+        _ = try await onRing.stranger.call("org.example.Budget", "/", "org.freedesktop.DBus.Peer", "Ping")
+        #expect(heard(onRing.stranger, "Murmured").isEmpty, "neither an event nor a Head")
+        for _ in 1...2 { _ = try await onRing.stranger.call("org.example.Budget", path, Stream1.name, "CloseRing") }
+        let next = try await nextEvent(onRing.stranger, "Murmured", past: 100) {
+            try place.service.publish(Murmured(number: 0))
+        }
+        #expect(next != nil)
+        try await place.stop()
+        #expect(await eventually { onRing.stranger.signals.contains { $0.member == "End" } })
+    }
+    @Test("a peer that has closed its ring gets a Head before a reply, as those without one") func closedRing()
+        async throws
+    {
+        let place = try await Place()
+        let peer = try await RingPeer.join(place.bus.bus)
+        let path = Stream1.path(of: Rations1.name)
+        try await peer.stranger.listen(Stream1.name)
+        _ = try await peer.call("org.example.Budget", Rations1.name)
+        _ = try await peer.stranger.call("org.example.Budget", path, Stream1.name, "CloseRing")
+        try await place.attach(peer.stranger, to: Rations1.name)
+        var last: UInt64 = 0
+        for count in [100, 1, 3] as [Int32] {
+            last += UInt64(count)
+            _ = try await peer.stranger.call("org.example.Budget", path, Rations1.name, "Ration", [.int32(count)])
+            #expect(heard(peer.stranger, "Rationed").contains(.head(last)))
+        }
+        try await place.stop()
+    }
     @Test(
         "a subscriber that takes nothing pauses all interfaces, far from the bus's limits; when it reads, they go on",
         arguments: BusFiguresTests.Kind.allCases)
