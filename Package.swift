@@ -52,7 +52,8 @@ let package = Package(
         .executableTarget(
             name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
         .testTarget(
-            name: "RelayCoreTests", dependencies: ["RelayCore", "RelayTestKit", "TestTraits", "CDBus", "CRelayShims"],
+            name: "RelayCoreTests",
+            dependencies: ["RelayCore", "RelayTestKit", "TestTraits", "CDBus", "CRelayShims", "CRingAttack"],
             swiftSettings: strict),
         .testTarget(
             name: "RelayJournalTests",

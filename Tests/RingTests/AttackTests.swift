@@ -22,10 +22,10 @@ import Testing
                 waker: waker)
             board = try ProgressBoard()
         }
-        /// What a service does when a peer has mapped its page.
+        /// What a service does when a peer has mapped and sealed its page. (Here the test seals it.)
         func attach(_ peer: PeerProcess, _ page: WaitPage) async throws {
             try await peer.line("ready")
-            #expect(page.settle())
+            #expect(WaitPage.seal(page.descriptor) && page.settle())
             ring.attach(page)
         }
         func reader(_ more: String...) async throws -> PeerProcess {

@@ -24,6 +24,8 @@ import Testing
         // It can be read, and no more.
         #expect(mmap(nil, 4_096, PROT_READ | PROT_WRITE, MAP_SHARED, passed, 0) == MAP_FAILED)
         #expect(write(passed, "x", 1) == -1)
+        // Nor can the next opening be kept waiting.
+        #expect(attack_lease(passed) != 0)
     }
     @Test("has all seals, its mode and its size, and lies there twice") func creation() throws {
         let memory = try SealedMemory(creating: "test", size: 12_288, doubled: 4_096, seals: .readOnly) {

@@ -31,7 +31,7 @@ import Testing
         waiter.report(7, lane: 0)
         #expect(page.progress(lane: 0) == 0, "nobody looks at a page that has not settled")
         waiter.report(0, lane: 0)
-        #expect(page.settle())
+        #expect(WaitPage.seal(page.descriptor) && page.settle())
         #expect((0..<WaitPage.progressCount).allSatisfy { page.progress(lane: $0) == 0 })
         for lane in -1...WaitPage.progressCount { waiter.report(UInt64(1_000 + lane), lane: lane) }
         for lane in 0..<WaitPage.progressCount { #expect(page.progress(lane: lane) == UInt64(1_000 + lane)) }
@@ -43,16 +43,17 @@ import Testing
         let (page, other) = (try WaitPage(slot: 5), try WaitPage(slot: 6))
         let waiter = try RingWaiter(receiving: page.descriptor)
         #expect(attack_punch_hole(other.descriptor, WaitPage.size) == 0)
-        #expect(!page.isSettled && page.settle() && page.settle() && page.isSettled)
+        #expect(!page.isSettled && !page.settle(), "its peer has not sealed it")
+        #expect(WaitPage.seal(page.descriptor) && !page.isSettled && page.settle() && page.settle() && page.isSettled)
         for attack in [attack_punch_hole, attack_remove, attack_writable_mapping] {
             #expect(attack(page.descriptor, WaitPage.size) != 0)
         }
         #expect(throws: RelayError.self) { _ = try RingWaiter(receiving: page.descriptor) }
         waiter.report(7, lane: 3)
         #expect(page.progress(lane: 3) == 7)
-        // Its peer was first, with no more seals: F_SEAL_SEAL.
+        // Its peer sealed it in another way: F_SEAL_SEAL.
         #expect(relay_add_seals(other.descriptor, 1) == 0)
-        #expect(!other.settle() && !other.isSettled)
+        #expect(!WaitPage.seal(other.descriptor) && !other.settle() && !other.isSettled)
     }
     @Test("one thread follows several rings, and a page serves several writers") func several() async throws {
         let pairs = try (0..<4).map { _ in try Pair(capacity: 1 << 16) }

@@ -62,6 +62,10 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
     @exclusivity(unchecked) private(set) var uncountedRing: Unmanaged<LaneRing>?
     /// Counts the requests of `OpenRing`: only the latest answer counts.
     var ringGeneration = 0
+    /// A ring that waits until the owner's wait page is mapped and sealed.
+    var awaitedRing: RingArea?
+    /// The owner takes it that the ring is read, which is not the case yet.
+    var isGoingOver: Bool { openedRing != nil || awaitedRing != nil }
     /// How long after a refusal of `OpenRing` it is asked for again.
     var ringBackoff = Backoff(from: 1, to: 60)
     /// A ring that waits for the schemas, without which nobody can read it.
@@ -80,7 +84,7 @@ final class FollowedLane: @unchecked Sendable {  // In a turn of the loop only.
         (refusal, toldMissing, hasLeftOutMissing) = (nil, [], false)
         (events, hasWanted) = ([], false)
         ringGeneration += 1
-        openedRing = nil
+        (openedRing, awaitedRing) = (nil, nil)
         ringBackoff.reset()
     }
     func adopt(_ told: [UInt32: EventSchema]) -> LaneSchemas {

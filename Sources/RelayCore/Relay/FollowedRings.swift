@@ -4,4 +4,8 @@ final class FollowedRings: @unchecked Sendable {  // In a turn of the loop only,
     @exclusivity(unchecked) var lanes: ContiguousArray<Unmanaged<FollowedLane>> = []
     @exclusivity(unchecked) var thread: RingThread?
     @exclusivity(unchecked) var holdsReplies = false
+    /// Of which owner the wait page is being mapped and sealed, by the owners' count.
+    var preparation: Int?
+    /// Threads that do so, or that an owner does not let go.
+    var preparing = 0
 }

@@ -61,7 +61,9 @@ extension FollowerCore {
     }
     /// The publisher's subscriptions lack something that is on its way to them. (A positioned one has a pace of its own.)
     private var isCatchingUp: Bool {
-        state.onLoop.lanesInOrder.contains { $0.shared.machine.phase == .reading || $0.ring?.parkedAt != nil }
+        state.onLoop.lanesInOrder.contains {
+            $0.shared.machine.phase == .reading || $0.ring?.parkedAt != nil || $0.isGoingOver
+        }
     }
     /// Completes the answers that waited, if nothing keeps them any more.
     func releaseReplies() {

@@ -7,6 +7,10 @@ extension FollowerCore {
     /// How long a ring is left alone for those who wait for their answer; and how much of it may fill up meanwhile.
     private static let parkingTime: UInt64 = 100_000_000
     private static let parkingPart: UInt64 = 2
+    /// How long a wait page may take to be mapped and sealed.
+    private static let pagePatience = Duration.seconds(5)
+    /// How many threads owners may hold by the lock of a wait page.
+    private static let mostPreparing = 4
 
     func perform(_ actions: [LaneTransport.Action], _ lane: FollowedLane) {
         for action in actions {
@@ -36,6 +40,10 @@ extension FollowerCore {
         let generation = lane.ringGeneration
         let call = MethodCall(to: owner, path: lane.path, interface: Stream1.name, member: "OpenRing")
         connection.send(call, timeout: Self.answerTime) { [weak self] result in
+            // Whatever becomes of it: until then the service counts it as unread, and gives this relay no other.
+            if case .success(let reply) = result, let ring = reply.descriptors.first {
+                RingReceipt.acknowledge(ring.number)
+            }
             guard let self else { return }
             if lane.ringGeneration == generation { return opened(result, lane) }
             // Another question is under way, or a ring is read; else the owner takes it that this one is.
@@ -63,14 +71,63 @@ extension FollowerCore {
             guard reply.signature == "hh", reply.descriptors.count == 2 else {
                 throw RelayError(.schemaMismatch, "\(service) answered OpenRing with '\(reply.signature)'")
             }
+            let area = try RingArea(receiving: reply.descriptors[0].number)
             if rings.thread == nil {
-                rings.thread = try RingThread(page: reply.descriptors[1].number, loop) { [self] in
-                    readRings()
-                }
+                try preparePage(reply.descriptors[1])
+                lane.awaitedRing = area
+                orderGivingUp(lane)
+            } else {
+                lane.openedRing = area
+                beginRing(lane)
             }
-            lane.openedRing = try RingArea(receiving: reply.descriptors[0].number)
-            beginRing(lane)
         } catch { giveUp(lane, error) }
+    }
+    /// Maps and seals the owner's wait page, on a thread of its own: the lock of the file is the owner's, too, who may hold it as long as
+    /// it likes. Such a thread is lost until then; there are few.
+    private func preparePage(_ page: ReceivedDescriptor) throws(RelayError) {
+        let generation = state.onLoop.ownerGeneration
+        if rings.preparation == generation { return }
+        guard rings.preparing < Self.mostPreparing else {
+            throw RelayError(.unavailable, "\(service) and its former owners hold \(rings.preparing) wait pages")
+        }
+        do throws(SystemError) {
+            try OwnThread.start("relay-page") { [weak self, loop] in
+                let result = Result { () throws(RelayError) in
+                    let waiter = try RingWaiter(receiving: page.number)
+                    if !WaitPage.seal(page.number) { throw RingFault(.seals(.settled)).relayError() }
+                    return waiter
+                }
+                loop.execute { [weak self] in self?.prepared(result, generation) }
+            }
+        } catch { throw RelayError(.unavailable, "no thread for a wait page: \(error)", cause: error) }
+        rings.preparing += 1
+        rings.preparation = generation
+    }
+    private func prepared(_ result: Result<RingWaiter, RelayError>, _ generation: Int) {
+        rings.preparing -= 1
+        guard state.onLoop.ownerGeneration == generation, state.onLoop.owner != nil else { return }
+        rings.preparation = nil
+        if case .success(let waiter) = result {
+            rings.thread = RingThread(waiter, loop) { [self] in readRings() }
+        }
+        for lane in state.onLoop.lanesInOrder {
+            guard let area = lane.awaitedRing else { continue }
+            lane.awaitedRing = nil
+            switch result {
+            case .success:
+                lane.openedRing = area
+                beginRing(lane)
+            case .failure(let error): giveUp(lane, error)
+            }
+        }
+    }
+    private func orderGivingUp(_ lane: FollowedLane) {
+        let generation = lane.ringGeneration
+        loop.schedule(after: Self.pagePatience) { [weak self] in
+            guard let self, lane.ringGeneration == generation, lane.awaitedRing != nil else { return }
+            lane.awaitedRing = nil
+            giveUp(lane, RelayError(.unavailable, "the wait page of \(service) could not be sealed in time"))
+        }
     }
     /// A ring that was handed out, and cannot be read here.
     private func giveUp(_ lane: FollowedLane, _ error: RelayError) {
@@ -130,7 +187,7 @@ extension FollowerCore {
     func endTransportIfUnused(_ lane: FollowedLane) {
         guard lane.names?.isEmpty == true else { return }
         lane.ringGeneration += 1
-        lane.openedRing = nil
+        (lane.openedRing, lane.awaitedRing) = (nil, nil)
         for member in lane.members { member.waitingAttach = nil }
         perform(lane.transport.ended(), lane)
         admitWaiting()

@@ -1,9 +1,11 @@
+import CRelayShims
 import Glibc
 
 /// A ring's descriptor for one peer, which shows whether the peer has got it.
 ///
-/// It is a file description of its own, see open(2): who has the descriptor shares its offset, and nobody else can move that. So a
-/// peer that has got it moves the offset, which neither reads nor changes anything, and cannot be done without it.
+/// It is a file description of its own, see open(2): who has the descriptor shares its status flags, and nobody else can set those. So
+/// a peer that has got it sets `O_NONBLOCK`, which changes nothing for memory, and cannot be done without it. To set the flag and to
+/// look at it takes no lock that a thread can hold asleep; the description's offset would.
 package final class RingReceipt: Sendable {
     /// To be sent; open as long as this value lives.
     package let descriptor: Int32
@@ -19,7 +21,14 @@ package final class RingReceipt: Sendable {
     }
     deinit { close(descriptor) }
 
-    package var isTaken: Bool { lseek(descriptor, 0, SEEK_CUR) != 0 }
-    /// The peer's word that it has the descriptor.
-    static func acknowledge(_ descriptor: Int32) { lseek(descriptor, 1, SEEK_SET) }
+    package var isTaken: Bool {
+        let flags = fcntl(descriptor, F_GETFL)
+        return flags >= 0 && flags & O_NONBLOCK != 0
+    }
+    /// The peer's word that it has the descriptor. Of memory only: another kind of file may do anything when its flags change.
+    package static func acknowledge(_ descriptor: Int32) {
+        guard relay_get_seals(descriptor) >= 0 else { return }
+        let flags = fcntl(descriptor, F_GETFL)
+        if flags >= 0 { _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
+    }
 }

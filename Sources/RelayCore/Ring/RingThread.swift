@@ -17,12 +17,10 @@ final class RingThread: Sendable {
     private let read: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - page: of the service's wait page; the caller's, and not needed afterwards.
+    ///   - waiter: where it sleeps.
     ///   - read: reads some of what is there, in the loop's turn, on this thread.
-    /// Throws `.invalidArgument` for what is no wait page.
-    init(page: Int32, _ loop: BusLoop, read: @escaping @Sendable () -> Void) throws(RelayError) {
-        waiter = try RingWaiter(receiving: page)
-        (self.loop, self.read) = (loop, read)
+    init(_ waiter: RingWaiter, _ loop: BusLoop, read: @escaping @Sendable () -> Void) {
+        (self.waiter, self.loop, self.read) = (waiter, loop, read)
     }
 
     /// Throws `.unavailable` when the process is out of threads.

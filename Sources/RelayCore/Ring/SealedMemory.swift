@@ -74,9 +74,8 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         if number >= 0 { close(number) }
     }
 
-    /// Seals further what this process has made. False when somebody who has the descriptor did so before, in another way.
-    package func add(_ seals: MemorySeals) -> Bool {
-        _ = relay_add_seals(number, seals.rawValue)
+    /// Whether a file has these seals. Never waits.
+    static func hasSeals(_ number: Int32, _ seals: MemorySeals) -> Bool {
         let found = relay_get_seals(number)
         return found >= 0 && seals.isSubset(of: MemorySeals(rawValue: found))
     }
@@ -109,7 +108,12 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         // Kernels before 6.3 do not know the last one.
         if made == -EINVAL { made = creation(closeOnExec | allowSealing) }
         guard made >= 0 else { throw failure("cannot make the shared memory '\(name)'", -made) }
-        return OwnedDescriptor(made)
+        let first = OwnedDescriptor(made)
+        // Opened for writing by its name, which counts: as long as it is open nobody gets a lease, and an open file is not kept
+        // waiting until somebody's lease is broken.
+        let counted = open("/proc/self/fd/\(first.number)", O_RDWR | O_CLOEXEC)
+        guard counted >= 0 else { throw failure("cannot open the shared memory '\(name)' by /proc", errno) }
+        return OwnedDescriptor(counted)
     }
 
     /// Reserves the addresses first, so that the two views lie in a row; a page that nobody can touch follows.

@@ -8,6 +8,7 @@ import Synchronization
 ///
 /// It must not be looked at before it is settled: until then the peer can take the page out of the file, and whoever touches it
 /// meanwhile waits in the kernel until that is done, for seconds when the peer has the lowest priority of a busy machine.
+/// The peer seals it, on a thread of its own that may wait: the file's lock is the peer's to hold. The service only looks.
 package final class WaitPage: Sendable {
     package static let size = 4_096
     /// Words of the first line, which tell the peer where its flag is; written once, never read back.
@@ -44,13 +45,19 @@ package final class WaitPage: Sendable {
     /// Where the words of progress are: in the half of the page where the flag is not, and not in its first line.
     static func progressOffset(flag: Int) -> Int { flag >= size / 2 ? 128 : size / 2 }
 
-    /// The peer has mapped it: from now on nobody can, and its one page stays where it is. Returns whether that holds, which a peer
-    /// can prevent, to its own harm. Idempotent.
+    /// Looks whether the peer has mapped and sealed it: then nobody else can, and its one page stays where it is. Returns whether that
+    /// holds, which a peer can prevent, to its own harm. Idempotent; never waits.
     package func settle() -> Bool {
         if isSettled { return true }
-        guard memory.add(.settled) else { return false }
+        guard SealedMemory.hasSeals(memory.number, .settled) else { return false }
         hasSettled.store(true, ordering: .releasing)
         return true
+    }
+    /// The peer's part, when it has mapped the page. Waits as long as somebody holds the file's lock: never on a loop.
+    /// Returns whether it is sealed.
+    package static func seal(_ descriptor: Int32) -> Bool {
+        _ = relay_add_seals(descriptor, MemorySeals.settled.rawValue)
+        return SealedMemory.hasSeals(descriptor, .settled)
     }
     package var isSettled: Bool { hasSettled.load(ordering: .acquiring) }
 

@@ -34,6 +34,7 @@ extension EventLane {
         return ring
     }
     var hasRing: Bool { state.withLock { $0.ring != nil } }
+    func hasReader(_ peer: String) -> Bool { state.withLock { $0.ring?.readers[peer] != nil } }
     private func attach(_ peer: String, _ page: WaitPage) -> RingWriter? {
         state.withLock { state in
             state.ring?.readers[peer] = page

@@ -32,7 +32,7 @@ extension ServiceCore {
             if state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now) {
                 handOut(connection)
             } else {
-                refuse(call, .limitsExceeded, "too many calls of OpenRing wait", connection)
+                refuse(call, .limitsExceeded, "too many calls of OpenRing wait: ask again later", connection)
             }
         }
     }
@@ -40,7 +40,8 @@ extension ServiceCore {
     private func handOut(_ connection: BusConnection) {
         while let request = state.onLoop.handouts.next() { answer(request, connection) }
         while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
-            refuse(request.call, .limitsExceeded, "too many answers to OpenRing are unread", connection)
+            refuse(
+                request.call, .limitsExceeded, "too many answers to OpenRing are unread: ask again later", connection)
         }
         if state.onLoop.handouts.isIdle || state.onLoop.hasHandoutTimer { return }
         state.onLoop.hasHandoutTimer = true
@@ -53,14 +54,16 @@ extension ServiceCore {
     private func answer(_ request: RingRequest, _ connection: BusConnection) {
         let (call, user) = (request.call, request.user)
         settlePage(of: call.sender)
+        let wasReading = request.interface.lane.hasReader(call.sender)
         do throws(RelayError) {
             let page = try state.onLoop.pages.page(of: call.sender, user: user)
             let ring = try request.interface.lane.openRing(for: call.sender, page, waker)
             let receipt = try RingReceipt(ring)
-            if !page.isSettled { state.onLoop.receipts[call.sender] = receipt }
             try connection.reply(to: call, descriptors: [receipt.descriptor, page.descriptor])
             state.onLoop.handouts.sent(to: call.sender, user: user) { receipt.isTaken }
         } catch {
+            // It has no ring, and gets signals.
+            if !wasReading { request.interface.lane.closeRing(for: call.sender) }
             if error.code != .limitsExceeded {
                 let remedy = "it gets signals instead; the service needs memory and descriptors for rings"
                 notices.report(
@@ -70,17 +73,13 @@ extension ServiceCore {
             refuse(call, error.code, error.message, connection)
         }
     }
-    /// A peer that has its descriptors has mapped its page: before it moves the ring's offset, as the protocol says. Nobody looks at
-    /// the page before that.
+    /// A peer that has sealed its page has mapped it, and is woken from now on. Nobody looks at the page before that.
     func settlePage(of peer: String) {
-        guard let receipt = state.onLoop.receipts[peer], receipt.isTaken else { return }
-        state.onLoop.receipts[peer] = nil
-        guard state.onLoop.pages.page(of: peer)?.settle() == true else { return }
+        guard let page = state.onLoop.pages.page(of: peer), !page.isSettled, page.settle() else { return }
         for interface in interfaces { interface.lane.wakeReader(peer) }
     }
     /// A peer has left: nobody waits for it, or looks at its page any more.
     func closeRings(of peer: String) {
-        state.onLoop.receipts[peer] = nil
         state.onLoop.handouts.depart(peer)
         guard state.onLoop.pages.depart(peer) != nil else { return }
         for interface in interfaces { interface.lane.closeRing(for: peer) }

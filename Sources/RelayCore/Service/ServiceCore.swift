@@ -14,8 +14,6 @@ final class ServiceCore: BusHandler {
         var unreadSource = UnreadSource.connection
         var isStopping = false
         var pages = WaitPages()
-        /// Of answers with pages that have not settled.
-        var receipts: [String: RingReceipt] = [:]
         var handouts = RingHandouts<RingRequest>()
         var hasHandoutTimer = false
         var replays = ReplaySockets()

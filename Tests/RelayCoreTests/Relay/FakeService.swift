@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 @testable import RelayCore
@@ -29,6 +30,8 @@ final class FakeService: BusHandler {
     final class Ring: @unchecked Sendable {  // Under the service's lock.
         let area: RingArea
         let page: WaitPage
+        /// What is handed out: a description of its own, as a service's is, whose offset has a lock.
+        let descriptor: Int32
         fileprivate var pen: RingPen
 
         init(epoch: UInt64, _ events: [RingEvent]) throws {
@@ -36,7 +39,9 @@ final class FakeService: BusHandler {
                 creating: "fake", RingHeader(epoch: epoch, base: 0, capacity: 64 << 10, events: events))
             page = try WaitPage(slot: 0)
             pen = RingPen(area)
+            descriptor = open("/proc/self/fd/\(area.memory.number)", O_RDONLY | O_CLOEXEC)
         }
+        deinit { close(descriptor) }
     }
     let epoch: UInt64
     private let interface: String
@@ -212,7 +217,7 @@ final class FakeService: BusHandler {
                     state.ringRefusals -= 1
                     state.connection?.fail(call, ErrorNames.name(for: .limitsExceeded), "too many")
                 case "OpenRing" where state.ring != nil:
-                    let numbers = state.ring.map { [$0.area.memory.number, $0.page.descriptor] } ?? []
+                    let numbers = state.ring.map { [$0.descriptor, $0.page.descriptor] } ?? []
                     try state.connection?.reply(to: call, descriptors: numbers)
                 case "OpenRing": state.connection?.fail(call, ErrorNames.unknownMethod, call.member)
                 default: break

@@ -81,7 +81,7 @@ import Testing
         )
         let reads = Atomic(0)
         // Whatever it does, there is more.
-        let thread = try RingThread(page: page.descriptor, loop) { reads.add(1, ordering: .relaxed) }
+        let thread = try RingThread(RingWaiter(receiving: page.descriptor), loop) { reads.add(1, ordering: .relaxed) }
         let watch = RingWatch(try RingArea(receiving: writer.descriptor))
         try writer.publish(0, UnsafeRawBufferPointer(start: nil, count: 0))
         try thread.add(watch)

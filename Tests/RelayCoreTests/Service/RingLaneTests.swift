@@ -239,7 +239,7 @@ import Testing
         #expect(try await isWoken { try desk.service.publish(Metered(value: 1, number: 1)) })
         #expect(try await isWoken { try await desk.stop() })
     }
-    @Test("nobody looks at a page that its peer can still take away: it is woken when it has mapped it, and says so")
+    @Test("nobody looks at a page that its peer can still take away: it is woken when it has mapped and sealed it")
     func settling() async throws {
         let desk = try await RingDesk()
         let peer = try await RingPeer.join(desk.bus.bus)
@@ -257,10 +257,12 @@ import Testing
         page.flag.storeBytes(of: 1, as: UInt32.self)
         try desk.service.publish(Labelled(text: "x"))
         #expect(page.isFlagged)
-        // Mapped, then told. It fell asleep over a record.
+        // Mapped, then sealed. It fell asleep over a record.
         let waiter = try RingWaiter(receiving: reply.descriptors[1].number)
         let area = try RingArea(receiving: reply.descriptors[0].number)
+        try await attach()
         #expect(!page.isSettled)
+        #expect(WaitPage.seal(reply.descriptors[1].number) && !page.isSettled)
         try await attach()
         #expect(page.isSettled)
         #expect(await eventually { !page.isFlagged })

@@ -1,5 +1,6 @@
 import RelayTestKit
 import Synchronization
+import Testing
 
 @testable import RelayCore
 
@@ -31,7 +32,10 @@ final class RingPeer: Sendable {
         }
         try page.withLock { page in
             // The same with every ring; it can be mapped once.
-            if page == nil { page = try RingWaiter(receiving: reply.descriptors[1].number) }
+            if page == nil {
+                page = try RingWaiter(receiving: reply.descriptors[1].number)
+                #expect(WaitPage.seal(reply.descriptors[1].number))
+            }
         }
         return RingReader(try RingArea(receiving: reply.descriptors[0].number), after: after)
     }
