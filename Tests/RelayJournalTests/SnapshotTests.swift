@@ -67,57 +67,61 @@ import Testing
         #expect(boxes == 1)
     }
 
+    /// What several tasks count: a class, since a closure that is sent away cannot capture a local mutex.
+    private final class Seen: Sendable {
+        let running = Mutex(0)
+        let most = Mutex(0)
+        let isOver = Mutex(false)
+    }
     @Test("holds up no unit, and sees nothing of those that come after it; two at a time run")
     func besideUnits() async throws {
         let ledger = try Ledger(TestDirectory())
         try await makeBoxes(ledger)
-        let running = Mutex(0)
-        let most = Mutex(0)
-        let isOver = Mutex(false)
+        let seen = Seen()
         let counts = try await withThrowingTaskGroup(of: [Int64].self) { group in
             for _ in 0..<6 {
                 group.addTask {
                     try await ledger.journal.read { snapshot in
                         let before = try Self.count(&snapshot)
-                        let now = running.withLock { count in
+                        let now = seen.running.withLock { count in
                             count += 1
                             return count
                         }
-                        most.withLock { $0 = max($0, now) }
+                        seen.most.withLock { $0 = max($0, now) }
                         // Until a unit was committed beside it.
-                        while !isOver.withLock({ $0 }) { usleep(1_000) }
-                        running.withLock { $0 -= 1 }
+                        while !seen.isOver.withLock({ $0 }) { usleep(1_000) }
+                        seen.running.withLock { $0 -= 1 }
                         return [before, try Self.count(&snapshot)]
                     }
                 }
             }
-            #expect(await eventually { running.withLock { $0 } == SnapshotReaders.limit })
+            #expect(await eventually { seen.running.withLock { $0 } == SnapshotReaders.limit })
             try await ledger.journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (1)") }
-            isOver.withLock { $0 = true }
+            seen.isOver.withLock { $0 = true }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(most.withLock { $0 } == SnapshotReaders.limit)
+        #expect(seen.most.withLock { $0 } == SnapshotReaders.limit)
         #expect(counts.allSatisfy { $0[0] == $0[1] } && counts.filter { $0[0] == 0 }.count == SnapshotReaders.limit)
     }
 
     @Test("is interrupted when the journal closes, with those that wait; later ones are refused")
     func closing() async throws {
         let ledger = try Ledger(TestDirectory())
-        let started = Mutex(0)
+        let seen = Seen()
         let endless = "WITH RECURSIVE x (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT count(*) FROM x"
         await withTaskGroup(of: RelayError.Code?.self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     do {
                         _ = try await ledger.journal.read { snapshot in
-                            started.withLock { $0 += 1 }
+                            seen.running.withLock { $0 += 1 }
                             return try snapshot.query(endless) { $0.integer(0) }
                         }
                         return nil
                     } catch { return (error as? RelayError)?.code }
                 }
             }
-            #expect(await eventually { started.withLock { $0 } == SnapshotReaders.limit })
+            #expect(await eventually { seen.running.withLock { $0 } == SnapshotReaders.limit })
             ledger.journal.close()
             for await code in group { #expect(code == .unavailable) }
         }
