@@ -86,6 +86,15 @@ struct ContentsTests {
         #expect(Warehouse(inventory) == model.contents, "seed \(seed)")
     }
 
+    /// Lets a unit of work wait for what happens beside it.
+    private final class Meeting: Sendable {
+        private let state = Mutex((hasBegun: false, isOver: false))
+        var hasBegun: Bool { state.withLock { $0.hasBegun } }
+        var isOver: Bool { state.withLock { $0.isOver } }
+        func begin() { state.withLock { $0.hasBegun = true } }
+        func end() { state.withLock { $0.isOver = true } }
+    }
+
     @Test("are read beside a unit of work that goes on, and see nothing of it")
     func besideUnits() async throws {
         let folder = try TestFolder()
@@ -94,17 +103,16 @@ struct ContentsTests {
         let commands = RelocationCommands(store: try await JournalStore(journal))
         try TestedStore.open(journal, EventLog())
         _ = try await commands.handle(OrderBox(label: "Attic", capacity: 5))
-        let page = Mutex<Contents.Reply?>(nil)
-        let isIn = Mutex(false)
+        let meeting = Meeting()
         async let unit: Void = journal.unitOfWork { unit in
             _ = try unit.addBox(title: try title("Cellar"), capacity: .small)
-            isIn.withLock { $0 = true }
+            meeting.begin()
             // Commits nothing before the page is there.
-            while page.withLock({ $0 == nil }) { usleep(1_000) }
+            while !meeting.isOver { usleep(1_000) }
         }
-        #expect(await eventually { isIn.withLock { $0 } })
+        #expect(await eventually { meeting.hasBegun })
         let reply = try await commands.handle(Contents())
-        page.withLock { $0 = reply }
+        meeting.end()
         try await unit
         #expect(reply.boxes.map(\.title) == ["Attic"] && reply.sequence == 1)
         #expect(try await commands.handle(Contents()).boxes.count == 2)
