@@ -93,16 +93,22 @@ import Testing
         #expect(record.events.count == count, "it went on after stop()")
         #expect(lines.all.allSatisfy { $0.contains("cannot keep up") }, "\(lines.all)")
     }
-    @Test("a long sleep ends when it is stopped") func stopped() async throws {
-        let record = Record()
-        let sampler = TelemetrySampler(rate: 0.001, sources: [try MemorySource()], output: record, log: { _ in })
-        try sampler.start()
-        #expect(await eventually { record.events.count == 1 })
-        let before = MonotonicClock.now
-        sampler.stop()
-        // A thousand seconds otherwise.
-        #expect(MonotonicClock.now - before < 500_000_000_000)
-        #expect(record.events.count == 1)
+    @Test("a sleep of ten seconds ends when it is stopped") func stopped() async throws {
+        var isPrompt = false
+        // A busy machine may take long for another reason, but not each time.
+        for _ in 1...5 where !isPrompt {
+            let record = Record()
+            let sampler = TelemetrySampler(rate: 0.1, sources: [try MemorySource()], output: record, log: { _ in })
+            try sampler.start()
+            #expect(await eventually { record.events.count >= 1 })
+            let before = MonotonicClock.now
+            sampler.stop()
+            isPrompt = MonotonicClock.now - before < 5_000_000_000
+            let count = record.events.count
+            await Task.yield()
+            #expect(record.events.count == count, "nothing is published after stop()")
+        }
+        #expect(isPrompt)
     }
     @Test("a kind that cannot be read is told once and left out, the others go on") func broken() async throws {
         let (record, lines) = (Record(), Lines())
