@@ -24,24 +24,30 @@ public final class EventJournal: EventLog {
     /// has the directory, `InvalidArgument` for a file of something else or of a newer version, and for a directory that others can write,
     /// `Unavailable` for a damaged one (nothing is ever repaired or made anew silently), `NotPermitted`, `StorageFull`,
     /// `Cancelled`. The message names the file.
-    public convenience init(directory: String, synchronous: Synchronous = .full) throws {
-        try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults())
+    ///
+    /// - Parameter onNotice: is called with what goes wrong while the journal is used, and with what a long start does (see
+    ///   `Notice.Kind`). Calls are few, one at a time, on a thread of their own: it may write to a log that blocks.
+    public convenience init(
+        directory: String, synchronous: Synchronous = .full, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) throws {
+        try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults(), onNotice: onNotice)
     }
     /// - Parameter vfs: the name of SQLite's file layer; nil for its own.
     /// - Parameter permit: to commit on a caller's thread; nil: never.
     package init(
         directory: String, synchronous: Synchronous = .full, faults: JournalFaults, vfs: String? = nil,
-        permit: CommitPermit? = .process
+        permit: CommitPermit? = .process, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
+        let notices = NoticeReporter(onNotice)
         let lock = try DirectoryLock(directory)
-        var opening = JournalOpening(in: directory, synchronous: synchronous, faults: faults, vfs: vfs)
+        var opening = JournalOpening(in: directory, synchronous: synchronous, faults: faults, vfs: vfs, notices)
         let opened = try opening.open()
         do {
             let activity = JournalActivity()
             let file = opening.file
             let reader = try JournalReader(file)
             let engine = try JournalEngine(
-                file: file, database: opened.database, reserve: opening.reserve, faults: faults)
+                file: file, database: opened.database, reserve: opening.reserve, faults: faults, notices)
             let check = opened.isChecked ? nil : JournalCheck(file, isLive: true)
             engine.check = check
             let writer = JournalWriter(engine, path: file.path, activity, permit)
@@ -52,7 +58,7 @@ public final class EventJournal: EventLog {
                 reader.stop()
                 throw error
             }
-            storage = JournalStorage(writer, reader, SnapshotReaders(file), check, file)
+            storage = JournalStorage(writer, reader, SnapshotReaders(file), check, file, notices)
         } catch let error as SQLiteError {
             throw opening.file.refusal(error)
         }

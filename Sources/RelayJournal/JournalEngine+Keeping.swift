@@ -18,6 +18,10 @@ struct Keeping {
     /// What the WAL holds, as the last commit said.
     var walPages = 0
     var nextCheckpoint = checkpointPages
+    /// What the WAL has to hold for a notice.
+    var nextNotice = noticePages
+    /// 64 MiB.
+    static let noticePages = 16_384
     /// What the WAL held when the file system was looked at, and whether it was nearly full.
     var lookedAt = 0
     var isNear = false
@@ -190,9 +194,23 @@ extension JournalEngine {
             keeping.nextCheckpoint = keeping.walPages + Keeping.checkpointPages
             return
         }
+        reportGrowth(held: held, copied: copied)
         // The next commit begins at the front again, unless somebody still reads what is there.
         keeping.nextCheckpoint = (held == copied ? 0 : held) + Keeping.checkpointPages
         if held == copied { keeping.walPages = 0 }
+    }
+
+    /// After a checkpoint: somebody may keep the WAL from being used anew.
+    private func reportGrowth(held: Int, copied: Int) {
+        if held == copied { keeping.nextNotice = Keeping.noticePages }
+        // A check gives way by itself.
+        let isChecking = check.map { $0.outcome == nil } ?? false
+        if held == copied || held < keeping.nextNotice || isChecking { return }
+        keeping.nextNotice = held * 2
+        notices.report(
+            .logGrows, .warning,
+            "\(file.path)-wal has \(file.walSize >> 20) MiB, and cannot be used anew while somebody reads in one transaction: end a "
+                + "backup or an sqlite3 that has been open for long")
     }
 
     /// After a commit that found the disk full: gives the reserve back, and makes room with it. (Never a leader's to do: nobody

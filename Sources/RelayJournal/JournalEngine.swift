@@ -18,7 +18,8 @@ final class JournalEngine {
     /// Why nothing can be done any more; nil as long as something can.
     private(set) var failure: RelayError?
     /// The disk was full, and the reserve file is not back.
-    var isStarved: Bool
+    var isStarved: Bool { didSet { if isStarved != oldValue { reportStarvation() } } }
+    let notices: NoticeReporter
     var keeping = Keeping()
     /// What ages are measured with.
     var clock = RetentionClock()
@@ -34,8 +35,9 @@ final class JournalEngine {
     static let walLimit = 16 << 20
 
     init(
-        file: JournalFile, database: Database, reserve: ReserveFile, faults: JournalFaults
+        file: JournalFile, database: Database, reserve: ReserveFile, faults: JournalFaults, _ notices: NoticeReporter
     ) throws(SQLiteError) {
+        self.notices = notices
         (self.file, self.database, self.reserve, self.faults) = (file, database, reserve, faults)
         sql = try EngineStatements(database)
         domain = DomainSQL(database)
@@ -51,6 +53,17 @@ final class JournalEngine {
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(self).toOpaque())
+        if isStarved { reportStarvation() }
+    }
+    private func reportStarvation() {
+        if isStarved {
+            notices.report(
+                .storageFull, .error,
+                "the disk of \(file.path) is full: what has to be kept is refused until \(ReserveFile.size >> 20) MiB and more are "
+                    + "free")
+        } else {
+            notices.report(.storageFull, .info, "the disk of \(file.path) has room again")
+        }
     }
     deinit {
         for interface in interfaces { for name in interface.names { name.bytes.deallocate() } }
@@ -75,6 +88,9 @@ final class JournalEngine {
     func checkpoint(_ kind: Database.Checkpoint) -> (held: Int, copied: Int)? {
         do throws(SQLiteError) { return try database.checkpoint(kind) } catch {
             failIfUnsynced(error)
+            notices.report(
+                .checkpointFailed, .warning,
+                "the log of \(file.path) cannot be moved into the file (\(error)), and grows: look at the disk")
             return nil
         }
     }

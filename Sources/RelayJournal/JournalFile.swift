@@ -118,6 +118,8 @@ struct JournalFile {
         close(descriptor)
     }
     var walSize: Int { Self.size(wal) ?? 0 }
+    /// Of the file and its WAL, in bytes.
+    var size: Int { (Self.size(path) ?? 0) + walSize }
     private static func size(_ path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : nil

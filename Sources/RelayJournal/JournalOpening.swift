@@ -8,7 +8,15 @@ struct JournalOpening {
     /// How often a check that the start waits for looks whether the caller's task was cancelled, in nanoseconds.
     private static let patience: UInt64 = 50_000_000
 
-    init(in directory: String, synchronous: EventJournal.Synchronous, faults: JournalFaults, vfs: String?) {
+    private let notices: NoticeReporter
+    /// How often such a check says that it still runs.
+    private static let talk: UInt64 = 10_000_000_000
+
+    init(
+        in directory: String, synchronous: EventJournal.Synchronous, faults: JournalFaults, vfs: String?,
+        _ notices: NoticeReporter
+    ) {
+        self.notices = notices
         (file, self.synchronous) = (JournalFile(in: directory, vfs: vfs), synchronous)
         reserve = ReserveFile(in: directory, faults: faults)
     }
@@ -38,8 +46,21 @@ struct JournalOpening {
     /// A check that found something before: the journal is served only after one that does not.
     private func checkNow() throws {
         let check = JournalCheck(file, isLive: false)
+        let begin = MonotonicClock.now
+        var next = begin + Self.talk
+        notices.report(
+            .journalCheck, .warning,
+            "the last check of \(file.path) found damage: all of its \(file.size >> 20) MiB are checked before the start"
+        )
         try check.start()
         while true {
+            let now = MonotonicClock.now
+            if now >= next {
+                next = now + Self.talk
+                notices.report(
+                    .journalCheck, .info,
+                    "the check of \(file.path) has run for \((now - begin) / 1_000_000_000) seconds")
+            }
             if Task.isCancelled {
                 check.stop()
                 throw RelayError(.cancelled, "the check of \(file.path) was cancelled: the journal is as it was")

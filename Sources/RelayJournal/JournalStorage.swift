@@ -11,11 +11,14 @@ final class JournalStorage: EventLogStorage {
     private let file: JournalFile
     private var path: String { file.path }
 
+    private let notices: NoticeReporter
+
     init(
         _ writer: JournalWriter, _ reader: JournalReader, _ snapshots: SnapshotReaders, _ check: JournalCheck?,
-        _ file: JournalFile
+        _ file: JournalFile, _ notices: NoticeReporter
     ) {
         (self.writer, self.reader, self.snapshots, self.check, self.file) = (writer, reader, snapshots, check, file)
+        self.notices = notices
     }
     deinit { close() }
 
@@ -29,10 +32,24 @@ final class JournalStorage: EventLogStorage {
     /// Looks at all of the file, if that is to be done, while it is used.
     func startCheck() throws(RelayError) {
         do {
-            try check?.start { [writer, file] outcome in
-                guard case .damaged(let what) = outcome else { return }
-                file.marks.setDamaged(what)
-                writer.submit(.call { $0.fail(file.found(what)) })
+            if check != nil {
+                notices.report(
+                    .journalCheck, .info,
+                    "\(file.path) was not left by a service that ended in good order: all of its \(file.size >> 20) MiB are "
+                        + "checked while it is used")
+            }
+            try check?.start { [writer, file, notices] outcome in
+                switch outcome {
+                case .sound: notices.report(.journalCheck, .info, "\(file.path) is sound")
+                case .damaged(let what):
+                    let failure = file.found(what)
+                    file.marks.setDamaged(what)
+                    notices.report(.journalCheck, .error, failure.message)
+                    writer.submit(.call { $0.fail(failure) })
+                case .failed(let error):
+                    notices.report(.journalCheck, .warning, "\(error.message); the next start checks it again")
+                case .interrupted: break
+                }
             }
         } catch {
             check?.abandon(error)

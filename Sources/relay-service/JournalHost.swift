@@ -14,11 +14,14 @@ struct JournalHost {
     private let synchronous: ServiceOptions.Synchronous
 
     /// Throws `ServiceFailure` with the exit code.
-    static func open(_ options: ServiceOptions, _ environment: [String: String]) async throws -> JournalHost {
+    static func open(
+        _ options: ServiceOptions, _ environment: [String: String], _ log: Log
+    ) async throws -> JournalHost {
         let directory = try prepareDirectory(options, environment)
         do {
             let journal = try EventJournal(
-                directory: directory, synchronous: options.synchronous == .full ? .full : .normal)
+                directory: directory, synchronous: options.synchronous == .full ? .full : .normal,
+                onNotice: { log.write($0) })
             return JournalHost(
                 journal: journal, store: try await JournalStore(journal), directory: directory,
                 synchronous: options.synchronous)

@@ -14,7 +14,7 @@ struct ServiceRunner {
 
     /// Returns when the task is cancelled. Throws what ends the service otherwise.
     func run() async throws {
-        let kept = options.domains.contains(.relocation) ? try await JournalHost.open(options, environment) : nil
+        let kept = options.domains.contains(.relocation) ? try await JournalHost.open(options, environment, log) : nil
         let (bus, daemon) = try chooseBus()
         do {
             try await serve(on: bus, kept)
