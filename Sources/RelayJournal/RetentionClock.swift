@@ -68,6 +68,8 @@ struct RetentionClock: Hashable {
         let isSameBoot = reading.boot == boot && (hasRead || !boot.isEmpty) && reading.uptime >= uptime
         hasRead = true
         if !isSameBoot {
+            // A reboot takes longer than that. So what an earlier boot noted last is not taken for this one's.
+            elapsed += elapsed == .max ? 0 : 1
             (boot, elapsedAtBoot) = (reading.boot, elapsed)
             (stepsSince, offset) = (reading.uptime, apart)
         } else {
