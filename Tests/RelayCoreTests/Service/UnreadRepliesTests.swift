@@ -148,7 +148,8 @@ import Testing
         "G4: who reads no answer gets 1 MiB of them; others are answered, and so is it when it has read",
         arguments: BusFiguresTests.Kind.allCases)
     func flood(_ kind: BusFiguresTests.Kind) async throws {
-        let bus = try kind.bus()
+        // With its built-in limits dbus-daemon lets a caller wait for 128 replies only.
+        let bus = kind == .daemon ? try PrivateBus(limits: .session) : try kind.bus()
         let desk = try await Desk(bus)
         let silent = try SilentCaller(socket: "\(bus.directory)/bus")
         let header = MessageHeader.methodCall(
