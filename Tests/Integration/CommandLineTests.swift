@@ -105,6 +105,6 @@ import Testing
         // Nothing was ordered.
         let contents = try await RunningProgram.run(
             Programs.cli, ["--bus", bus.address, "--json", "call", "Contents"], environment: Programs.environment())
-        #expect(contents.output == [#"{"boxes":[]}"#], "\(contents)")
+        #expect(contents.output.joined().hasSuffix(#","sequence":0,"boxes":[],"items":[],"next":null}"#), "\(contents)")
     }
 }
