@@ -88,7 +88,7 @@ struct ToolTests {
     @Test("watch waits for a service, says so, and ends when it is asked to")
     func waits() async {
         let said = "waiting for org.eventrelay.Service1"
-        let result = await run("watch", "--for", "30", isThere: false, endsAt: said)
+        let result = await run("watch", "--for", "3000", isThere: false, endsAt: said)
         #expect(result.code == .ok && result.output.isEmpty)
         #expect(result.notes == [said])
     }
