@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import RelayCore
 import RelayJournal
@@ -14,13 +15,24 @@ import TestSupport
 /// middle of making the journal, of a start with a WAL, or of the first checkpoint after a commit; or fails to sync the commit.
 @main struct FaultyService {
     static func main() async {
-        let options = ProgramOptions(CommandLine.arguments)
+        let arguments = CommandLine.arguments
+        let serving = Task { try await run(ProgramOptions(arguments)) }
+        let end = endOnSignal(serving)
         do {
-            try await run(options)
+            try await serving.value
         } catch {
             say("\(error)")
             exit(exitCode(error))
         }
+        withExtendedLifetime(end) {}
+    }
+    /// SIGTERM ends it as it ends `relay-service`.
+    private static func endOnSignal(_ serving: Task<Void, any Error>) -> any DispatchSourceSignal {
+        signal(SIGTERM, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
+        source.setEventHandler { @Sendable in serving.cancel() }
+        source.resume()
+        return source
     }
 
     private static func run(_ options: ProgramOptions) async throws {
@@ -67,6 +79,7 @@ import TestSupport
         }
         do {
             try await served.run { say("ready") }
+            journal.close()
         } catch {
             let hasFailed = Mutex(false)
             // Calls back at once, or never again that anybody is there to hear it.
