@@ -24,16 +24,20 @@ struct EventAges {
 
     /// The `elapsed` from which on the next events are to have a mark of their own.
     private var nextMark: UInt64 = 0
+    private var owesMark = false
 
     /// Whether the events that are about to be committed are to have a mark.
-    func wantsMark(at elapsed: UInt64) -> Bool { marks.isEmpty || elapsed > nextMark }
+    func wantsMark(at elapsed: UInt64) -> Bool { marks.isEmpty || owesMark || elapsed >= nextMark }
     /// The same, for events that are there.
     func wantsMark(_ clock: RetentionClock) -> Bool { marks.last.map { clock.age(of: $0.moment) > step } ?? true }
+    /// Gives the next events a mark in any case: the last one is of a moment when they could have come, not of theirs.
+    mutating func oweMark() { owesMark = true }
     /// - Parameter mark: that of these events, if they have one.
     mutating func committed(_ mark: Mark?, at elapsed: UInt64, head: UInt64) {
         if let mark {
             marks.append(mark)
             nextMark = Self.sum(elapsed, step)
+            owesMark = false
         }
         last = max(last, elapsed)
         // It moves when the first event comes, and when `update` looks.

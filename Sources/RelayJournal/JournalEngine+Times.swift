@@ -50,6 +50,7 @@ extension JournalEngine {
             let mark = EventAges.Mark(sequence: head, moment: clock.mark)
             try write(mark, of: id)
             ages.committed(mark, at: clock.elapsed, head: head)
+            ages.oweMark()
         }
         for mark in ages.improve(clock) { try write(mark, of: id) }
         ages.update(clock, head: head, isEmpty: events == 0)
