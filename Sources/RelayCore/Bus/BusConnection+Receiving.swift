@@ -63,7 +63,8 @@ extension BusConnection {
         let call = IncomingCall(
             sender: sender, serial: message.serial, path: path, interface: message.interface, member: member,
             signature: message.signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
-            descriptors: message.descriptors(atMost: 1))
+            descriptors: message.descriptors(
+                atMost: Stream1.descriptorLimit(interface: message.interface, member, message.signature)))
         if isTooLarge {
             let text = "\(member) with \(size) bytes of arguments, over the limit of \(WireLimits.defaultMessageLength)"
             return fail(call, ErrorNames.name(for: .tooLarge), text)
