@@ -135,7 +135,11 @@ import Testing
     }
 
     private func expect(_ site: Site, _ cursor: String, at sequence: UInt64) async {
-        let isWritten = await eventually { site.cursor(cursor).hasSuffix(" \(sequence)\n") }
+        // The fourth word of the interface's line, which is the only one and the last.
+        let isWritten = await eventually {
+            let words = site.cursor(cursor).split(separator: "\n").last?.split(separator: " ") ?? []
+            return words.count == 5 && words[3] == "\(sequence)"
+        }
         let text = site.cursor(cursor)
         #expect(isWritten, "not at #\(sequence): \(text)")
     }
