@@ -163,7 +163,7 @@ extension LaneMachine {
         if let run, run.epoch == epoch { return run.position }
         if isDurable { return nil }
         // A place of another run, or of whatever run there is, says nothing about this one, which may not have come as far: passing
-        // over what is behind it would lose what is published next. The answer tells what counts.
+        // over what is behind it would lose what is published next. The answer shows what counts.
         return run != nil || beginsAtFirst ? 0 : nil
     }
     /// Goes on with a run from where this lane stands in it, now that it is known how far the run has come.

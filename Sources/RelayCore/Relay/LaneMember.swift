@@ -29,7 +29,7 @@ final class LaneMember: Hashable, @unchecked Sendable {  // In a turn of the loo
     /// A positioned subscription's; nil: the publisher's.
     let feed: Feed?
     private let token: @Sendable (String) -> Int32
-    /// What a cursor is told of each answer's runs.
+    /// Notifies the cursor of the runs in each answer.
     private let learn: @Sendable ([StreamRun]) -> Void
     /// The feed's numbers for the lane's events, as far as they were asked for.
     private var tokens: [Int32] = []

@@ -1,6 +1,6 @@
 /// The runs that led to a place, out of what services have reported.
 ///
-/// A run has one past only, whatever journal reports it. So the newest report that has a run tells all before it.
+/// A run has one past only, whatever journal reports it. So the newest report that has a run names all before it.
 struct RunLineage: Hashable, Sendable {
     /// Newest first.
     private var reports: [[StreamRun]] = []

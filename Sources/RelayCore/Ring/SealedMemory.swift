@@ -92,7 +92,7 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         return Int(status.st_size)
     }
 
-    /// Throws `.invalidArgument` for a file with holes: whoever maps those is charged for their memory.
+    /// Throws `.invalidArgument` for a file with holes: the process that maps them is charged for their memory.
     static func checkAllocated(_ number: Int32, size: Int) throws(RelayError) {
         var status = stat()
         guard fstat(number, &status) == 0 else { throw failure("cannot look at descriptor \(number)", errno) }

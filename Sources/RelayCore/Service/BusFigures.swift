@@ -42,7 +42,7 @@ struct BusFigures: Equatable {
         }
         throw RelayError(.schemaMismatch, "the bus does not tell how much it holds")
     }
-    /// Asks how much is held for one connection, whoever sent it.
+    /// Asks how much the bus holds for one connection, from all senders.
     static func question(to source: ServiceCore.UnreadSource, about peer: String) throws(RelayError) -> MethodCall {
         switch source {
         case .connection: try question(to: .sender, by: peer)
