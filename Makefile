@@ -25,7 +25,7 @@ help:
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
-	@echo "make lint    what the formatter would say; 'make format' does it"
+	@echo "make lint    what the formatter would change, and whether the documentation is true; 'make format' does it"
 	@echo "make clean   removes everything that was built"
 	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
 
@@ -41,9 +41,11 @@ demo: dependencies-build
 
 lint:
 	swift format lint --strict $(sources)
+	scripts/check-docs
 
 format:
 	swift format -i $(sources)
+	scripts/check-docs --update
 
 # Swift's warnings are errors by Package.swift.
 # The event stream tells which clause of README's promise each test tries: swift test alone does not need it.
