@@ -1,13 +1,13 @@
 #include "CPowerVFS.h"
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "layer.h"
 
 enum kind { ADOPTED, CREATED, WRITTEN, TRUNCATED, SYNCED, FAILED, DELETED, ENTERED };
 struct operation {
@@ -19,10 +19,7 @@ struct operation {
     unsigned char *bytes;
 };
 struct power_vfs {
-    sqlite3_vfs vfs;
-    sqlite3_vfs *below;
-    char *name;
-    pthread_mutex_t lock;
+    struct layer layer;
     struct operation *operations;
     int64_t count, room;
     /// Names by the numbers of the files; NULL for one that was deleted.
@@ -33,11 +30,8 @@ struct power_vfs {
     /// Nothing was opened since the kill: who deletes is dead.
     bool is_dead;
 };
-// What SQLite allocates for a file: ours, and right behind it the one of the layer below.
 struct file {
-    sqlite3_file base;
-    power_vfs *owner;
-    sqlite3_file *below;
+    struct layer_file base;
     /// Negative: a temporary file, which no cut leaves.
     int number;
     int64_t life;
@@ -96,40 +90,38 @@ static bool adopt(power_vfs *vfs, const char *path) {
 
 // MARK: A file
 
-#define BELOW(f) (((struct file *)(f))->below)
+#define OWNER(f) ((power_vfs *)((struct layer_file *)(f))->layer)
+#define BELOW(f) (((struct layer_file *)(f))->below)
+#define NUMBER(f) (((struct file *)(f))->number)
 // Whether the file's process still lives. Under the lock.
-static bool lives(const struct file *file) { return file->life == file->owner->life; }
-static int f_close(sqlite3_file *f) { return BELOW(f)->pMethods->xClose(BELOW(f)); }
-static int f_read(sqlite3_file *f, void *b, int n, sqlite3_int64 o) { return BELOW(f)->pMethods->xRead(BELOW(f), b, n, o); }
+static bool lives(sqlite3_file *f) { return ((struct file *)f)->life == OWNER(f)->life; }
 static int f_write(sqlite3_file *f, const void *bytes, int count, sqlite3_int64 offset) {
-    struct file *file = (struct file *)f;
-    pthread_mutex_lock(&file->owner->lock);
+    pthread_mutex_lock(&OWNER(f)->layer.lock);
     int code = SQLITE_IOERR_WRITE;
-    if (lives(file)) {
-        code = file->below->pMethods->xWrite(file->below, bytes, count, offset);
-        if (code == SQLITE_OK && file->number >= 0) add(file->owner, WRITTEN, file->number, offset, bytes, count);
+    if (lives(f)) {
+        code = BELOW(f)->pMethods->xWrite(BELOW(f), bytes, count, offset);
+        if (code == SQLITE_OK && NUMBER(f) >= 0) add(OWNER(f), WRITTEN, NUMBER(f), offset, bytes, count);
     }
-    pthread_mutex_unlock(&file->owner->lock);
+    pthread_mutex_unlock(&OWNER(f)->layer.lock);
     return code;
 }
 static int f_truncate(sqlite3_file *f, sqlite3_int64 size) {
-    struct file *file = (struct file *)f;
-    pthread_mutex_lock(&file->owner->lock);
+    pthread_mutex_lock(&OWNER(f)->layer.lock);
     int code = SQLITE_IOERR_TRUNCATE;
-    if (lives(file)) {
-        code = file->below->pMethods->xTruncate(file->below, size);
-        if (code == SQLITE_OK && file->number >= 0) add(file->owner, TRUNCATED, file->number, size, NULL, 0);
+    if (lives(f)) {
+        code = BELOW(f)->pMethods->xTruncate(BELOW(f), size);
+        if (code == SQLITE_OK && NUMBER(f) >= 0) add(OWNER(f), TRUNCATED, NUMBER(f), size, NULL, 0);
     }
-    pthread_mutex_unlock(&file->owner->lock);
+    pthread_mutex_unlock(&OWNER(f)->layer.lock);
     return code;
 }
 static int f_sync(sqlite3_file *f, int flags) {
     (void)flags;
     struct file *file = (struct file *)f;
-    power_vfs *vfs = file->owner;
-    pthread_mutex_lock(&vfs->lock);
+    power_vfs *vfs = OWNER(f);
+    pthread_mutex_lock(&vfs->layer.lock);
     int code = SQLITE_IOERR_FSYNC;
-    if (lives(file)) {
+    if (lives(f)) {
         vfs->syncs++;
         bool fails = vfs->skip == 0;
         if (vfs->skip >= 0) vfs->skip--;
@@ -141,62 +133,40 @@ static int f_sync(sqlite3_file *f, int flags) {
             code = SQLITE_OK;
         }
     }
-    pthread_mutex_unlock(&vfs->lock);
+    pthread_mutex_unlock(&vfs->layer.lock);
     return code;
 }
-static int f_size(sqlite3_file *f, sqlite3_int64 *size) { return BELOW(f)->pMethods->xFileSize(BELOW(f), size); }
-static int f_lock(sqlite3_file *f, int lock) { return BELOW(f)->pMethods->xLock(BELOW(f), lock); }
-static int f_unlock(sqlite3_file *f, int lock) { return BELOW(f)->pMethods->xUnlock(BELOW(f), lock); }
-static int f_reserved(sqlite3_file *f, int *out) { return BELOW(f)->pMethods->xCheckReservedLock(BELOW(f), out); }
 // Without hints of size: what the layer below would do about them is not recorded.
-static int f_control(sqlite3_file *f, int op, void *arg) {
-    if (op == SQLITE_FCNTL_SIZE_HINT || op == SQLITE_FCNTL_CHUNK_SIZE) return SQLITE_OK;
-    return BELOW(f)->pMethods->xFileControl(BELOW(f), op, arg);
+static int f_control(sqlite3_file *f, int operation, void *argument) {
+    if (operation == SQLITE_FCNTL_SIZE_HINT || operation == SQLITE_FCNTL_CHUNK_SIZE) return SQLITE_OK;
+    return BELOW(f)->pMethods->xFileControl(BELOW(f), operation, argument);
 }
-static int f_sector(sqlite3_file *f) { return BELOW(f)->pMethods->xSectorSize(BELOW(f)); }
-static int f_device(sqlite3_file *f) { return BELOW(f)->pMethods->xDeviceCharacteristics(BELOW(f)); }
-static int f_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **out) {
-    return BELOW(f)->pMethods->xShmMap(BELOW(f), page, size, extend, out);
-}
-static int f_shm_lock(sqlite3_file *f, int o, int n, int flags) { return BELOW(f)->pMethods->xShmLock(BELOW(f), o, n, flags); }
-static void f_shm_barrier(sqlite3_file *f) { BELOW(f)->pMethods->xShmBarrier(BELOW(f)); }
-static int f_shm_unmap(sqlite3_file *f, int delete) { return BELOW(f)->pMethods->xShmUnmap(BELOW(f), delete); }
-
-// Version 2: shared memory for the WAL, no mapping of the file.
-static const sqlite3_io_methods methods = {
-    2, f_close, f_read, f_write, f_truncate, f_sync, f_size, f_lock, f_unlock, f_reserved, f_control, f_sector, f_device,
-    f_shm_map, f_shm_lock, f_shm_barrier, f_shm_unmap, NULL, NULL};
 
 // MARK: The layer
 
-#define SELF(v) ((power_vfs *)(v)->pAppData)
 static int v_open(sqlite3_vfs *v, const char *path, sqlite3_file *f, int flags, int *out) {
-    power_vfs *self = SELF(v);
+    power_vfs *self = v->pAppData;
     struct file *file = (struct file *)f;
     memset(file, 0, sizeof *file);
-    pthread_mutex_lock(&self->lock);
-    file->owner = self;
+    pthread_mutex_lock(&self->layer.lock);
     file->life = self->life;
     self->is_dead = false;
-    file->below = (sqlite3_file *)(file + 1);
     file->number = path ? number_of(self, last_part(path)) : -1;
     if (path && file->number < 0 && access(path, F_OK) == 0) {
         adopt(self, path);
         file->number = number_of(self, last_part(path));
     }
-    int code = self->below->xOpen(self->below, path, file->below, flags, out);
-    // SQLite closes a file that has methods, even when it was not opened.
-    if (file->below->pMethods) file->base.pMethods = &methods;
+    int code = layer_open(v, path, f, flags, out);
     if (code == SQLITE_OK && path && file->number < 0) file->number = enter_file(self, CREATED, path);
     file->enters = (flags & SQLITE_OPEN_CREATE) && (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL));
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&self->layer.lock);
     return code;
 }
 // SQLite deletes by path: a killed process is known by nothing having been opened since.
 static int v_delete(sqlite3_vfs *v, const char *path, int sync) {
-    power_vfs *self = SELF(v);
-    pthread_mutex_lock(&self->lock);
-    int code = self->is_dead ? SQLITE_IOERR_DELETE : self->below->xDelete(self->below, path, 0);
+    power_vfs *self = v->pAppData;
+    pthread_mutex_lock(&self->layer.lock);
+    int code = self->is_dead ? SQLITE_IOERR_DELETE : layer_delete(v, path, 0);
     int number = number_of(self, last_part(path));
     if (code == SQLITE_OK && number >= 0) {
         add(self, DELETED, number, 0, NULL, 0);
@@ -204,83 +174,63 @@ static int v_delete(sqlite3_vfs *v, const char *path, int sync) {
         self->files[number] = NULL;
         if (sync) add(self, ENTERED, -1, 0, NULL, 0);
     }
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&self->layer.lock);
     return code;
 }
-static int v_access(sqlite3_vfs *v, const char *path, int flags, int *out) {
-    return SELF(v)->below->xAccess(SELF(v)->below, path, flags, out);
-}
-static int v_full(sqlite3_vfs *v, const char *path, int count, char *out) {
-    return SELF(v)->below->xFullPathname(SELF(v)->below, path, count, out);
-}
-static int v_random(sqlite3_vfs *v, int count, char *out) { return SELF(v)->below->xRandomness(SELF(v)->below, count, out); }
-static int v_sleep(sqlite3_vfs *v, int microseconds) { return SELF(v)->below->xSleep(SELF(v)->below, microseconds); }
-static int v_time(sqlite3_vfs *v, double *out) { return SELF(v)->below->xCurrentTime(SELF(v)->below, out); }
-static int v_error(sqlite3_vfs *v, int count, char *out) { return SELF(v)->below->xGetLastError(SELF(v)->below, count, out); }
-static int v_time64(sqlite3_vfs *v, sqlite3_int64 *out) { return SELF(v)->below->xCurrentTimeInt64(SELF(v)->below, out); }
 
 power_vfs *power_vfs_create(const char *name) {
-    sqlite3_vfs *below = sqlite3_vfs_find(NULL);
-    power_vfs *self = calloc(1, sizeof *self);
-    if (!below || !self || !(self->name = strdup(name))) {
-        free(self);
-        return NULL;
-    }
-    self->below = below;
+    power_vfs *self = layer_create(sizeof *self, sizeof(struct file), name);
+    if (!self) return NULL;
     self->skip = -1;
-    pthread_mutex_init(&self->lock, NULL);
-    self->vfs = (sqlite3_vfs){
-        .iVersion = 2, .szOsFile = (int)sizeof(struct file) + below->szOsFile, .mxPathname = below->mxPathname,
-        .zName = self->name, .pAppData = self, .xOpen = v_open, .xDelete = v_delete, .xAccess = v_access,
-        .xFullPathname = v_full, .xRandomness = v_random, .xSleep = v_sleep, .xCurrentTime = v_time,
-        .xGetLastError = v_error, .xCurrentTimeInt64 = v_time64};
-    if (sqlite3_vfs_register(&self->vfs, 0) != SQLITE_OK) {
-        power_vfs_destroy(self);
-        return NULL;
-    }
-    return self;
+    sqlite3_io_methods *methods = &self->layer.methods;
+    methods->xWrite = f_write;
+    methods->xTruncate = f_truncate;
+    methods->xSync = f_sync;
+    methods->xFileControl = f_control;
+    self->layer.vfs.xOpen = v_open;
+    self->layer.vfs.xDelete = v_delete;
+    if (layer_register(&self->layer)) return self;
+    power_vfs_destroy(self);
+    return NULL;
 }
 void power_vfs_destroy(power_vfs *self) {
-    sqlite3_vfs_unregister(&self->vfs);
-    pthread_mutex_destroy(&self->lock);
     for (int64_t i = 0; i < self->count; i++) free(self->operations[i].bytes);
     for (int i = 0; i < self->file_count; i++) free(self->files[i]);
     free(self->operations);
     free(self->files);
-    free(self->name);
-    free(self);
+    layer_destroy(&self->layer);
 }
 bool power_vfs_adopt(power_vfs *self, const char *path) {
-    pthread_mutex_lock(&self->lock);
+    pthread_mutex_lock(&self->layer.lock);
     bool is_done = adopt(self, path);
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&self->layer.lock);
     return is_done;
 }
 static int64_t read_locked(const power_vfs *self, const int64_t *value) {
-    pthread_mutex_lock((pthread_mutex_t *)&self->lock);
+    pthread_mutex_lock((pthread_mutex_t *)&self->layer.lock);
     int64_t copy = *value;
-    pthread_mutex_unlock((pthread_mutex_t *)&self->lock);
+    pthread_mutex_unlock((pthread_mutex_t *)&self->layer.lock);
     return copy;
 }
 int64_t power_vfs_position(const power_vfs *self) { return read_locked(self, &self->count); }
 int64_t power_vfs_syncs(const power_vfs *self) { return read_locked(self, &self->syncs); }
 void power_vfs_fail_sync(power_vfs *self, int64_t skip) {
-    pthread_mutex_lock(&self->lock);
+    pthread_mutex_lock(&self->layer.lock);
     self->skip = skip;
     self->has_failed = false;
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&self->layer.lock);
 }
 bool power_vfs_has_failed(const power_vfs *self) {
-    pthread_mutex_lock((pthread_mutex_t *)&self->lock);
+    pthread_mutex_lock((pthread_mutex_t *)&self->layer.lock);
     bool has_failed = self->has_failed;
-    pthread_mutex_unlock((pthread_mutex_t *)&self->lock);
+    pthread_mutex_unlock((pthread_mutex_t *)&self->layer.lock);
     return has_failed;
 }
 void power_vfs_kill(power_vfs *self) {
-    pthread_mutex_lock(&self->lock);
+    pthread_mutex_lock(&self->layer.lock);
     self->life++;
     self->is_dead = true;
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&self->layer.lock);
 }
 
 // MARK: The disk
@@ -451,7 +401,7 @@ void power_disk_destroy(power_disk *disk) {
     free(disk);
 }
 void power_disk_advance(power_disk *disk, int64_t position) {
-    pthread_mutex_lock(&disk->vfs->lock);
+    pthread_mutex_lock(&disk->vfs->layer.lock);
     for (; disk->position < position && disk->position < disk->vfs->count; disk->position++) {
         const struct operation *operation = &disk->vfs->operations[disk->position];
         int64_t at = disk->position;
@@ -471,7 +421,7 @@ void power_disk_advance(power_disk *disk, int64_t position) {
             }
         }
     }
-    pthread_mutex_unlock(&disk->vfs->lock);
+    pthread_mutex_unlock(&disk->vfs->layer.lock);
 }
 
 // MARK: A cut
