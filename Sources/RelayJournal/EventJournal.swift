@@ -50,7 +50,8 @@ public final class EventJournal: EventLog {
                 file: file, database: opened.database, reserve: opening.reserve, faults: faults, notices)
             let check = opened.isChecked ? nil : JournalCheck(file, isLive: true)
             engine.check = check
-            let writer = JournalWriter(engine, path: file.path, activity, permit)
+            let snapshots = SnapshotReaders(file)
+            let writer = JournalWriter(engine, path: file.path, activity, permit, snapshots)
             try reader.start()
             do {
                 try writer.start(lock)
@@ -58,7 +59,7 @@ public final class EventJournal: EventLog {
                 reader.stop()
                 throw error
             }
-            storage = JournalStorage(writer, reader, SnapshotReaders(file), check, file, notices)
+            storage = JournalStorage(writer, reader, snapshots, check, file, notices)
         } catch let error as SQLiteError {
             throw opening.file.refusal(error)
         }
@@ -126,5 +127,8 @@ public final class EventJournal: EventLog {
 
     /// Finishes what was handed over, moves everything into the one file, and gives the directory free. Reads are interrupted;
     /// later units and reads are refused with `Unavailable`. Also done when the journal and its service are released.
+    ///
+    /// Returns when all of that is done. Within a unit of work or a read it returns at once, and the rest is done when they have
+    /// returned.
     public func close() { storage.close() }
 }

@@ -22,12 +22,14 @@ final class JournalStorage: EventLogStorage {
     }
     deinit { close() }
 
+    /// Returns when the file is closed; within a unit of work or a read, before that: then it is closed once they have returned.
     func close() {
         check?.stop()
         // The writer last: who closes the file last moves the WAL into it.
-        snapshots.stop()
+        let isWithinRead = snapshots.stop()
+        if !isWithinRead { snapshots.waitForEnd() }
         reader.stop()
-        writer.stop()
+        writer.stop(waits: !isWithinRead)
     }
     /// Looks at all of the file, if that is to be done, while it is used.
     func startCheck() throws(RelayError) {

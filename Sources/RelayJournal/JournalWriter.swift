@@ -16,10 +16,14 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     private let path: String
     private let activity: JournalActivity
     private let permit: CommitPermit?
+    private let snapshots: SnapshotReaders
     private var lock: DirectoryLock?
 
-    init(_ engine: sending JournalEngine, path: String, _ activity: JournalActivity, _ permit: CommitPermit?) {
-        (self.path, self.activity, self.permit) = (path, activity, permit)
+    init(
+        _ engine: sending JournalEngine, path: String, _ activity: JournalActivity, _ permit: CommitPermit?,
+        _ snapshots: SnapshotReaders
+    ) {
+        (self.path, self.activity, self.permit, self.snapshots) = (path, activity, permit, snapshots)
         state = Monitor(State(queue: WriterQueue(engine)))
     }
     /// Starts the thread, which keeps this alive, and the directory's lock, until `stop`.
@@ -73,15 +77,17 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     }
     func closed() -> RelayError { RelayError(.unavailable, "the journal \(path) is closed: nothing was done") }
 
-    /// Finishes what was submitted, and ends the thread; returns when the file is closed, unless called from within what is
-    /// done with the engine: then it is closed after that.
-    func stop() {
+    /// Finishes what was submitted, and ends the thread, which closes the file once no snapshot is read any more. Returns when that
+    /// is done, unless called from within what is done with the engine: then it is done after that.
+    ///
+    /// - Parameter waits: false within a read of a snapshot.
+    func stop(waits: Bool) {
         let isWithin = state.withLock { state in
             state.queue.end()
             return state.queue.isTaken(by: pthread_self())
         }
         state.announce()
-        if isWithin { return }
+        if isWithin || !waits { return }
         _ = state.wait { $0.queue.isClosed ? true : nil }
     }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) {
@@ -121,6 +127,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     private func runThread() {
         var engine: JournalEngine? = loop()
         let file = engine?.file
+        // A read that is still in its transaction would keep the WAL from being moved into the file.
+        snapshots.waitForEnd()
         let isClean = engine?.finish() ?? false
         // Closed before the lock goes.
         engine = nil

@@ -53,9 +53,10 @@ final class SnapshotReaders: Sendable {
             }
         }
     }
-    /// Refuses what waits, interrupts what runs, and ends the threads; returns when the connections are closed, but on one of the
-    /// threads itself.
-    func stop() {
+    /// Refuses what waits, interrupts what runs, and ends the threads. Does not wait for them.
+    ///
+    /// - Returns: whether it was called on one of the threads: within a read, which goes on until it returns.
+    func stop() -> Bool {
         stopped.set()
         let (waiting, isWithin) = state.withLock { state in
             state.isEnding = true
@@ -64,9 +65,10 @@ final class SnapshotReaders: Sendable {
         }
         state.announce()
         for body in waiting { body.finish(closed()) }
-        if isWithin { return }
-        _ = state.wait { $0.started == 0 ? true : nil }
+        return isWithin
     }
+    /// Returns when the connections are closed, after `stop`. Never on one of the threads.
+    func waitForEnd() { _ = state.wait { $0.started == 0 ? true : nil } }
     private func closed() -> RelayError {
         RelayError(.unavailable, "the journal \(file.path) is closed: nothing was read")
     }

@@ -131,6 +131,21 @@ import Testing
         #expect(access(ledger.directory.database + "-wal", F_OK) != 0)
     }
 
+    @Test("may close the journal: its own queries end, and the file is whole once it has returned")
+    func closesWithin() async throws {
+        let ledger = try Ledger(TestDirectory())
+        try await makeBoxes(ledger)
+        let code = try await ledger.journal.read { snapshot in
+            _ = try Self.count(&snapshot)
+            ledger.journal.close()
+            return #expect(throws: RelayError.self) { try Self.count(&snapshot) }?.code
+        }
+        #expect(code == .unavailable)
+        await #expect(throws: RelayError.self) { try await ledger.book(1) }
+        #expect(await eventually { access(ledger.directory.path + "/clean", F_OK) == 0 })
+        #expect(access(ledger.directory.database + "-wal", F_OK) != 0)
+    }
+
     @Test("throws what its closure throws, and NotFound for an interface that the journal does not keep")
     func errors() async throws {
         struct Stop: Error {}
