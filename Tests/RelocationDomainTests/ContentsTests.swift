@@ -65,7 +65,9 @@ struct ContentsTests {
         }
         for _ in 0..<Int.random(in: 0...120, using: &random) { await step() }
 
-        var (inventory, first, taken): (Inventory, Int, Int) = (Inventory(), 0, 0)
+        // With room for few events, pages are asked for again.
+        let limit = seed.isMultiple(of: 2) ? Int.random(in: 1...6, using: &random) : 1_000
+        var (inventory, first, taken): (Inventory, Int, Int) = (Inventory(limit: limit), 0, 0)
         while !inventory.isWhole {
             let page = try await commands.handle(
                 Contents(after: inventory.next, limit: UInt32.random(in: 1...12, using: &random)))
@@ -77,6 +79,7 @@ struct ContentsTests {
             let end = Int.random(in: taken...events.count, using: &random)
             for index in taken..<end { inventory.apply(events[index], sequence: UInt64(index + 1)) }
             taken = end
+            #expect(inventory.waiting <= limit)
             inventory.add(page)
         }
         for _ in 0..<20 { await step() }
@@ -84,6 +87,30 @@ struct ContentsTests {
             inventory.apply(event, sequence: UInt64(index + 1))
         }
         #expect(Warehouse(inventory) == model.contents, "seed \(seed)")
+    }
+
+    @Test("G3: events that wait for their page are bounded, and a page that has not seen the dropped ones is refused")
+    func bounded() {
+        var inventory = Inventory(limit: 100)
+        func page(_ sequence: UInt64, boxes: ClosedRange<Int64>, isLast: Bool = false) -> Contents.Reply {
+            Contents.Reply(
+                epoch: 1, sequence: sequence,
+                boxes: boxes.map { Contents.Box(boxID: $0, capacity: 5, title: "Box") }, items: [],
+                next: isLast ? nil : Contents.Place(boxID: boxes.upperBound, itemID: 0))
+        }
+        inventory.add(page(10, boxes: 1...10))
+        for id: Int64 in 1...10_000 {
+            inventory.apply(BoxRemoved(boxID: id), sequence: UInt64(id) + 10)
+            #expect(inventory.waiting <= 100)
+        }
+        #expect(inventory.boxes.isEmpty)
+        let place = inventory.next
+        var isAdded = inventory.add(page(9_000, boxes: 11...9_500))
+        #expect(!isAdded && inventory.next == place && inventory.boxes.isEmpty)
+        isAdded = inventory.add(page(10_010, boxes: 10_001...10_005, isLast: true))
+        #expect(isAdded)
+        #expect(inventory.isWhole && inventory.waiting == 0)
+        #expect(inventory.boxes.keys.sorted() == Array(10_001...10_005))
     }
 
     /// Lets a unit of work wait for what happens beside it.
