@@ -63,6 +63,58 @@ import Testing
         }
     }
 
+    @Test(
+        "a restore that is undone: the backup serves a while, the old journal comes back, and nothing of either is missing or comes twice"
+    )
+    func undone() async throws {
+        try await Site.with { site in
+            let relay = try site.relay(Ledger1.self)
+            relay.activate()
+            let (live, resuming) = (Watcher(site), Watcher(site, "--resume", "undone"))
+            let (backup, former) = ("\(site.folder.path)/backup", "\(site.folder.path)/former")
+            func write(_ numbers: ClosedRange<Int64>, reaching sequence: UInt64) async throws {
+                _ = try await site.ask(relay, Ledger1.Write(first: numbers.lowerBound, count: Int64(numbers.count)))
+                for watcher in [live, resuming] {
+                    let isDone = await eventually { watcher.account.runs.last?.last?.sequence == sequence }
+                    #expect(isDone, "\(watcher.account.summary)")
+                }
+            }
+            try await during(site, "ledger") {
+                for watcher in [live, resuming] {
+                    try watcher.start()
+                    try await watcher.program?.line(containing: "watching")
+                }
+                try await write(1...10, reaching: 10)
+            }
+            try FileManager.default.copyItem(atPath: site.stateDirectory, toPath: backup)
+            try await during(site, "ledger") { try await write(11...20, reaching: 20) }
+            try FileManager.default.moveItem(atPath: site.stateDirectory, toPath: former)
+            try FileManager.default.moveItem(atPath: backup, toPath: site.stateDirectory)
+            try await during(site, "ledger") { try await write(101...105, reaching: 15) }
+            // This one sleeps through the return.
+            #expect(await resuming.finish()?.code == 0)
+            try FileManager.default.removeItem(atPath: site.stateDirectory)
+            try FileManager.default.moveItem(atPath: former, toPath: site.stateDirectory)
+            try await during(site, "ledger") {
+                try resuming.start()
+                try await write(21...25, reaching: 25)
+            }
+            relay.invalidate()
+            for watcher in [live, resuming] {
+                // What was delivered of a history above the place where it parts from the next is undone: both have 10 events in common.
+                // What else it may have had has no known end.
+                let shown = watcher.account.runs.joined().map { line -> Int64? in
+                    guard case .event(_, let text) = line else { return nil }
+                    return text.firstRange(of: "\"number\":")
+                        .flatMap { Int64(text[$0.upperBound...].prefix { $0.isNumber }) }
+                }
+                let expected: [Int64?] = Array(1...20) + [nil] + Array(101...105) + [nil] + Array(11...25)
+                #expect(shown == expected, "\(watcher.account.summary)")
+                #expect(watcher.account.gaps == [21...UInt64.max, 16...UInt64.max])
+            }
+        }
+    }
+
     @Test("rows from before a field was added are a schema mismatch of exactly those, if the field is required")
     func requiredField() async throws {
         try await Site.with { site in
