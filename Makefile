@@ -55,7 +55,7 @@ test: export SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-refusals.sh
-	for example in print-service print-frontend; do RELAY_WITH_EXAMPLES=1 $(swift) build --product $$example; done
+	for example in print-service print-frontend in-process; do RELAY_WITH_EXAMPLES=1 $(swift) build --product $$example; done
 	scripts/check-examples
 	@echo "== what calls libdbus, against its debug build"
 	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.

@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What a user of the library writes: a contract that both sides import, a service, a front end. README shows these files.
+// What a user of the library writes: a contract that both sides import, a service, a front end, and a program without a bus.
+// README shows these files.
 let package = Package(
     name: "examples",
     dependencies: [.package(name: "relay", path: "..")],
@@ -17,5 +18,7 @@ let package = Package(
         .executableTarget(
             name: "print-frontend", dependencies: ["Printing", .product(name: "RelayCore", package: "relay")],
             path: "print-frontend"),
+        .executableTarget(
+            name: "in-process", dependencies: [.product(name: "RelayCore", package: "relay")], path: "in-process"),
     ]
 )

@@ -4,13 +4,13 @@ import RelayCore
 @main @MainActor struct PrintFrontend {
     static func main() async throws {
         let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
-        // Goes on where the ledger stopped, whoever was killed meanwhile. The closure runs on the main actor, as it does here.
+        // Goes on where the ledger stopped, even if either side was killed. The closure runs on the main actor, like `main`.
         let ledger = try relay.subscribe(to: JobPrinted.self, from: .resuming("ledger")) { event in
             print("printed #\(event.jobID): \(event.title), \(event.pages) pages")
         } onGap: { gap in
             print("missing: \(gap.sequences), \(gap.reason.rawValue)")
         }
-        // An ordinary in-process publisher, for code that need not know that there is a bus: events from now on.
+        // An ordinary in-process publisher, for code that knows no bus: events from now on.
         let light = relay.publisher.subscribe(to: JobPrinted.self) { _ in print("blink") }
         relay.activate()
         do {

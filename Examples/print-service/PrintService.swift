@@ -11,7 +11,7 @@ import RelayJournal
         let service = try EventService(name: "org.example.Printer", exporting: Printing1.self, journal: journal)
         service.handle(PrintJob.self) { job, _ in
             guard job.pages <= 100 else { throw PrintJob.Failure.tooLong }
-            // The job and its event are committed together. Nobody sees the event before, and nobody loses it after.
+            // The job and its event are committed together: nothing is visible before, nothing is lost after.
             let jobID = try await journal.unitOfWork { unit in
                 let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
                 let jobID = try unit.query(insert, [.text(job.title)]) { $0.integer(0) }[0]
