@@ -1,5 +1,4 @@
 import Glibc
-import RelayCore
 import RelayTool
 
 /// Puts the program together for this process.
@@ -14,13 +13,13 @@ import RelayTool
             _ = channel.write()
         }
         let arguments: [String]
-        do throws(RelayError) {
-            arguments = try ProcessArguments.all()
+        do throws(UsageError) {
+            arguments = try ProcessInput.arguments()
         } catch {
             note(error.message)
             exit(ExitCode.badValue.rawValue)
         }
-        let environment = Environment.own
+        let environment = ProcessInput.environment
         let tool = Tool(
             environment: environment, output: StandardDescriptors.unwaiting(STDOUT_FILENO),
             isTerminal: isatty(STDOUT_FILENO) == 1,

@@ -7,10 +7,10 @@ import RelayTool
     static func main() {
         EndSignals.block()
         let options: ServiceOptions
-        do throws(RelayError) {
-            switch try ServiceOptions.parse(ProcessArguments.all()) {
-            case .help: return print(ServiceOptions.help, terminator: "")
-            case .version: return print(ServiceOptions.version, terminator: "")
+        do throws(UsageError) {
+            switch try ServiceOptions.parse(ProcessInput.arguments()) {
+            case .help: return print(HelpPage.text(of: nil, in: ServiceOptions.program), terminator: "")
+            case .version: return print(HelpPage.version(of: ServiceOptions.program), terminator: "")
             case .serve(let parsed): options = parsed
             }
         } catch {
@@ -18,7 +18,7 @@ import RelayTool
             exit(ExitCode.usage.rawValue)
         }
         let log = Log(level: options.logLevel)
-        let runner = ServiceRunner(options: options, environment: Environment.own, log: log)
+        let runner = ServiceRunner(options: options, environment: ProcessInput.environment, log: log)
         // Detached: `main()` is on the main actor, whose thread is to wait for signals.
         let serving = Task.detached {
             do {

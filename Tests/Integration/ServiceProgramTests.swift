@@ -55,7 +55,10 @@ import Testing
             (["--bogus"], "bogus"), (["--bus"], "--bus"), (["extra"], "extra"), (["--log-level", "loud"], "loud"),
             (["--domain", "relocatoin"], "relocation"), (["--session", "--system"], "two buses"),
             (["--own-bus=yes"], "own-bus"), (["--bus", "nonsense"], "nonsense"),
-            (["--synchronous", "of"], "full, normal"),
+            (["--synchronous", "of"], "full and normal"),
+            (["--domain", "telemetry,boxes"], "'boxes', which is no domain"),
+            (["--rate", "0"], "between 0.1 and 10000"),
+            (["--rate", "5"], "--domain telemetry"),
             (["--state-directory", ""], "--state-directory"),
         ])
     func wrongArguments(_ arguments: [String], _ part: String) async throws {

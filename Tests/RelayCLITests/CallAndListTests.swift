@@ -8,17 +8,15 @@ import Testing
 @Suite("call and list")
 struct CallAndListTests {
     private func call(
-        _ command: String, _ arguments: [CallOptions.Argument], json: Bool = false,
+        _ command: String, _ arguments: [Call.Argument], json: Bool = false,
         answer: @escaping @Sendable (OutgoingCall) throws -> IncomingReply
     ) async throws -> (text: String, service: FakeService) {
         let service = FakeService(answer: answer)
-        let output = try await CallCommand(
-            options: CallOptions(command: command, arguments: arguments), style: OutputStyle(json: json),
-            timeout: .seconds(1), caller: service
-        ).run()
+        let output = try await Call(command: command, arguments: arguments).output(
+            asking: service, style: OutputStyle(json: json), timeout: .seconds(1))
         return (String(decoding: output, as: UTF8.self), service)
     }
-    private let order: [CallOptions.Argument] = [
+    private let order: [Call.Argument] = [
         .init(key: "label", value: "Kitchen"), .init(key: "capacity", value: "10"),
     ]
 
@@ -59,7 +57,7 @@ struct CallAndListTests {
 
     @Test("a command without a reply prints nothing, or an empty object")
     func empty() async throws {
-        let arguments = [CallOptions.Argument(key: "boxID", value: "1")]
+        let arguments = [Call.Argument(key: "boxID", value: "1")]
         let answer: @Sendable (OutgoingCall) -> IncomingReply = { _ in IncomingReply(signature: "", body: []) }
         #expect(try await call("RemoveBox", arguments, answer: answer).text == "")
         #expect(try await call("RemoveBox", arguments, json: true, answer: answer).text == "{}\n")
@@ -90,10 +88,8 @@ struct CallAndListTests {
         ] {
             let service = FakeService()
             let failure = await #expect(throws: CLIFailure.self) {
-                try await CallCommand(
-                    options: CallOptions(command: command, arguments: arguments), style: OutputStyle(),
-                    timeout: .seconds(1), caller: service
-                ).run()
+                try await Call(command: command, arguments: arguments).output(
+                    asking: service, style: OutputStyle(), timeout: .seconds(1))
             }
             #expect(failure?.code == code)
             #expect(service.calls.allSatisfy { $0.member == "Introspect" })
@@ -102,9 +98,8 @@ struct CallAndListTests {
 
     @Test("list shows interfaces, members, fields and types")
     func list() async throws {
-        let result = try await ListCommand(
-            options: ListOptions(), service: "a.b", style: OutputStyle(), timeout: .seconds(1), caller: FakeService()
-        ).run()
+        let result = try await List().output(
+            of: "a.b", asking: FakeService(), style: OutputStyle(), timeout: .seconds(1))
         #expect(
             String(decoding: result.output, as: UTF8.self) == """
                 org.eventrelay.Relocation1  /org/eventrelay/Relocation1
@@ -126,10 +121,8 @@ struct CallAndListTests {
     @Test("list as JSON is an object a line; with --all there is everything")
     func listJSON() async throws {
         func lines(all: Bool) async throws -> [[String: Any]] {
-            let result = try await ListCommand(
-                options: ListOptions(all: all), service: "a.b", style: OutputStyle(json: true), timeout: .seconds(1),
-                caller: FakeService()
-            ).run()
+            let result = try await List(all: all).output(
+                of: "a.b", asking: FakeService(), style: OutputStyle(json: true), timeout: .seconds(1))
             return try result.output.split(separator: UInt8(ascii: "\n")).map { line in
                 try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
             }
@@ -147,9 +140,8 @@ struct CallAndListTests {
     @Test("a service of another make says so, and says what to do")
     func foreign() async throws {
         let service = FakeService(objects: ["/": #"<node><interface name="a.b"/></node>"#])
-        let result = try await ListCommand(
-            options: ListOptions(), service: "a.b", style: OutputStyle(), timeout: .seconds(1), caller: service
-        ).run()
+        let result = try await List().output(
+            of: "a.b", asking: service, style: OutputStyle(), timeout: .seconds(1))
         #expect(result.output.isEmpty)
         #expect(result.note?.contains("--all") == true)
     }

@@ -63,12 +63,12 @@ import Testing
 
 @Suite("How many lines a watch shows") struct LinesPerSecondTests {
     @Test("a terminal is sampled, unless what was kept is asked for; a pipe is not, unless asked for") func defaults() {
-        #expect(WatchOptions().linesPerSecond(isTerminal: true) == 40)
-        #expect(WatchOptions().linesPerSecond(isTerminal: false) == nil)
-        #expect(WatchOptions(start: .since(.oldest)).linesPerSecond(isTerminal: true) == nil)
-        #expect(WatchOptions(start: .since(.oldest), sample: 5).linesPerSecond(isTerminal: true) == 5)
-        #expect(WatchOptions(start: .resuming(name: "a", folder: nil)).linesPerSecond(isTerminal: true) == nil)
-        #expect(WatchOptions(sample: 0).linesPerSecond(isTerminal: true) == nil)
-        #expect(WatchOptions(sample: 7).linesPerSecond(isTerminal: false) == 7)
+        #expect(Watch().linesPerSecond(isTerminal: true) == 40)
+        #expect(Watch().linesPerSecond(isTerminal: false) == nil)
+        #expect(Watch(start: .since(.oldest)).linesPerSecond(isTerminal: true) == nil)
+        #expect(Watch(start: .since(.oldest), sample: 5).linesPerSecond(isTerminal: true) == 5)
+        #expect(Watch(start: .resuming(name: "a", folder: nil)).linesPerSecond(isTerminal: true) == nil)
+        #expect(Watch(sample: 0).linesPerSecond(isTerminal: true) == nil)
+        #expect(Watch(sample: 7).linesPerSecond(isTerminal: false) == 7)
     }
 }

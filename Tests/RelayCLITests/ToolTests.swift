@@ -72,8 +72,8 @@ struct ToolTests {
     func help() async {
         let result = await run("watch", "--help", environment: [:])
         #expect(result.code == .ok)
-        #expect(result.output == HelpText.text(for: .watch))
-        #expect(await run("--version", environment: [:]).output == HelpText.version)
+        #expect(result.output == HelpPage.text(of: Watch.declaration, in: Program.declaration))
+        #expect(await run("--version", environment: [:]).output == "relay-cli \(Version.current)\n")
     }
 
     @Test("watch says that it watches, shows what comes, and ends at its count")

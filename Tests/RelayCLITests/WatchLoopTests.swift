@@ -15,7 +15,7 @@ struct WatchLoopTests {
         let done: Task<CLIFailure?, Never>
 
         init(
-            _ options: WatchOptions, output: Int32, stop: Int32, limit: Int = 65_536,
+            _ options: Watch, output: Int32, stop: Int32, limit: Int = 65_536,
             linesPerSecond: UInt64? = nil, clock: Clock = Clock(),
             onDiscover: @escaping @Sendable (WatchQueue) -> Void = { queue in
                 let catalogue = try? Samples.catalogue()
@@ -61,7 +61,7 @@ struct WatchLoopTests {
         let output = TestPipe()
         let stop = TestPipe()
         defer { close(output, stop) }
-        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
+        let running = try Running(Watch(), output: output.writing, stop: stop.reading)
         for sequence: UInt64 in 1...3 {
             running.queue.append(try event(sequence))
             let line = String(decoding: await output.readSome(), as: UTF8.self)
@@ -76,7 +76,7 @@ struct WatchLoopTests {
         let output = TestPipe()
         let stop = TestPipe()
         defer { close(output, stop) }
-        let running = try Running(WatchOptions(count: 5_000), output: output.writing, stop: stop.reading)
+        let running = try Running(Watch(count: 5_000), output: output.writing, stop: stop.reading)
         // More than a pipe takes: the loop has to wait for the reader.
         for sequence: UInt64 in 1...6_000 { running.queue.append(try event(sequence)) }
         var lines = 0
@@ -97,7 +97,7 @@ struct WatchLoopTests {
         let output = TestPipe()
         let stop = TestPipe()
         defer { close(output, stop) }
-        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading, limit: 1_000)
+        let running = try Running(Watch(), output: output.writing, stop: stop.reading, limit: 1_000)
         let total: UInt64 = 200_000
         for sequence in 1...total { running.queue.append(try event(sequence)) }
         // Nothing was read. Now everything, then the end.
@@ -133,7 +133,7 @@ struct WatchLoopTests {
         defer { close(output, stop) }
         let clock = Clock()
         let running = try Running(
-            WatchOptions(), output: output.writing, stop: stop.reading, linesPerSecond: 10, clock: clock)
+            Watch(), output: output.writing, stop: stop.reading, linesPerSecond: 10, clock: clock)
         for sequence: UInt64 in 1...10_000 { running.queue.append(try event(sequence)) }
         let body = Samples.body { for stamp: UInt64 in [10_001, 0, 0] { $0.uint64(stamp) } }
         running.queue.append(
@@ -163,7 +163,7 @@ struct WatchLoopTests {
         let output = TestPipe()
         let stop = TestPipe()
         defer { close(output, stop) }
-        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
+        let running = try Running(Watch(), output: output.writing, stop: stop.reading)
         for sequence: UInt64 in 1...20_000 { running.queue.append(try event(sequence)) }
         stop.closeWriting()
         #expect(await running.done.value == nil)
@@ -177,7 +177,7 @@ struct WatchLoopTests {
             Glibc.close(null)
             close(stop)
         }
-        let running = try Running(WatchOptions(), output: null, stop: stop.reading)
+        let running = try Running(Watch(), output: null, stop: stop.reading)
         let event = try event(1)
         let isOver = Atomic<Bool>(false)
         let producer = WaitingThread.run {
@@ -194,7 +194,7 @@ struct WatchLoopTests {
         let output = TestPipe()
         let stop = TestPipe()
         defer { close(output, stop) }
-        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
+        let running = try Running(Watch(), output: output.writing, stop: stop.reading)
         for sequence: UInt64 in 1...100 { running.queue.append(try event(sequence)) }
         _ = await output.readSome(1)  // The service is known.
         stop.closeWriting()
@@ -208,7 +208,7 @@ struct WatchLoopTests {
         let output = TestPipe()
         let stop = TestPipe()
         defer { close(output, stop) }
-        let running = try Running(WatchOptions(), output: output.writing, stop: stop.reading)
+        let running = try Running(Watch(), output: output.writing, stop: stop.reading)
         running.queue.append(try event(1))
         _ = await output.readSome()
         output.closeReading()
@@ -220,7 +220,7 @@ struct WatchLoopTests {
         let output = TestPipe()
         let stop = TestPipe()
         defer { close(output, stop) }
-        var options = WatchOptions()
+        var options = Watch()
         options.duration = .milliseconds(20)
         let running = try Running(options, output: output.writing, stop: stop.reading) { $0.post(.discovered(.absent)) }
         #expect(await running.done.value == nil)
@@ -231,7 +231,7 @@ struct WatchLoopTests {
         let output = TestPipe()
         let stop = TestPipe()
         defer { close(output, stop) }
-        let running = try Running(WatchOptions(events: ["Nope"]), output: output.writing, stop: stop.reading)
+        let running = try Running(Watch(events: ["Nope"]), output: output.writing, stop: stop.reading)
         #expect(await running.done.value?.code == .usage)
     }
 
@@ -241,7 +241,7 @@ struct WatchLoopTests {
         defer { Glibc.close(full) }
         let stop = TestPipe()
         defer { close(stop) }
-        let running = try Running(WatchOptions(), output: full, stop: stop.reading)
+        let running = try Running(Watch(), output: full, stop: stop.reading)
         running.queue.append(try event(1))
         let failure = await running.done.value
         #expect(failure?.code == .outputFailed)

@@ -21,7 +21,7 @@ struct WatchMachineTests {
         var lines: [Substring] { output.text.split(separator: "\n") }
     }
     /// A watch that has asked for the first time.
-    private func script(_ options: WatchOptions = WatchOptions()) -> Script {
+    private func script(_ options: Watch = Watch()) -> Script {
         var script = Script(machine: WatchMachine(options, service: service, printer: Samples.printer()))
         #expect(script.machine.start() == [.discover])
         #expect(!script.machine.isReady)
@@ -61,7 +61,7 @@ struct WatchMachineTests {
 
     @Test("with --no-wait its absence is the end, with 69; but once seen, it may come back")
     func noWait() throws {
-        var options = WatchOptions()
+        var options = Watch()
         options.waitsForService = false
         var absent = script(options)
         let failure = try failure(absent.take(.absent))
@@ -109,7 +109,7 @@ struct WatchMachineTests {
 
     @Test("an unknown event is refused once the service has told what it has, however late it comes")
     func unknownEvent() throws {
-        var script = script(WatchOptions(events: ["BoxProvisoned"]))
+        var script = script(Watch(events: ["BoxProvisoned"]))
         _ = script.take(.absent)
         _ = script.take(.state(.active))
         #expect(
@@ -120,7 +120,7 @@ struct WatchMachineTests {
 
     @Test("a service that comes back without the event is told, not an end")
     func lostEvent() throws {
-        var script = script(WatchOptions(events: ["Ping"]))
+        var script = script(Watch(events: ["Ping"]))
         _ = script.take(try Samples.catalogue())
         _ = script.take(.state(.interrupted))
         _ = script.take(.state(.active))
@@ -156,7 +156,7 @@ struct WatchMachineTests {
 
     @Test("--count counts events, not gaps, and ends at its last one")
     func count() throws {
-        var script = script(WatchOptions(count: 2))
+        var script = script(Watch(count: 2))
         _ = script.take(try Samples.catalogue())
         #expect(script.take(.event(try Samples.boxProvisioned(1))) == [])
         let gap = Gap(2...3, epoch: 1, count: 2, reason: .lost)

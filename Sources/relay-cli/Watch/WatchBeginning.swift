@@ -2,6 +2,14 @@ import RelayCore
 import RelayTool
 import Synchronization
 
+/// Where `watch` begins.
+enum WatchStart: Equatable, Sendable {
+    case now
+    case since(StreamPoint)
+    /// Where the subscriber of this name stopped. nil: its place is kept in the standard folder.
+    case resuming(name: String, folder: String?)
+}
+
 /// Begins a `watch` at a place in the journal: takes a subscription to each durable interface, and follows the others.
 final class WatchBeginning: Sendable {
     private let start: WatchStart

@@ -13,7 +13,7 @@ struct WatchMachine {
         /// The end; nil: all is well.
         case end(CLIFailure?)
     }
-    private let options: WatchOptions
+    private let watch: Watch
     private let service: String
     private var printer: EventPrinter
     /// nil: every event is shown.
@@ -31,8 +31,8 @@ struct WatchMachine {
     private var hasEnded = false
 
     /// - Parameter linesPerSecond: nil: every event is shown.
-    init(_ options: WatchOptions, service: String, printer: EventPrinter, linesPerSecond: UInt64? = nil) {
-        (self.options, self.service, self.printer) = (options, service, printer)
+    init(_ watch: Watch, service: String, printer: EventPrinter, linesPerSecond: UInt64? = nil) {
+        (self.watch, self.service, self.printer) = (watch, service, printer)
         sampler = linesPerSecond.map { LineSampler(perSecond: $0) }
     }
 
@@ -77,7 +77,7 @@ struct WatchMachine {
         if let fault {
             actions.append(.note("\(event.name) #\(event.stamp.sequence) cannot be read in full: \(fault)"))
         }
-        if shown == options.count { actions.append(end(nil)) }
+        if shown == watch.count { actions.append(end(nil)) }
         return actions
     }
 
@@ -113,7 +113,7 @@ struct WatchMachine {
     /// A matter of waiting, unless it was asked not to. What was there before has been told to be away.
     private mutating func absent() -> [Action] {
         if isKnown || hasSaidWaiting { return [] }
-        if !options.waitsForService {
+        if !watch.waitsForService {
             return [
                 end(CLIFailure(.unavailable, "no service '\(service)' on this bus; start it, or leave --no-wait out"))
             ]
@@ -127,7 +127,7 @@ struct WatchMachine {
         printer.learn(catalogue.offered.map(\.interface))
         let selection: EventSelection
         do throws(CLIFailure) {
-            selection = try catalogue.selection(of: options.events)
+            selection = try catalogue.selection(of: watch.events)
         } catch {
             return isKnown ? [.note("\(service) is back, but has changed: \(error.message)")] : [end(error)]
         }
@@ -148,7 +148,7 @@ struct WatchMachine {
     /// Everything that an interface kept when the watch began has been shown.
     func caughtUp(with interface: String) -> [Action] {
         // Who begins now has nothing to catch up with.
-        hasEnded || options.start == .now ? [] : [.note("up to date with \(interface)")]
+        hasEnded || watch.start == .now ? [] : [.note("up to date with \(interface)")]
     }
 
     private mutating func end(_ failure: CLIFailure?) -> Action {

@@ -1,0 +1,112 @@
+/// All that people and programs are told about a command line: help is made of it, and its arguments are read by it.
+package struct CommandDeclaration: Sendable {
+    /// As it is typed.
+    package let name: String
+    /// What it does, in lower case and without a full stop.
+    package let summary: String
+    /// In their order; only the last may come more than once.
+    package let operands: [any DeclaredOperand]
+    package let options: [any DeclaredOption]
+    package let exclusive: [ExclusiveOptions]
+    package let details: [Prose]
+    package let examples: [Example]
+    package let exitCodes: [ExitMeaning]
+
+    package init(
+        _ name: String, summary: String, operands: [any DeclaredOperand] = [], options: [any DeclaredOption] = [],
+        exclusive: [ExclusiveOptions] = [], details: [Prose] = [], examples: [Example] = [], exitCodes: [ExitMeaning]
+    ) {
+        (self.name, self.summary, self.operands, self.options) = (name, summary, operands, options)
+        (self.exclusive, self.details, self.examples, self.exitCodes) = (exclusive, details, examples, exitCodes)
+    }
+}
+
+/// A program: its verbs, and the options that all of them have. Without verbs, a command line that takes options only.
+package struct ProgramDeclaration: Sendable {
+    /// `options` are those of every verb.
+    package let command: CommandDeclaration
+    package let verbs: [CommandDeclaration]
+    package let help: Option<Bool>
+    package let version = Option(switch: "version", "the version")
+
+    package init(_ command: CommandDeclaration, verbs: [CommandDeclaration] = []) {
+        (self.command, self.verbs) = (command, verbs)
+        help = Option(switch: "help", letter: "h", verbs.isEmpty ? "this text" : "this text, or a command's")
+    }
+
+    package var name: String { command.name }
+    /// The options of the program, and those that every program has.
+    package var options: [any DeclaredOption] { command.options + [version, help] }
+
+    package func verb(_ name: String) throws(UsageError) -> CommandDeclaration {
+        if let verb = verbs.first(where: { $0.name == name }) { return verb }
+        let hint = NearMiss.hint(for: name, among: verbs.map(\.name))
+        throw UsageError("no command '\(name)'" + (hint.isEmpty ? "; \(verbList)" : hint))
+    }
+    package var verbList: String { "there are \(Words.list(verbs.map(\.name)))" }
+}
+
+/// What the programs call themselves.
+package enum Version {
+    package static let current = "0.1.0"
+}
+
+/// A part of a longer text, free of how wide it is shown, and of how emphasis is written.
+package enum Prose: Sendable, ExpressibleByStringLiteral {
+    /// Filled to the width; the ends of lines in it are blanks.
+    case paragraph(String)
+    /// Names, each with what it means.
+    case terms(KeyValuePairs<String, String>)
+    /// Lines that stay as they are.
+    case lines(String)
+
+    package init(stringLiteral text: String) { self = .paragraph(text) }
+}
+
+/// A command line that can be typed as it stands.
+package struct Example: Sendable {
+    /// Without the program's name.
+    package let arguments: [String]
+    /// What the shell does with the output: `| tail -n 20`.
+    package let redirection: String
+    /// What it is an example of.
+    package let summary: String
+
+    package init(_ arguments: String..., redirection: String = "", summary: String) {
+        (self.arguments, self.redirection, self.summary) = (arguments, redirection, summary)
+    }
+
+    /// As a shell takes it.
+    package func line(of program: String) -> String {
+        ([program] + arguments.map(Words.quoted) + (redirection.isEmpty ? [] : [redirection])).joined(separator: " ")
+    }
+}
+
+/// What an exit code means where it is returned.
+package struct ExitMeaning: Equatable, Sendable {
+    package let code: ExitCode
+    package let meaning: String
+
+    package init(_ code: ExitCode, _ meaning: String) { (self.code, self.meaning) = (code, meaning) }
+}
+
+/// Words for sentences and shells.
+package enum Words {
+    /// `watch, history and help`
+    package static func list(_ words: [String]) -> String {
+        guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+        return words.dropLast().joined(separator: ", ") + " and " + last
+    }
+    /// One word for a POSIX shell.
+    package static func quoted(_ word: String) -> String {
+        let isPlain = word.unicodeScalars.allSatisfy { scalar in
+            switch scalar {
+            case "A"..."Z", "a"..."z", "0"..."9", "_", "-", ".", "/", ":", ",", "=", "@", "+", "%": true
+            default: false
+            }
+        }
+        return isPlain && !word.isEmpty
+            ? word
+            : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+}

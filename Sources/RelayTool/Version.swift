@@ -1,4 +1,0 @@
-/// What the programs call themselves.
-package enum Version {
-    package static let current = "0.1.0"
-}

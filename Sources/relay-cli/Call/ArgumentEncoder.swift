@@ -1,0 +1,205 @@
+import RelayCore
+import RelayTool
+
+/// Turns what was typed into a command's arguments, by its signature.
+struct ArgumentEncoder {
+    private var writer = WireWriter()
+
+    /// The body of a call. Unknown keys are `.usage`; what is missing or does not fit is `.badValue`.
+    static func body(
+        of command: IntrospectedCommand, from arguments: [Call.Argument]
+    ) throws(CLIFailure) -> [UInt8] {
+        let names = command.arguments.map(\.name)
+        if let unknown = arguments.first(where: { !names.contains($0.key) }) {
+            let hint = NearMiss.hint(for: unknown.key, among: names)
+            let known = names.isEmpty ? "; it takes none" : "; it takes \(names.joined(separator: ", "))"
+            throw CLIFailure(
+                .usage, "'\(command.name)' has no argument '\(unknown.key)'" + (hint.isEmpty ? known : hint))
+        }
+        var encoder = ArgumentEncoder()
+        for field in command.arguments {
+            if let given = arguments.first(where: { $0.key == field.name }) {
+                try encoder.write(given.value, as: field.shape, at: field.name)
+            } else if case .optional = field.shape {
+                try encoder.write(.null, as: field.shape, at: field.name)
+            } else {
+                throw CLIFailure(
+                    .badValue, "'\(command.name)' needs '\(field.name)': \(field.name)=<\(field.shape.text)>")
+            }
+        }
+        return encoder.writer.bytes
+    }
+
+    /// What was typed for a whole argument: JSON where it has parts, else the bare value.
+    private mutating func write(_ text: String, as shape: Shape, at place: String) throws(CLIFailure) {
+        switch shape {
+        case .basic(let type):
+            try write(text, as: type, at: place)
+        case .optional(.basic(let type)):
+            // A text may be "null" itself; leave the argument out to have none.
+            let isNull = text == "null" && type != .string
+            if isNull { return try write(.null, as: shape, at: place) }
+            let mark = writer.beginArray(elementAlignment: type.alignment)
+            try write(text, as: type, at: place)
+            try end(mark, at: place)
+        default:
+            let value: JSONValue
+            do throws(JSONParser.Failure) {
+                value = try JSONParser.parse(text)
+            } catch {
+                throw CLIFailure(
+                    .badValue,
+                    "'\(place)' needs JSON for \(shape.text); '\(text)' is none: \(error.reason) at byte \(error.offset)"
+                )
+            }
+            try write(value, as: shape, at: place)
+        }
+    }
+
+    private mutating func write(_ value: JSONValue, as shape: Shape, at place: String) throws(CLIFailure) {
+        switch (shape, value) {
+        case (.optional(let wrapped), _):
+            let mark = writer.beginArray(elementAlignment: wrapped.alignment)
+            if value != .null { try write(value, as: wrapped, at: place) }
+            try end(mark, at: place)
+        case (.basic(let type), .string(let text)) where type.isText || type == .double:
+            try write(text, as: type, at: place)
+        case (.basic(let type), .number(let text)) where !type.isText && type != .boolean:
+            try write(text, as: type, at: place)
+        case (.basic(.boolean), .bool(let flag)):
+            writer.bool(flag)
+        case (.array(let element), .array(let values)):
+            let mark = writer.beginArray(elementAlignment: element.alignment)
+            for (index, value) in values.enumerated() { try write(value, as: element, at: "\(place)[\(index)]") }
+            try end(mark, at: place)
+        case (.dictionary(let key, let valueShape), .object(let members)):
+            let mark = writer.beginArray(elementAlignment: 8)
+            for member in members {
+                writer.align(8)
+                try write(member.key, as: key, at: "\(place), key '\(member.key)'")
+                try write(member.value, as: valueShape, at: "\(place).\(member.key)")
+            }
+            try end(mark, at: place)
+        case (.structure(let fields), .object(let members)) where fields.allSatisfy({ $0.name != nil }):
+            writer.align(8)
+            try write(members, as: fields, at: place)
+        case (.structure(let fields), .array(let values)) where fields.count == values.count:
+            writer.align(8)
+            for (index, field) in fields.enumerated() {
+                try write(values[index], as: field.shape, at: "\(place).\(field.name ?? String(index))")
+            }
+        case (.variant, _):
+            try writeVariant(value, at: place)
+        default:
+            throw CLIFailure(.badValue, "'\(place)' is \(value.kind); it must be \(shape.text)")
+        }
+    }
+
+    private mutating func write(
+        _ members: [JSONValue.Member], as fields: [Shape.Member], at place: String
+    ) throws(CLIFailure) {
+        let names = fields.compactMap(\.name)
+        if let unknown = members.first(where: { !names.contains($0.key) }) {
+            let hint = NearMiss.hint(for: unknown.key, among: names)
+            throw CLIFailure(
+                .badValue,
+                "'\(place)' has no field '\(unknown.key)'"
+                    + (hint.isEmpty ? "; it has \(names.joined(separator: ", "))" : hint))
+        }
+        for field in fields {
+            let name = field.name ?? ""
+            let given = members.filter { $0.key == name }
+            if given.count > 1 { throw CLIFailure(.badValue, "'\(place).\(name)' is given twice") }
+            if let value = given.first?.value {
+                try write(value, as: field.shape, at: "\(place).\(name)")
+            } else if case .optional = field.shape {
+                try write(.null, as: field.shape, at: "\(place).\(name)")
+            } else {
+                throw CLIFailure(.badValue, "'\(place)' lacks '\(name)', which must be \(field.shape.text)")
+            }
+        }
+    }
+
+    /// A variant says its type itself: the one that the JSON suggests.
+    private mutating func writeVariant(_ value: JSONValue, at place: String) throws(CLIFailure) {
+        let type: DBusType? =
+            switch value {
+            case .bool: .boolean
+            case .string: .string
+            case .number(let text): Int64(text) != nil ? .int64 : UInt64(text) != nil ? .uint64 : .double
+            case .null, .array, .object: nil
+            }
+        guard let type, let signature = try? Signature(types: [type]) else {
+            throw CLIFailure(
+                .badValue, "'\(place)' is \(value.kind); a variant is a number, a text, true or false here")
+        }
+        writer.signature(signature)
+        try write(value, as: .basic(type), at: place)
+    }
+
+    private mutating func write(_ text: String, as type: DBusType, at place: String) throws(CLIFailure) {
+        switch type {
+        case .boolean:
+            guard text == "true" || text == "false" else {
+                throw CLIFailure(.badValue, "'\(place)' is '\(text)'; it must be true or false")
+            }
+            writer.bool(text == "true")
+        case .byte: writer.byte(try integer(text, as: type, at: place))
+        case .int16: writer.int16(try integer(text, as: type, at: place))
+        case .uint16: writer.uint16(try integer(text, as: type, at: place))
+        case .int32: writer.int32(try integer(text, as: type, at: place))
+        case .uint32: writer.uint32(try integer(text, as: type, at: place))
+        case .int64: writer.int64(try integer(text, as: type, at: place))
+        case .uint64: writer.uint64(try integer(text, as: type, at: place))
+        case .double: writer.double(try double(text, at: place))
+        case .string, .objectPath, .signature:
+            do {
+                switch type {
+                case .objectPath: try writer.objectPath(text)
+                case .signature: writer.signature(try Signature(text))
+                default: try writer.string(text, named: "'\(place)'")
+                }
+            } catch {
+                throw CLIFailure(.badValue, "'\(place)': \(error.message)")
+            }
+        default:
+            throw CLIFailure(.badValue, "'\(place)' is \(type.name), which cannot be given on a command line")
+        }
+    }
+
+    private func integer<I: FixedWidthInteger>(
+        _ text: String, as type: DBusType, at place: String
+    ) throws(CLIFailure) -> I {
+        // Swift takes a leading '+' as well; nothing else but digits and a sign.
+        guard let value = I(text) else {
+            throw CLIFailure(.badValue, "'\(place)' is '\(text)'; it must be \(type.name), from \(I.min) to \(I.max)")
+        }
+        return value
+    }
+
+    private func double(_ text: String, at place: String) throws(CLIFailure) -> Double {
+        switch text {
+        case "NaN": return .nan
+        case "Infinity": return .infinity
+        case "-Infinity": return -.infinity
+        default:
+            let isDecimal = text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte)  // + - . E e
+            }
+            guard isDecimal, let value = Double(text), value.isFinite else {
+                throw CLIFailure(
+                    .badValue, "'\(place)' is '\(text)'; it must be a number, NaN, Infinity or -Infinity")
+            }
+            return value
+        }
+    }
+
+    private mutating func end(_ mark: WireWriter.ArrayMark, at place: String) throws(CLIFailure) {
+        do { try writer.endArray(mark) } catch { throw CLIFailure(.badValue, "'\(place)': \(error.message)") }
+    }
+}
+
+extension DBusType {
+    /// Travels as text.
+    fileprivate var isText: Bool { self == .string || self == .objectPath || self == .signature }
+}

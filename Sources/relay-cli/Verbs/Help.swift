@@ -1,0 +1,35 @@
+import RelayTool
+
+/// `help`: what the declarations tell, a page of it.
+struct Help: Verb {
+    /// A verb's name; nil: the program as a whole.
+    var topic: String?
+
+    static let declaration = CommandDeclaration(
+        "help",
+        summary: "this text, or a command's",
+        operands: [command],
+        details: [
+            "Prints what COMMAND does, its options, examples and exit codes; without one, what commands there are."
+        ],
+        examples: [Example("help", "watch", summary: "all about 'watch'; 'watch --help' prints the same")],
+        exitCodes: [
+            ExitMeaning(.ok, "success"), ExitMeaning(.usage, "no such command"),
+            ExitMeaning(.outputFailed, "the output could not be written"),
+        ])
+
+    private static let command = Operand(
+        optional: ValueKind<String>("COMMAND") { text throws(Unfit) in text }, "a command's name")
+
+    func run(in context: VerbContext) throws(CLIFailure) {
+        let verb = Program.declaration.verbs.first { $0.name == topic }
+        try context.tool.write(HelpPage.text(of: verb, in: Program.declaration))
+    }
+}
+
+extension Help {
+    init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
+        guard let name = line[Self.command], name != Self.declaration.name else { return }
+        topic = try Program.declaration.verb(name).name
+    }
+}

@@ -1,0 +1,52 @@
+import RelayTool
+
+/// `list`: what the service offers.
+struct List: Verb {
+    var all = false
+
+    static let declaration = CommandDeclaration(
+        "list",
+        summary: "what the service offers: events, commands, properties",
+        options: [all],
+        details: [
+            """
+            Prints the service's interfaces with their events, commands and properties, and the names and types of
+            their fields. A field with a '?' may be missing.
+            """
+        ],
+        examples: [
+            Example("list", summary: "what can be watched and called"),
+            Example("list", "--all", "--json", summary: "everything that is exported, for a program"),
+        ],
+        exitCodes: Program.exitCodes())
+
+    private static let all = Option(
+        switch: "all", "also Stream1 and D-Bus's own interfaces, and objects of other makes")
+
+    func run(in context: VerbContext) throws(CLIFailure) {
+        let (caller, options, style) = (try context.caller(), context.options, context.style)
+        let result = try Waiting.result {
+            try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
+        }
+        try context.tool.write(result.output)
+        if let text = result.note { context.tool.note(text) }
+    }
+
+    /// What goes to stdout, and to stderr. Throws `ServiceAbsent` or `CLIFailure`.
+    func output(
+        of service: String, asking caller: any ServiceCaller, style: OutputStyle, timeout: Duration
+    ) async throws -> (output: [UInt8], note: String?) {
+        let catalogue = try await Discovery(caller: caller, timeout: timeout).catalogue()
+        let entries = all ? catalogue.entries : catalogue.offered
+        var output = ByteBuffer()
+        ListPrinter(style: style).append(entries, to: &output)
+        let note =
+            entries.isEmpty
+            ? "\(service) has no interface built with RelayCore" + (all ? "" : "; --all shows what it has") : nil
+        return (output.bytes, note)
+    }
+}
+
+extension List {
+    init(_ line: ParsedLine, at time: LocalTime) { all = line[Self.all] }
+}

@@ -1,0 +1,152 @@
+import RelayCore
+import RelayTool
+
+/// `watch`: a line for each event, as it happens.
+struct Watch: Verb {
+    /// Plain or qualified by an interface; empty: all events.
+    var events: [String] = []
+    var start = WatchStart.now
+    var count: UInt64?
+    var duration: Duration?
+    var waitsForService = true
+    /// Lines a second; 0: every event. nil: what suits the output.
+    var sample: UInt64?
+
+    static let declaration = CommandDeclaration(
+        "watch",
+        summary: "a line for each event, as it happens",
+        operands: [EventOptions.events],
+        options: [EventOptions.since, resume, cursors, count, duration, EventOptions.noWait, sample],
+        exclusive: [beginnings],
+        details: [
+            "Prints a line for each event as it happens: local time, sequence, name, fields.",
+            .lines(#"09:15:04.123 #17 BoxProvisioned boxID=3 capacity=10 title="Kitchen""#),
+            """
+            EVENT is a name (BoxProvisioned) or one with its interface (org.eventrelay.Relocation1.BoxProvisioned).
+            """,
+            """
+            Events that were missed appear as a gap in their place. Waits for a service that is not there yet, and for
+            one that went away. Ends with exit code 0 on SIGINT, on SIGTERM, and when --count or --for is met.
+            """,
+            "Of an array of more than 16 numbers the first 8 are shown; with --json it is whole.",
+            """
+            On a terminal, events that come faster than about 40 a second are sampled: each name has its share of the
+            lines, and once a second a line says how many were skipped. Elsewhere every event is shown. --sample chooses
+            either; with --resume every event is shown.
+            """,
+            """
+            With --since, the events that the service keeps from WHEN on come first. With --resume, so do those after
+            the last one that a watch of this name has written out; the first time, all that are kept. NAME is up to 64
+            letters, digits, '_' and '-', one for each set of events. Each event is shown at least once: after a kill,
+            the last ones may come again. A second watch of the name at the same time is refused (75). The places are
+            files of --cursors DIR, else of $XDG_STATE_HOME/relay/cursors, else of $HOME/.local/state/relay/cursors.
+            """,
+            """
+            A volatile interface keeps no events: they are shown from now on, and a note says so.
+            """,
+            """
+            With --json an object a line; a gap is {"gap":{"interface":…,"first":5,"last":9}}, what was skipped
+            {"skipped":{"interface":…,"events":9812}}. Integers are exact; NaN and infinities are "NaN", "Infinity" and
+            "-Infinity".
+            """,
+        ] + EventOptions.when,
+        examples: [
+            Example("watch", summary: "all events, until ctrl-C"),
+            Example(
+                "watch", "BoxProvisioned", "--count", "3", "--json",
+                summary: "the next three of one event, for a program"),
+            Example("watch", "--since", "15m", summary: "first those of the last quarter of an hour"),
+            Example("watch", "--resume", "ledger", summary: "from where the watch of this name stopped"),
+        ],
+        exitCodes: Program.exitCodes(
+            ExitMeaning(.ok, "ended by a signal, --count or --for"),
+            ExitMeaning(.badValue, "--since or --resume, and none of these events is kept"),
+            ExitMeaning(.cannotCreate, "no folder for the places of --resume"),
+            ExitMeaning(.timedOut, "no reply in time, or another watch resumes by that name")))
+
+    private static let duration = Option<Duration?>("for", .seconds, "end after this time")
+    private static let resume = Option<String?>(
+        "resume", .cursorName, "go on where the watch of this name stopped")
+    private static let cursors = Option<String?>("cursors", .directory, "the folder where --resume keeps its places")
+    private static let count = Option<UInt64?>("count", .events, "end after N events")
+    private static let sample = Option<UInt64?>(
+        "sample", .count(of: "lines", 0...1_000_000),
+        "about N lines a second (40 on a terminal); 0 shows every event")
+    private static let beginnings = ExclusiveOptions(
+        EventOptions.since, resume, fault: "two beginnings were asked for")
+
+    func run(in context: VerbContext) throws(CLIFailure) {
+        let bus = try context.locateBus()
+        let (tool, options) = (context.tool, context.options)
+        // Before any other thread, of which the connection is the first.
+        let stop = try tool.stop()
+        let wakeup = try Wakeup()
+        let queue = WatchQueue(wakeup: wakeup)
+        let cursors: String? = if case .resuming(_, let folder) = start { folder } else { nil }
+        let followed = try context.follow(on: bus, cursors: cursors) { queue.append($0) }
+        let discovery = Discovery(caller: followed, timeout: options.timeout)
+        let beginning = WatchBeginning(
+            start, service: options.service, followed: followed,
+            reader: JournalReader(caller: followed, timeout: options.timeout), onNews: { wakeup.wake() })
+        followed.activate()
+        defer { followed.invalidate() }
+        var loop = WatchLoop(
+            WatchMachine(
+                self, service: options.service, printer: EventPrinter(style: context.style, clock: .local()),
+                linesPerSecond: linesPerSecond(isTerminal: tool.isTerminal)),
+            output: OutputChannel(descriptor: tool.output), queue: queue, wakeup: wakeup, stop: stop.descriptor,
+            duration: duration, now: { Timestamp.now.microseconds },
+            perform: { action in
+                switch action {
+                case .discover: Task { queue.post(.discovered(await discovery.outcome())) }
+                case .follow(let selection):
+                    Task { queue.post(await beginning.begin(selection)) }
+                case .note(let text): tool.note(text)
+                case .end: break  // The loop's own.
+                }
+            })
+        if let failure = loop.run() { throw failure }
+    }
+
+    /// What a terminal is given.
+    private static let terminalSample: UInt64 = 40
+    /// Lines a second, where not every event is to be shown. Who asks for what was kept wants all of it.
+    func linesPerSecond(isTerminal: Bool) -> UInt64? {
+        let lines = sample ?? (isTerminal && start == .now ? Self.terminalSample : 0)
+        return lines == 0 ? nil : lines
+    }
+}
+
+extension Watch {
+    init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
+        (events, count, duration) = (line[EventOptions.events], line[Self.count], line[Self.duration])
+        (waitsForService, sample) = (!line[EventOptions.noWait], line[Self.sample])
+        let folder = line[Self.cursors]
+        if let name = line[Self.resume] {
+            if sample ?? 0 > 0 {
+                throw UsageError("'--resume' shows every event: '--sample' does not go with it")
+            }
+            start = .resuming(name: name, folder: folder)
+        } else if folder != nil {
+            throw UsageError("option '--cursors' says where '--resume NAME' keeps its place; give that, too")
+        } else if let point = try EventOptions.since.point(in: line, at: time) {
+            start = .since(point)
+        }
+    }
+}
+
+extension ValueKind where Value == String {
+    /// What a watch resumes by: also the name of a file.
+    fileprivate static let cursorName = ValueKind("NAME") { text throws(Unfit) in
+        let isName = text.unicodeScalars.allSatisfy { scalar in
+            switch scalar {
+            case "A"..."Z", "a"..."z", "0"..."9", "_", "-": true
+            default: false
+            }
+        }
+        guard isName, (1...64).contains(text.utf8.count) else {
+            throw Unfit("is no name: 1 to 64 letters (A to Z), digits, '_' and '-'")
+        }
+        return text
+    }
+}

@@ -1,0 +1,177 @@
+import RelayTool
+import TestTraits
+import Testing
+
+@testable import relay_cli
+
+@Suite("What the program declares, and what comes of it", .tags(.g8))
+struct DeclarationTests {
+    private static let verbs = Program.declaration.verbs
+
+    private func page(_ verb: CommandDeclaration?) -> String { HelpPage.text(of: verb, in: Program.declaration) }
+
+    @Test("each verb of the list is declared, once, and help names it with what it does")
+    func verbs() {
+        let names = Self.verbs.map(\.name)
+        #expect(names == ["watch", "top", "history", "export", "call", "list", "status", "help"])
+        for verb in Self.verbs {
+            #expect(page(nil).contains("\n  \(verb.name) "), "\(verb.name)")
+            #expect(page(nil).contains(verb.summary), "\(verb.name)")
+        }
+    }
+
+    @Test("a verb's page has its usage, each of its options with what it takes, and those of every verb")
+    func options() {
+        for verb in Self.verbs {
+            let text = page(verb)
+            #expect(text.hasPrefix("Usage: relay-cli \(verb.name)"))
+            for option in verb.options + Program.declaration.options {
+                #expect(text.contains("  \(option.form) ") || text.contains(", \(option.form) "), "\(option.form)")
+                for word in option.argument?.words ?? [] { #expect(text.contains(word), "\(option.form): \(word)") }
+                if let standard = option.argument?.standard { #expect(text.contains(standard), "\(option.form)") }
+            }
+            for operand in verb.operands { #expect(text.contains("\n  \(operand.name) "), "\(operand.name)") }
+            for exit in verb.exitCodes { #expect(text.contains("\n  \(exit.code.rawValue) "), "\(exit.code)") }
+        }
+    }
+
+    @Test("a page does not show the options of other verbs")
+    func otherOptions() {
+        for verb in Self.verbs {
+            let own = Set((verb.options + Program.declaration.options).map(\.form))
+            for other in Self.verbs.flatMap(\.options).map(\.form) where !own.contains(other) {
+                #expect(!page(verb).contains("\n  \(other) "), "\(verb.name): \(other)")
+            }
+        }
+    }
+
+    @Test("no line of help is wider than 92 columns, none ends with a blank, and each page ends with a line's end")
+    func layout() {
+        for verb in [nil] + Self.verbs.map(Optional.init) {
+            let text = page(verb)
+            #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
+            for line in text.split(separator: "\n") {
+                #expect(line.count <= 92, "\(line)")
+                #expect(line.last != " ", "\(line)")
+            }
+        }
+    }
+
+    @Test("every example is a command line that the program takes, of the verb that it stands with")
+    func examples() throws {
+        for verb in Self.verbs {
+            #expect(!verb.examples.isEmpty, "\(verb.name)")
+            for example in verb.examples {
+                let request = try Line.read(example.arguments)
+                #expect(type(of: request.verb).declaration.name == verb.name, "\(example.arguments)")
+                #expect(page(verb).contains("\n  " + example.line(of: "relay-cli") + "\n"))
+                #expect(page(verb).contains(example.summary))
+            }
+        }
+        for example in Program.declaration.command.examples {
+            #expect(Line.refusal(example.arguments) == nil, "\(example.arguments)")
+        }
+    }
+
+    @Test("the options of every verb are taken before and behind each verb, and mean the same")
+    func globalOptions() throws {
+        let given = ["--system", "--service", "a.b", "--json", "--no-color", "--timeout", "7"]
+        let expected = GlobalOptions(
+            bus: .system, service: "a.b", json: true, allowsColor: false, timeout: .seconds(7))
+        let declared = Set(Program.declaration.command.options.map { "--" + $0.name })
+        #expect(Set(given.filter { $0.hasPrefix("--") }).union(["--session", "--bus"]) == declared)
+        for verb in Self.verbs {
+            let line = [verb.name] + (verb.name == "call" ? ["Do", "a=1"] : [])
+            #expect(try Line.read(given + line).options == expected, "\(verb.name)")
+            #expect(try Line.read(line + given).options == expected, "\(verb.name)")
+            #expect(try Line.read(given.prefix(3) + line + given.dropFirst(3)).options == expected, "\(verb.name)")
+        }
+    }
+
+    @Test("an option that takes a value refuses a wrong one with code 64, its name, the value and what it takes")
+    func wrongValues() throws {
+        for verb in Self.verbs {
+            for option in verb.options + Program.declaration.options {
+                guard let argument = option.argument else { continue }
+                let line = [verb.name] + (verb.name == "call" ? ["Do"] : [])
+                let lacking = try #require(Line.refusal(line + ["--" + option.name]))
+                #expect(lacking == CLIFailure(.usage, "option '--\(option.name)' needs an argument: \(option.form)"))
+                // A folder may have any name but none; of all others, this one has the form of nothing.
+                let wrong = argument.name == "DIR" ? "" : "?!"
+                let failure = try #require(Line.refusal(line + ["--\(option.name)=\(wrong)"]), "\(option.form)")
+                #expect(failure.code == .usage)
+                let start = "option '--\(option.name)': '\(wrong)' is no "
+                #expect(failure.message.hasPrefix(start), "\(failure.message)")
+                // Behind the noun: what is taken instead, as a range, a list, or something that can be copied.
+                let advice = failure.message.dropFirst(start.count)
+                #expect(advice.contains { ";:".contains($0) || $0.isNumber }, "\(failure.message)")
+            }
+        }
+    }
+
+    @Test("options of one name are alike in all verbs, and none has the name of one that every verb has")
+    func names() {
+        var forms: [String: String] = [:]
+        let common = Set(Program.declaration.options.map(\.name))
+        for verb in Self.verbs {
+            #expect(Set(verb.options.map(\.name)).count == verb.options.count, "\(verb.name)")
+            for option in verb.options {
+                #expect(!common.contains(option.name), "\(verb.name) --\(option.name)")
+                #expect(forms[option.name] ?? option.form == option.form, "\(verb.name) --\(option.name)")
+                forms[option.name] = option.form
+            }
+            for operand in verb.operands.dropLast() { #expect(operand.count.upperBound == 1, "\(operand.name)") }
+        }
+    }
+
+    @Test("exit codes stand in their order, each once, and the program's page has all of them")
+    func exitCodes() {
+        let all = Program.declaration.command.exitCodes.map(\.code)
+        for verb in Self.verbs {
+            let codes = verb.exitCodes.map(\.code.rawValue)
+            #expect(codes == Set(codes).sorted(), "\(verb.name)")
+            #expect(Set(verb.exitCodes.map(\.code)).isSubset(of: all), "\(verb.name)")
+        }
+    }
+
+    @Test("a page as a whole")
+    func whole() {
+        #expect(
+            page(List.declaration) == """
+                Usage: relay-cli list [--all]
+
+                Prints the service's interfaces with their events, commands and properties, and the names
+                and types of their fields. A field with a '?' may be missing.
+
+                Options:
+                  --all              also Stream1 and D-Bus's own interfaces, and objects of other makes
+
+                Options of every command, before or after its name:
+                  --session          the session bus
+                  --system           the system bus
+                  --bus ADDRESS      the bus at this D-Bus address
+                  --service NAME     the service's bus name (default: org.eventrelay.Service1)
+                  --json             JSON, one object a line
+                  --no-color         no colours on a terminal (so does NO_COLOR in the environment)
+                  --timeout SECONDS  how long to wait for a reply (default: 25)
+                  --version          the version
+                  -h, --help         this text, or a command's
+
+                Examples:
+                  relay-cli list
+                      what can be watched and called
+                  relay-cli list --all --json
+                      everything that is exported, for a program
+
+                Exit codes:
+                  0   success
+                  64  wrong usage, or a name that the service does not know
+                  69  no bus, or no service on it
+                  70  the service failed, or answered what cannot be understood
+                  74  the output could not be written
+                  75  no reply in time
+                  77  the bus or the service does not permit it
+
+                """)
+    }
+}
