@@ -42,10 +42,12 @@ demo: dependencies-build
 lint:
 	swift format lint --strict $(sources)
 	scripts/check-docs
+	scripts/check-rooms
 
 format:
 	swift format -i $(sources)
 	scripts/check-docs --update
+	scripts/check-rooms --update
 
 # Swift's warnings are errors by Package.swift.
 # The event stream tells which clause of README's promise each test tries: swift test alone does not need it.
@@ -67,7 +69,7 @@ test: dependencies-test lint
 empty :=
 libdbus_tests := $(subst $(empty) ,|,$(strip CallTests ConnectionLifeTests MatchRuleTests ReceivingTests SendingTests LibDBusAgreementTests \
 	HostileBodyTests SignatureTests BusNamesTests MessageHeaderTests EndToEndTests RelayCallTests RingFollowingTests ServiceCallTests \
-	ServiceLifeTests DurableServiceTests PeerRequirementTests WithoutDescriptorsTests RingLaneTests))
+	ServiceLifeTests DurableServiceTests PeerRequirementTests WithoutDescriptorsTests RingTransportTests))
 
 # The inner loop: format, build, and the tests without processes, buses and rings.
 heavy_tests = $$(grep -rhA3 -E '@Suite\(.*\.(heavy|alone)|^    \.(heavy|alone)|, \.heavy' Tests --include='*.swift' | grep -oE 'struct [A-Za-z]+Tests' | cut -d' ' -f2 | sort -u | paste -sd'|')
@@ -88,7 +90,7 @@ soak: export RELAY_SOAK = 1
 soak: dependencies-test
 	$(swift) build --build-tests $(optimised)
 	@echo "== enumerations, and random inputs"
-	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'LaneMachineTests|DurableLaneTests|LaneReadingTests|RelayCoreTests|RelayCLITests|RelocationDomainTests'
+	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'StreamMachineTests|DurableStreamTests|StreamReadingTests|RelayCoreTests|RelayCLITests|RelocationDomainTests'
 	@echo "== the ring; then with a thousand million events"
 	$(tests) test --skip-build $(optimised) --disable-xctest --filter RingTests --skip StressTests
 	scripts/bounded-swift 3600 test --skip-build $(optimised) --disable-xctest --filter StressTests

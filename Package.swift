@@ -12,6 +12,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "relay",
     products: [
+        .library(name: "RelayEvents", targets: ["RelayEvents"]),
         .library(name: "RelayCore", targets: ["RelayCore"]),
         .library(name: "RelayJournal", targets: ["RelayJournal"]),
         .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
@@ -28,12 +29,16 @@ let package = Package(
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CRelayShims"),
-        .target(name: "RelayCore", dependencies: ["CDBus", "CRelayShims"], swiftSettings: strict),
+        // In process, and what a contract is made of: no bus, no shared memory. Usable alone.
+        .target(name: "RelayEvents", dependencies: ["CRelayShims"], swiftSettings: strict),
+        // Child processes, and bus daemons of one's own: for programs and tests.
+        .target(name: "BusProcess", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
+        .target(name: "RelayCore", dependencies: ["RelayEvents", "CDBus", "CRelayShims"], swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
         // SQLite's file layer with faults: for tests alone.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"]),
         .target(
-            name: "RelayTestKit", dependencies: ["RelayCore", "RelayJournal", "CFaultVFS", "CSQLite"],
+            name: "RelayTestKit", dependencies: ["BusProcess", "RelayCore", "RelayJournal", "CFaultVFS", "CSQLite"],
             swiftSettings: strict),
         .target(name: "Relocation", dependencies: ["RelayCore"], swiftSettings: strict),
         .target(
@@ -42,18 +47,23 @@ let package = Package(
         .target(
             name: "TelemetryDomain", dependencies: ["RelayCore", "Telemetry"], swiftSettings: strict),
         // What the two programs share: options, exit codes, where the private bus is.
-        .target(name: "RelayTool", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
+        .target(name: "RelayTool", dependencies: ["BusProcess", "RelayCore", "CRelayShims"], swiftSettings: strict),
         .executableTarget(
             name: "relay-service",
             dependencies: [
-                "RelayCore", "RelayJournal", "RelayTool", "Relocation", "RelocationDomain", "Telemetry",
+                "BusProcess", "RelayCore", "RelayJournal", "RelayTool", "Relocation", "RelocationDomain", "Telemetry",
                 "TelemetryDomain",
             ], swiftSettings: strict),
         .executableTarget(
             name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
         .testTarget(
+            name: "RelayEventsTests", dependencies: ["RelayEvents", "RelayTestKit", "TestTraits"], swiftSettings: strict
+        ),
+        .testTarget(
             name: "RelayCoreTests",
-            dependencies: ["RelayCore", "RelayTestKit", "TestTraits", "CDBus", "CRelayShims", "CRingAttack"],
+            dependencies: [
+                "BusProcess", "RelayCore", "RelayTestKit", "TestTraits", "CDBus", "CRelayShims", "CRingAttack",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "RelayJournalTests",
@@ -72,7 +82,7 @@ let package = Package(
             name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),
         // How tests run beside each other, which form they have, and which clause they try. For test targets alone: it links Testing.
-        .target(name: "TestTraits", path: "Tests/Traits", swiftSettings: strict),
+        .target(name: "TestTraits", dependencies: ["RelayEvents"], path: "Tests/Traits", swiftSettings: strict),
         // What several test targets need, and users do not.
         .target(
             name: "TestSupport", dependencies: ["RelayCore", "Relocation"], path: "Tests/Support", swiftSettings: strict
@@ -97,13 +107,16 @@ let package = Package(
         .testTarget(
             name: "RingTests",
             dependencies: [
-                "RelayCore", "RelayTestKit", "RingSupport", "TestTraits", "CRingAttack", "CRelayShims", "ring-peer",
+                "BusProcess", "RelayCore", "RelayTestKit", "RingSupport", "TestTraits", "CRingAttack", "CRelayShims",
+                "ring-peer",
             ],
             path: "Tests/RingTests", swiftSettings: strict),
         // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "Telemetry", "TestTraits"],
+            dependencies: [
+                "BusProcess", "RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "Telemetry", "TestTraits",
+            ],
             path: "Tests/Integration", exclude: ["dbus_python_client.py"], swiftSettings: strict),
         // Real processes that are killed, and two that end themselves where a test says.
         .executableTarget(
@@ -120,7 +133,9 @@ let package = Package(
             name: "run-peer", dependencies: ["RelayCore", "TestSupport"], path: "Tests/RunPeer", swiftSettings: strict),
         .testTarget(
             name: "EnduranceTests",
-            dependencies: ["RelayCore", "RelayTestKit", "Relocation", "TestSupport", "TestTraits", "CSQLite"],
+            dependencies: [
+                "BusProcess", "RelayCore", "RelayTestKit", "Relocation", "TestSupport", "TestTraits", "CSQLite",
+            ],
             path: "Tests/Endurance", swiftSettings: strict),
     ]
 )

@@ -2,7 +2,7 @@ import CLaneSupport
 import RelayCore
 
 /// An array of bytes, coded.
-struct Block<I: EventInterface>: LaneEvent where I.Durability == Volatile {
+struct Block<I: EventInterface>: StreamEvent where I.Durability == Volatile {
     typealias Interface = I
     static var name: String { "Block" }
     var bytes: [UInt8]
@@ -22,7 +22,7 @@ struct Block<I: EventInterface>: LaneEvent where I.Durability == Volatile {
 }
 
 /// An ordinary Codable event, of 64 bytes in the wire encoding.
-struct Reading<I: EventInterface>: LaneEvent where I.Durability == Volatile {
+struct Reading<I: EventInterface>: StreamEvent where I.Durability == Volatile {
     typealias Interface = I
     static var name: String { "Reading" }
     private static var expected: String { "boiler/pressure" }

@@ -2,7 +2,7 @@ import CLaneSupport
 import RelayCore
 
 /// An event whose value is the benchmark's payload, or has it.
-protocol LaneEvent: DomainEvent where Interface.Durability == Volatile {
+protocol StreamEvent: DomainEvent where Interface.Durability == Volatile {
     init()
     /// Writes all of it.
     mutating func fill(_ number: UInt64, _ sentAt: UInt64)
@@ -10,7 +10,7 @@ protocol LaneEvent: DomainEvent where Interface.Durability == Volatile {
     func take(_ run: UnsafeMutablePointer<lane_run>) -> Bool
 }
 
-extension LaneEvent where Self: FixedLayoutEvent {
+extension StreamEvent where Self: FixedLayoutEvent {
     @inline(__always) mutating func fill(_ number: UInt64, _ sentAt: UInt64) {
         withUnsafeMutableBytes(of: &self) { lane_fill($0.baseAddress, UInt32($0.count), number, sentAt) }
     }

@@ -12,7 +12,7 @@ import RelayCore
         let variant = String(cString: run.pointee.options.variant)
         do {
             switch variant {
-            case "ring", "ring-coded": try end(Lanes1.self, run, variant)
+            case "ring", "ring-coded": try end(Streams1.self, run, variant)
             case "quiet", "quiet-coded": try end(Quiet1.self, run, variant)
             case "signal", "signal-coded": try end(Signals1.self, run, variant)
             default: lane_fail("variant", variant)
@@ -34,7 +34,7 @@ import RelayCore
         default: lane_fail("size", "\(run.pointee.options.size)")
         }
     }
-    private static func end<E: LaneEvent>(
+    private static func end<E: StreamEvent>(
         _ type: E.Type, _ run: UnsafeMutablePointer<lane_run>, _ variant: String
     ) throws {
         let channel = String(cString: run.pointee.options.channel).split(separator: "@", maxSplits: 1).map(String.init)

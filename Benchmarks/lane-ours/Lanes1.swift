@@ -16,8 +16,8 @@ extension MeasuredInterface {
 }
 
 /// An interface as anybody would write it: volatile, all else by default. Sparse events go by the ring and as signals.
-enum Lanes1: MeasuredInterface {
-    static let name = "org.eventrelay.Lanes1"
+enum Streams1: MeasuredInterface {
+    static let name = "org.eventrelay.Streams1"
 }
 
 /// The same without a ring, and with every event as a signal.

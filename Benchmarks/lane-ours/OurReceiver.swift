@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import RelayCore
 
-struct OurReceiver<E: LaneEvent> {
+struct OurReceiver<E: StreamEvent> {
     private let run: UnsafeMutablePointer<lane_run>
     private let relay: EventRelay
 

@@ -8,7 +8,7 @@ class AnySender {
     func send(_ number: UInt64, _ sentAt: UInt64) {}
 }
 
-final class OurSender<E: LaneEvent>: AnySender {
+final class OurSender<E: StreamEvent>: AnySender {
     private let run: UnsafeMutablePointer<lane_run>
     private let service: EventService
     /// Outside of the object: a variable of a class is guarded at each access, which is no part of a publish.

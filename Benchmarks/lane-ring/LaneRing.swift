@@ -3,14 +3,14 @@ import Glibc
 import RelayCore
 
 /// The bare ring between two processes: no service, no bus, no types.
-@main enum LaneRing {
+@main enum FollowedRing {
     static func main() {
         let run = UnsafeMutablePointer<lane_run>.allocate(capacity: 1)  // One for the process: never given back.
         run.initialize(to: lane_begin(CommandLine.argc, CommandLine.unsafeArgv))
         do {
             if run.pointee.options.sends { try RingSender(run).sendAll() } else { try RingListener(run).receiveAll() }
         } catch {
-            lane_fail("lane-ring", "\(error)")
+            lane_fail("ringIndex-ring", "\(error)")
         }
     }
     /// A descriptor of another process of this user. A service hands them over by D-Bus; what is measured is the same.

@@ -13,8 +13,8 @@ struct RingListener {
         while lane_load_word(&page.pointee.descriptor) == 0 { usleep(500) }
         let process = page.pointee.process
         let area = try RingArea(
-            receiving: LaneRing.descriptor(page.pointee.descriptor, of: process, O_RDONLY))
-        let waiter = try RingWaiter(receiving: LaneRing.descriptor(own.pointee.descriptor, of: process, O_RDWR))
+            receiving: FollowedRing.descriptor(page.pointee.descriptor, of: process, O_RDONLY))
+        let waiter = try RingWaiter(receiving: FollowedRing.descriptor(own.pointee.descriptor, of: process, O_RDWR))
         var reader = RingReader(area, after: 0)
         lane_attached(run)
         let spinning = run.pointee.options.spins ? RingWaiter.Spinning(pauses: .max) : .standard

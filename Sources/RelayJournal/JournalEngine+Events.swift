@@ -1,7 +1,7 @@
 import CSQLite
 import RelayCore
 
-/// Events on their way through a group: into their places, into rows, onto the lanes.
+/// Events on their way through a group: into their places, into rows, onto the streams.
 extension JournalEngine {
     /// Gives events their places. Returns why not: then the group is doomed, or nothing was done.
     func take(_ events: [EncodedEvent]) -> RelayError? {
@@ -118,17 +118,17 @@ extension JournalEngine {
     func emit() {
         var isFirst = true
         for index in group.dirty {
-            let lane = interfaces[index].logged.lane
+            let stream = interfaces[index].logged.stream
             var events: [CommittedEvent] = []
             swap(&events, &interfaces[index].emissions)
             if let at = faults.at {
                 for event in events {
                     if !isFirst { at(.betweenEmissions) }
                     isFirst = false
-                    lane.emit([event])
+                    stream.emit([event])
                 }
             } else {
-                lane.emit(events)
+                stream.emit(events)
             }
             events.removeAll(keepingCapacity: true)
             swap(&events, &interfaces[index].emissions)

@@ -155,7 +155,7 @@ extension JournalEngine {
         interfaces[index].wasPruned(events: UInt64(count), bytes: bytes, upTo: removed, clock)
         if !pruned.isEmpty {
             keeping.hasFreed = true
-            interface.logged.lane.pruned(pruned)
+            interface.logged.stream.pruned(pruned)
         }
         return true
     }

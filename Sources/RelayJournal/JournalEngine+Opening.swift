@@ -2,7 +2,7 @@ import RelayCore
 
 extension JournalEngine {
     /// Takes a service's interfaces in, and begins a run of each.
-    func open(_ logged: [LoggedInterface], _ encoder: any EventEncoder) throws -> [(LoggedRun, InterfaceState)] {
+    func open(_ logged: [LoggedInterface], _ encoder: any EventEncoder) throws -> [(LogSnapshot, InterfaceState)] {
         if self.encoder != nil {
             throw RelayError(.conflict, "\(file.path) has a service already: make another journal for this one")
         }
@@ -17,8 +17,8 @@ extension JournalEngine {
     }
     private func take(
         _ logged: [LoggedInterface], _ encoder: any EventEncoder
-    ) throws -> [(LoggedRun, InterfaceState)] {
-        var opened: [(LoggedRun, InterfaceState)] = []
+    ) throws -> [(LogSnapshot, InterfaceState)] {
+        var opened: [(LogSnapshot, InterfaceState)] = []
         do {
             try sql.begin.run()
             try loadClock()
@@ -33,7 +33,7 @@ extension JournalEngine {
         (self.encoder, interfaces) = (encoder, opened.map { $0.1 })
         return opened
     }
-    private func enter(_ logged: LoggedInterface) throws -> (LoggedRun, InterfaceState) {
+    private func enter(_ logged: LoggedInterface) throws -> (LogSnapshot, InterfaceState) {
         try database.prepare(
             "INSERT INTO relay_interfaces (name, sequence, events, bytes) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING"
         ).run(.text(logged.name))
@@ -69,7 +69,7 @@ extension JournalEngine {
             sequence: sequence, last: logged.events.map { last[$0.event] ?? 0 }, events: UInt64(bitPattern: row[2]),
             bytes: UInt64(bitPattern: row[3]))
         return (
-            LoggedRun(
+            LogSnapshot(
                 head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 }, runs: runs,
                 schemas: schemas),
             InterfaceState(
@@ -104,7 +104,7 @@ extension JournalEngine {
     }
     private func enterRun(
         of logged: LoggedInterface, _ id: Int64, first: UInt64, kept: UInt64
-    ) throws -> [LoggedRun.Run] {
+    ) throws -> [LogSnapshot.Run] {
         try database.prepare("INSERT INTO relay_runs (interface, epoch, first) VALUES (?, ?, ?)")
             .run(.integer(id), .integer(Int64(bitPattern: logged.epoch)), .integer(Int64(bitPattern: first)))
         // A run is remembered as long as it has events; without, so that a position in it is still understood, for the
@@ -117,11 +117,11 @@ extension JournalEngine {
             OR rowid < (SELECT rowid FROM relay_runs WHERE interface = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET \(Self.runs - 1)))
             """
         ).run(.integer(id), .integer(Int64(bitPattern: first - min(kept, first))))
-        var runs: [LoggedRun.Run] = []
+        var runs: [LogSnapshot.Run] = []
         try database.prepare("SELECT epoch, first FROM relay_runs WHERE interface = ? ORDER BY rowid")
             .rows([.integer(id)]) { row in
                 runs.append(
-                    LoggedRun.Run(
+                    LogSnapshot.Run(
                         epoch: UInt64(bitPattern: row.integer(0)), first: UInt64(bitPattern: row.integer(1))))
             }
         return runs

@@ -58,8 +58,8 @@ final class JournalStorage: EventLogStorage {
             throw error
         }
     }
-    func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LoggedRun] {
-        let answer = Monitor<Result<[LoggedRun], any Error>?>(nil)
+    func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LogSnapshot] {
+        let answer = Monitor<Result<[LogSnapshot], any Error>?>(nil)
         let isTaken = writer.submit(
             .call { [reader] engine in
                 let result = Result {

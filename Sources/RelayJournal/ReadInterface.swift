@@ -12,7 +12,7 @@ struct ReadInterface: Sendable {
     /// By number.
     let schemas: [UInt32: Schema]
 
-    init(id: Int64, _ run: LoggedRun) {
+    init(id: Int64, _ run: LogSnapshot) {
         self.id = id
         runs = RunTable(run.runs)
         schemas = run.schemas.mapValues { schema in

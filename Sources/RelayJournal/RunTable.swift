@@ -2,8 +2,8 @@ import RelayCore
 
 /// The runs of an interface, from the oldest: which sequence is of which.
 struct RunTable: Sendable {
-    private let runs: [LoggedRun.Run]
-    init(_ runs: [LoggedRun.Run]) { self.runs = runs }
+    private let runs: [LogSnapshot.Run]
+    init(_ runs: [LogSnapshot.Run]) { self.runs = runs }
 
     /// The run that a sequence is of, and its last sequence: `UInt64.max` for the present one.
     func run(of sequence: UInt64) -> (epoch: UInt64, end: UInt64) {

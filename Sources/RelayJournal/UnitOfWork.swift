@@ -2,7 +2,7 @@ public import RelayCore
 
 /// One transaction over state and events: all of it is committed, or nothing.
 ///
-/// - Order: statements and events in the order of the calls; events are visible, on any lane, after the commit.
+/// - Order: statements and events in the order of the calls; events are visible, on any stream, after the commit.
 /// - Isolation: one runs at a time, on a thread that the journal chooses. It cannot be kept, copied or sent elsewhere.
 /// - Loss: what the closure throws undoes this unit alone, with its events; `EventJournal.unitOfWork(_:onRefusal:)` can report it.
 ///   An error of a statement undoes that statement alone, when the closure catches it; after one of the disk's the whole unit is

@@ -1,3 +1,4 @@
+package import BusProcess
 import Glibc
 package import RelayCore
 

@@ -4,7 +4,7 @@ import Synchronization
 /// A `MemoryLog` as its service uses it, with the switches for what tests want to go wrong.
 package final class MemoryLogStorage: EventLogStorage {
     private struct State {
-        var lanes: [LoggedInterface] = []
+        var interfaces: [LoggedInterface] = []
         var encoder: (any EventEncoder)?
         var isOpen = false
         var failure: RelayError?
@@ -21,7 +21,7 @@ package final class MemoryLogStorage: EventLogStorage {
 
     init(_ store: MemoryLogStore) { self.store = store }
 
-    package func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LoggedRun] {
+    package func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LogSnapshot] {
         let isFirst = state.withLock { state in
             defer { state.isOpen = true }
             return !state.isOpen && state.failure == nil
@@ -29,7 +29,7 @@ package final class MemoryLogStorage: EventLogStorage {
         if !isFirst { throw RelayError(.conflict, "this log has served already: take reopened()") }
         let new = (writer: try BusLoop(name: "log"), reader: try BusLoop(name: "log-reader"))
         loops.withLock { $0 = new }
-        state.withLock { ($0.lanes, $0.encoder) = (interfaces, encoder) }
+        state.withLock { ($0.interfaces, $0.encoder) = (interfaces, encoder) }
         return store.change { streams in interfaces.map { streams[$0.name, default: MemoryStream()].begin($0) } }
     }
     package func commit(_ event: EncodedEvent) async throws { try await commit([event]) }
@@ -53,9 +53,9 @@ package final class MemoryLogStorage: EventLogStorage {
 
     /// On the committing thread. What is to be done when the commit is over: the emission.
     private func commitNow(_ events: [EncodedEvent]) throws -> @Sendable () -> Void {
-        let (failure, fault, lanes) = state.withLock { state in
+        let (failure, fault, interfaces) = state.withLock { state in
             defer { state.fault = nil }
-            return (state.failure, state.fault, state.lanes)
+            return (state.failure, state.fault, state.interfaces)
         }
         if let failure { throw RelayError(.unavailable, "the log has failed: \(failure.message)") }
         if let fault, !fault.isCommitted {
@@ -67,8 +67,8 @@ package final class MemoryLogStorage: EventLogStorage {
                 switch event {
                 case .volatile(let publish): return publish
                 case .durable(let interface, let event, let body):
-                    let committed = streams[lanes[interface].name, default: MemoryStream()].append(event, body)
-                    return { lanes[interface].lane.emit([committed]) }
+                    let committed = streams[interfaces[interface].name, default: MemoryStream()].append(event, body)
+                    return { interfaces[interface].stream.emit([committed]) }
                 }
             }
         }
@@ -141,7 +141,7 @@ package final class MemoryLogStorage: EventLogStorage {
     /// Removes an interface's events up to a sequence.
     package func prune(_ interface: String, through sequence: UInt64) {
         let pruned = store.change { $0[interface]?.prune(through: sequence) ?? [:] }
-        for logged in state.withLock({ $0.lanes }) where logged.name == interface { logged.lane.pruned(pruned) }
+        for logged in state.withLock({ $0.interfaces }) where logged.name == interface { logged.stream.pruned(pruned) }
     }
     /// The last sequence that was committed.
     package func head(of interface: String) -> UInt64 { store.stream(interface).head }

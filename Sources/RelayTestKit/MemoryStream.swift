@@ -11,7 +11,7 @@ package struct MemoryStream: Sendable {
     private var rows: [Row] = []
     private var last: [String: UInt64] = [:]
     private var pruned: [String: UInt64] = [:]
-    private var runs: [LoggedRun.Run] = []
+    private var runs: [LogSnapshot.Run] = []
     private var schemas: [UInt32: EventSchema] = [:]
     /// The schemas' numbers by the events' numbers, in this run.
     private var numbers: [UInt32] = []
@@ -19,10 +19,10 @@ package struct MemoryStream: Sendable {
     var count: Int { rows.count }
 
     /// A run begins.
-    mutating func begin(_ interface: LoggedInterface) -> LoggedRun {
-        runs.append(LoggedRun.Run(epoch: interface.epoch, first: head + 1))
+    mutating func begin(_ interface: LoggedInterface) -> LogSnapshot {
+        runs.append(LogSnapshot.Run(epoch: interface.epoch, first: head + 1))
         numbers = interface.events.map { number(of: $0) }
-        return LoggedRun(head: head, last: last, pruned: pruned, runs: runs, schemas: schemas)
+        return LogSnapshot(head: head, last: last, pruned: pruned, runs: runs, schemas: schemas)
     }
     private mutating func number(of schema: EventSchema) -> UInt32 {
         // Of one name the highest number is the present one: an older one cannot be taken up again.

@@ -1,3 +1,4 @@
+package import BusProcess
 import Glibc
 public import RelayCore
 

@@ -1,5 +1,6 @@
+package import BusProcess
 import Glibc
-package import RelayCore
+import RelayCore
 import Synchronization
 
 /// A program under test: its output is kept by lines, and tests wait for one. Ends with this value, or with the process.

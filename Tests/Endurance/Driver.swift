@@ -1,3 +1,4 @@
+import TestTraits
 import RelayCore
 import Relocation
 import TestSupport

@@ -1,3 +1,4 @@
+import BusProcess
 import Foundation
 import RelayCore
 import RelayTestKit

@@ -29,7 +29,7 @@ struct WatcherAccount {
         runs[runs.count - 1].append(line)
     }
 
-    /// The text of each event, without what may differ from one watcher to the next: the lane on which it came.
+    /// The text of each event, without what may differ from one watcher to the next: the stream on which it came.
     var texts: [UInt64: String] {
         var texts: [UInt64: String] = [:]
         for case .event(let sequence, let text) in runs.joined() { texts[sequence] = text }
@@ -117,7 +117,7 @@ struct WatcherAccount {
     static func line(_ text: String) -> Line {
         guard text.hasPrefix("{"), text.hasSuffix("}}") else { return .unreadable(text) }
         if let sequence = number(after: "\"sequence\":", in: text) {
-            return .event(sequence, text: withoutLane(text))
+            return .event(sequence, text: withoutStream(text))
         }
         if let first = number(after: "\"first\":", in: text) {
             let last = number(after: "\"last\":", in: text) ?? .max
@@ -129,8 +129,8 @@ struct WatcherAccount {
         guard let place = text.firstRange(of: key) else { return nil }
         return UInt64(text[place.upperBound...].prefix { $0.isNumber })
     }
-    private static func withoutLane(_ text: String) -> String {
-        guard let place = text.firstRange(of: ",\"lane\":\""),
+    private static func withoutStream(_ text: String) -> String {
+        guard let place = text.firstRange(of: ",\"stream\":\""),
             let end = text[place.upperBound...].firstIndex(of: "\"")
         else { return text }
         return String(text[..<place.lowerBound] + text[text.index(after: end)...])

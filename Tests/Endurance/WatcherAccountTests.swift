@@ -10,8 +10,8 @@ import Testing
         }
         return account
     }
-    private func event(_ sequence: Int, _ title: String = "a", lane: String = "signal") -> String {
-        #"{"event":"E","interface":"i","sequence":\#(sequence),"previous":0,"publishedAt":"t","lane":"\#(lane)","#
+    private func event(_ sequence: Int, _ title: String = "a", stream: String = "signal") -> String {
+        #"{"event":"E","interface":"i","sequence":\#(sequence),"previous":0,"publishedAt":"t","stream":"\#(stream)","#
             + #""fields":{"title":"\#(title)"}}"#
     }
     private func events(_ range: ClosedRange<Int>) -> [String] { range.map { event($0) } }
@@ -60,10 +60,10 @@ import Testing
         }
     }
 
-    @Test("an event that is shown twice must be the same, but for its lane") func contradiction() {
-        #expect(account([event(1)], [event(1, lane: "journal")]).contradiction == nil)
+    @Test("an event that is shown twice must be the same, but for its stream") func contradiction() {
+        #expect(account([event(1)], [event(1, stream: "journal")]).contradiction == nil)
         #expect(account([event(1)], [event(1, "b")]).contradiction != nil)
-        #expect(account([event(1)]).texts[1] == account([event(1, lane: "journal")]).texts[1])
+        #expect(account([event(1)]).texts[1] == account([event(1, stream: "journal")]).texts[1])
         #expect(account([event(1)]).texts[1]?.contains(#""t","fields""#) == true)
     }
 }

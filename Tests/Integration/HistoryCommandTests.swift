@@ -6,8 +6,8 @@ import Testing
 
 /// `relay-cli history`, `export`, `status` and `watch` from a place, against a live service with a journal.
 @Suite(.heavy) struct HistoryCommandTests {
-    private func withoutLane(_ lines: [String]) -> [String] {
-        lines.map { $0.replacing(/"lane":"(signal|ring|journal)"/, with: "") }
+    private func withoutStream(_ lines: [String]) -> [String] {
+        lines.map { $0.replacing(/"stream":"(signal|ring|journal)"/, with: "") }
     }
     /// What a watch printed when it had shown all that was kept, and was asked to end.
     private func untilCaughtUp(_ watcher: RunningProgram) async throws -> RunningProgram.Outcome {
@@ -36,7 +36,7 @@ import Testing
         #expect(seen.code == 0 && sequences(seen.output) == [1, 2, 3, 4], "\(seen)")
         let history = try await service.runCLI("--json", "history")
         #expect(history.code == 0 && history.errors.isEmpty, "\(history)")
-        #expect(withoutLane(history.output) == withoutLane(seen.output))
+        #expect(withoutStream(history.output) == withoutStream(seen.output))
         let export = try await service.runCLI("export", "--format", "csv", "BoxProvisioned")
         #expect(export.code == 0 && export.output.count == 5, "\(export)")
         #expect(export.output[0].hasPrefix("sequence,epoch,previous,publishedAt,boxID,capacity,title"), "\(export)")

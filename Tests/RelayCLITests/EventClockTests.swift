@@ -1,3 +1,4 @@
+import TestTraits
 import Foundation
 import Glibc
 import Testing
@@ -49,7 +50,7 @@ struct EventClockTests {
 
     @Test("dates agree with the C library's on 20,000 days")
     func calendar() {
-        var generator = SplitMix(seed: 0x5EED)
+        var generator = SeededGenerator(seed: 0x5EED)
         for _ in 0..<20_000 {
             let seconds = generator.next() % 253_402_300_800  // Until the year 9999.
             var time = time_t(seconds)

@@ -28,7 +28,7 @@ struct EventPrinterTests {
         let line = try line(Samples.boxProvisioned(17, previous: 12), json: true)
         #expect(
             line.text == #"{"event":"BoxProvisioned","interface":"org.eventrelay.Relocation1","sequence":17,"#
-                + #""previous":12,"publishedAt":"2026-11-20T09:15:04.123456Z","lane":"signal","#
+                + #""previous":12,"publishedAt":"2026-11-20T09:15:04.123456Z","transport":"signal","#
                 + #""fields":{"boxID":3,"capacity":10,"title":"Kitchen"}}"# + "\n")
     }
 

@@ -21,7 +21,7 @@ struct HistoryTests {
         #expect(
             json.output
                 == #"{"event":"BoxProvisioned","interface":"org.eventrelay.Relocation1","sequence":1,"previous":0,"#
-                + #""publishedAt":"2026-11-20T09:15:05.000000Z","lane":"journal","#
+                + #""publishedAt":"2026-11-20T09:15:05.000000Z","transport":"journal","#
                 + #""fields":{"boxID":10,"capacity":5,"title":"Box 1"}}"# + "\n")
     }
 

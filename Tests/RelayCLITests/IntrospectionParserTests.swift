@@ -130,7 +130,7 @@ struct IntrospectionParserTests {
     @Test("mutations of a good text end in a value or a typed failure")
     func mutated() {
         let bytes = Array(Samples.relocationXML.utf8)
-        var generator = SplitMix(seed: 42)
+        var generator = SeededGenerator(seed: 42)
         var failures = 0
         let rounds = TestForm.rounds(5_000, soak: 50_000)
         for _ in 0..<rounds {

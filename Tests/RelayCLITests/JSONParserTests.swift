@@ -47,7 +47,7 @@ struct JSONParserTests {
             #"{"a":[1,2.5e3,-0],"b":{"c":"x\n\u00e9","d":null},"e":true}"#, #"["\ud83d\udce6",[[]],{},false,123]"#,
         ]
         let alphabet = Array(#"{}[]:,"\ue0123456789truefalsn.-+ "#.utf8)
-        var generator = SplitMix(seed: 99)
+        var generator = SeededGenerator(seed: 99)
         for round in 0..<20_000 {
             var bytes = Array(seeds[round % 2].utf8)
             for _ in 0...Int(generator.next() % 2) {

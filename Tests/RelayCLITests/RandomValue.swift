@@ -1,10 +1,11 @@
+import TestTraits
 import RelayCore
 
 @testable import relay_cli
 
 /// Random shapes, with values of them on the wire and as the JSON that they should become.
 struct RandomValue {
-    var generator: SplitMix
+    var generator: SeededGenerator
 
     private mutating func pick(_ count: Int) -> Int { Int(generator.next() % UInt64(count)) }
 

@@ -122,7 +122,7 @@ import Testing
             writer.bool(true)
             try entry("Subscribers", "a(sasst)", &writer)
             let array = writer.beginArray(elementAlignment: 8)
-            for (peer, names, lane, sequence) in [
+            for (peer, names, transport, sequence) in [
                 (":1.5", ["*"], "ring", UInt64(12)), (":1.6", ["A", "B"], "signal", 0),
             ] {
                 writer.align(8)
@@ -130,7 +130,7 @@ import Testing
                 let inner = writer.beginArray(elementAlignment: 4)
                 for name in names { try writer.string(name) }
                 try writer.endArray(inner)
-                try writer.string(lane)
+                try writer.string(transport)
                 writer.uint64(sequence)
             }
             try writer.endArray(array)
@@ -140,8 +140,8 @@ import Testing
                 == TopStatus(
                     head: 17, signalsPaused: true,
                     subscribers: [
-                        .init(peer: ":1.5", names: ["*"], lane: "ring", sequence: 12),
-                        .init(peer: ":1.6", names: ["A", "B"], lane: "signal", sequence: 0),
+                        .init(peer: ":1.5", names: ["*"], transport: "ring", sequence: 12),
+                        .init(peer: ":1.6", names: ["A", "B"], transport: "signal", sequence: 0),
                     ]))
         #expect(try self.status { _ in } == TopStatus())
         #expect(throws: (any Error).self) { try self.status { $0.uint64(7) } }

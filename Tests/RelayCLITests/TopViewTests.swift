@@ -24,8 +24,8 @@ import Testing
         return model
     }
     private let subscribers = [
-        TopStatus.Subscriber(peer: ":1.5", names: ["*"], lane: "ring", sequence: 291_400),
-        TopStatus.Subscriber(peer: ":1.7", names: ["CPUSampled", "LoadSampled"], lane: "signal", sequence: 0),
+        TopStatus.Subscriber(peer: ":1.5", names: ["*"], transport: "ring", sequence: 291_400),
+        TopStatus.Subscriber(peer: ":1.7", names: ["CPUSampled", "LoadSampled"], transport: "signal", sequence: 0),
     ]
 
     @Test("a wide terminal has everything") func wide() {
@@ -76,7 +76,7 @@ import Testing
         #expect(TopView(width: 80, height: 24).lines(model(subscribers: [])).last?.text.hasPrefix("SUBSCRIBER") == true)
     }
     @Test("what a peer says of itself cannot act on the terminal") func hostile() {
-        let evil = TopStatus.Subscriber(peer: "\u{1B}[2J\u{202E}", names: ["\n\u{9B}"], lane: "宽", sequence: 1)
+        let evil = TopStatus.Subscriber(peer: "\u{1B}[2J\u{202E}", names: ["\n\u{9B}"], transport: "宽", sequence: 1)
         for line in TopView(width: 80, height: 24).lines(model(subscribers: [evil])) {
             #expect(line.text.unicodeScalars.allSatisfy { $0.isPlainlyVisible && $0.value != 0x5BBD }, "\(line.text)")
         }
@@ -90,8 +90,8 @@ import Testing
                 #"{"interface":"org.eventrelay.Telemetry1","rate":4002.0,"p50":50,"p99":6912,"lag":1500,"lost":12}"#,
                 #"{"interface":"org.eventrelay.Telemetry1","event":"CPUSampled","rate":4000.0,"p50":50,"p99":6912}"#,
                 #"{"interface":"org.eventrelay.Telemetry1","event":"LoadSampled","rate":2.0,"p50":50,"p99":6912}"#,
-                #"{"subscriber":":1.5","interface":"org.eventrelay.Telemetry1","lane":"ring","sequence":291400,"events":["*"]}"#,
-                #"{"subscriber":":1.7","interface":"org.eventrelay.Telemetry1","lane":"signal","sequence":null,"events":["CPUSampled","LoadSampled"]}"#,
+                #"{"subscriber":":1.5","interface":"org.eventrelay.Telemetry1","transport":"ring","sequence":291400,"events":["*"]}"#,
+                #"{"subscriber":":1.7","interface":"org.eventrelay.Telemetry1","transport":"signal","sequence":null,"events":["CPUSampled","LoadSampled"]}"#,
             ])
     }
     @Test(

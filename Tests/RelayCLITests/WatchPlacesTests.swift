@@ -12,13 +12,14 @@ struct WatchPlacesTests {
         let wakeup: Wakeup
         var descriptor: Int32 { wakeup.descriptor }
     }
-    private func envelope(_ sequence: UInt64, lane: Envelope.Lane = .journal, fields: [WireField]? = nil) throws
+    private func envelope(_ sequence: UInt64, transport: Envelope.Transport = .journal, fields: [WireField]? = nil)
+        throws
         -> Envelope
     {
         let event = try Samples.boxProvisioned(sequence)
         return Envelope(
             interface: event.interface, name: event.name, signature: event.signature, body: event.body,
-            stamp: event.stamp, fields: fields, lane: lane)
+            stamp: event.stamp, fields: fields, transport: transport)
     }
     private func deliveries(_ range: ClosedRange<UInt64>) throws -> [FollowedDelivery] {
         try range.map { .event(try envelope($0)) }
@@ -76,7 +77,7 @@ struct WatchPlacesTests {
         let lines = String(decoding: await pipe.readAll(), as: UTF8.self).split(separator: "\n")
         #expect(result.code == .ok && lines.count == 4)
         #expect(lines[2] == #"{"gap":{"interface":"org.eventrelay.Relocation1","first":3,"last":5}}"#)
-        #expect(lines[0].contains(#""lane":"journal""#) && lines[3].contains(#""sequence":6,"#))
+        #expect(lines[0].contains(#""transport":"journal""#) && lines[3].contains(#""sequence":6,"#))
         #expect(result.notes == ["watching org.eventrelay.Service1", "up to date with org.eventrelay.Relocation1"])
         #expect(asked.withLock { $0 } == [StreamPosition(.at(1))])
         #expect(pulled.acknowledged.withLock { $0.last } == 6)
@@ -152,7 +153,7 @@ struct WatchPlacesTests {
         let pipe = TestPipe()
         let result = await run(
             "watch", "--count", "1", pulled: FakePulled([]), durability: isVolatile ? "volatile" : "durable",
-            output: pipe.writing, events: [try envelope(8, lane: .signal)],
+            output: pipe.writing, events: [try envelope(8, transport: .signal)],
             refusal: isVolatile ? nil : CLIFailure(.software, "no"))
         pipe.closeWriting()
         #expect(result.code == .ok, "\(result.notes)")

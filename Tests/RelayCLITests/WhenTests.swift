@@ -84,7 +84,7 @@ struct WhenTests {
 
     @Test("what --json prints of an event's time is read to the microsecond")
     func roundTrip() throws {
-        var generator = SplitMix(seed: 0x71FE)
+        var generator = SeededGenerator(seed: 0x71FE)
         for _ in 0..<5_000 {
             let microseconds = generator.next() % 253_402_300_800_000_000
             var output = ByteBuffer()
@@ -142,7 +142,7 @@ struct WhenTests {
 
     @Test("no text traps, and every one ends in a point or in one line that names it")
     func noise() {
-        var generator = SplitMix(seed: 0xB0B)
+        var generator = SeededGenerator(seed: 0xB0B)
         let alphabet = Array("0123456789:-+.@TZ smhd".unicodeScalars)
         for _ in 0..<50_000 {
             var text = String.UnicodeScalarView()
@@ -190,7 +190,7 @@ struct LocalTimeTests {
         await #expect(processExitsWith: .success) { [name] in
             setenv("TZ", name, 1)
             let time = LocalTime.ofProcess()
-            var generator = SplitMix(seed: 0xC10C)
+            var generator = SeededGenerator(seed: 0xC10C)
             for _ in 0..<10_000 {
                 let seconds = Int64(generator.next() % 4_000_000_000)
                 let local = seconds + time.offset(seconds)
@@ -203,7 +203,7 @@ struct LocalTimeTests {
 
     @Test("days and dates agree with the C library's, both ways")
     func calendar() {
-        var generator = SplitMix(seed: 0xDA7E)
+        var generator = SeededGenerator(seed: 0xDA7E)
         for _ in 0..<20_000 {
             let days = Int64(generator.next() % 6_000_000) - 719_000  // From the year 1 on.
             var time = time_t(days * 86_400)

@@ -12,9 +12,9 @@ import Testing
         let ledger = try Ledger(TestDirectory(), epoch: 77)
         #expect(ledger.run.head == 0 && ledger.run.runs == [.init(epoch: 77, first: 1)])
         try await ledger.book(10, 20)
-        #expect(ledger.lane.sequences == [1, 2])
+        #expect(ledger.stream.sequences == [1, 2])
         let page = try await ledger.page()
-        #expect(page.events.map(\.body) == ledger.lane.emitted.map(\.body))
+        #expect(page.events.map(\.body) == ledger.stream.emitted.map(\.body))
         #expect(page.events.map(\.name) == ["Booked", "Booked"])
         #expect((page.epoch, page.oldest, page.through, page.head) == (77, 1, 2, 2))
         let stamps = page.events.map { Stamped($0.body) }
@@ -29,7 +29,7 @@ import Testing
             try unit.publish(Closed(year: 2000))
             return try unit.query("SELECT label FROM box WHERE id = ?", [1]) { $0.text(0) }
         }
-        #expect(labels == ["Kitchen"] && ledger.lane.emitted.map(\.event) == [0, 1])
+        #expect(labels == ["Kitchen"] && ledger.stream.emitted.map(\.event) == [0, 1])
     }
     @Test("what a unit throws undoes it alone, and leaves no hole") func rolledBack() async throws {
         struct Refused: Error {}
@@ -52,7 +52,7 @@ import Testing
             return await group.reduce(0, +)
         }
         #expect(refusals == 66)
-        #expect(ledger.lane.sequences == Array(1...134))
+        #expect(ledger.stream.sequences == Array(1...134))
         let boxes = try await ledger.journal.unitOfWork { unit in
             try unit.query("SELECT id FROM box ORDER BY id") { $0.integer(0) }
         }
@@ -70,7 +70,7 @@ import Testing
         #expect(ledger.run.head == 3 && ledger.run.last == ["Booked": 3])
         #expect(ledger.run.runs == [.init(epoch: .max, first: 1), .init(epoch: 5, first: 4)])
         try await ledger.book(4)
-        #expect(ledger.lane.emitted.map { Stamped($0.body).previous } == [3])
+        #expect(ledger.stream.emitted.map { Stamped($0.body).previous } == [3])
         let first = try await ledger.page()
         #expect((first.epoch, first.through, first.head) == (.max, 3, 4))
         let second = try await ledger.page(after: 3)
@@ -100,7 +100,7 @@ import Testing
             held.release()
         }
         #expect(disk.calls(.sync) - before == commits)
-        #expect(ledger.lane.sequences == Array(1...52))
+        #expect(ledger.stream.sequences == Array(1...52))
     }
     @Test("events of several threads are emitted in the order of their sequences") func order() async throws {
         let ledger = try Ledger(TestDirectory())
@@ -118,15 +118,15 @@ import Testing
                 }
             }
         }
-        #expect(ledger.lane.sequences == Array(1...640))
-        let stamps = ledger.lane.emitted.map { Stamped($0.body) }
+        #expect(ledger.stream.sequences == Array(1...640))
+        let stamps = ledger.stream.emitted.map { Stamped($0.body) }
         #expect(stamps.map(\.sequence) == Array(1...640) && stamps.map(\.previous) == Array(0..<640))
         // Each publisher's in its own order.
         for publisher in Int64(0)..<16 {
             let own = stamps.map(\.amount).filter { $0 / 1_000 == publisher }
             #expect(own == own.sorted() && own.count == 40)
         }
-        #expect(try await ledger.all().map(\.body) == ledger.lane.emitted.map(\.body))
+        #expect(try await ledger.all().map(\.body) == ledger.stream.emitted.map(\.body))
     }
     @Test("volatile events of a unit wait for its commit, and go with it") func volatile() async throws {
         struct Refused: Error {}
@@ -145,7 +145,7 @@ import Testing
                 throw Refused()
             }
         }
-        #expect(moved.withLock { $0 } == [1, 2] && ledger.lane.sequences == [1])
+        #expect(moved.withLock { $0 } == [1, 2] && ledger.stream.sequences == [1])
     }
     @Test("steps come in their order, with one between any two emissions") func steps() async throws {
         let steps = Mutex<[JournalStep]>([])

@@ -55,7 +55,7 @@ import Testing
             try unit.publish(Booked(amount: 1, text: ""))
         }
         #expect(try await ledger.journal.unitOfWork { try $0.query("SELECT id FROM box") { $0.integer(0) } } == [1, 2])
-        #expect(ledger.lane.sequences == [1])
+        #expect(ledger.stream.sequences == [1])
     }
     @Test("foreign keys hold, those that are checked at the end too") func foreignKeys() async throws {
         let ledger = try Ledger(TestDirectory())

@@ -29,7 +29,7 @@ import Testing
             #expect(error?.code == .outcomeUnknown && error?.mayHaveRun == true)
             #expect((error?.cause as? SQLiteError)?.code == SQLITE_IOERR | 4 << 8)
             #expect(error?.message.contains(directory.database) == true)
-            #expect(ledger.lane.sequences == [1])
+            #expect(ledger.stream.sequences == [1])
             let later = await #expect(throws: RelayError.self) { try await ledger.book(3) }
             #expect(later?.code == .unavailable && later?.message.contains("restart") == true)
             #expect(await code { _ = try await ledger.page() } == .unavailable)
@@ -60,7 +60,7 @@ import Testing
         }
         #expect(error?.code == .unavailable && error?.message.contains("nothing was done") == true)
         try await ledger.book(2)
-        #expect(ledger.lane.sequences == [1])
+        #expect(ledger.stream.sequences == [1])
         #expect(
             try await ledger.journal.unitOfWork { try $0.query("SELECT count(*) FROM box") { $0.integer(0) } } == [0])
     }
@@ -78,7 +78,7 @@ import Testing
         }
         #expect(error?.code == .storageFull)
         try await ledger.book(2)
-        #expect(ledger.lane.sequences == [1])
+        #expect(ledger.stream.sequences == [1])
         #expect(
             try await ledger.journal.unitOfWork { try $0.query("SELECT count(*) FROM box") { $0.integer(0) } } == [0])
     }
@@ -99,7 +99,7 @@ import Testing
         }
         #expect(error?.code == .storageFull)
         #expect(error?.message.contains(directory.database) == true && error?.message.contains("make room") == true)
-        #expect(ledger.lane.sequences == Array(1...booked))
+        #expect(ledger.stream.sequences == Array(1...booked))
         // As long as there is no room for the reserve, at once.
         #expect(await eventually { access(directory.path + "/reserve", F_OK) != 0 })
         let refusal = await #expect(throws: RelayError.self) { try await ledger.book(8) }
@@ -111,7 +111,7 @@ import Testing
         #expect(try await ledger.all().count == Int(booked))
         disk.room = 8 << 20
         try await ledger.book(9)
-        #expect(ledger.lane.sequences == Array(1...booked + 1))
+        #expect(ledger.stream.sequences == Array(1...booked + 1))
         #expect(access(directory.path + "/reserve", F_OK) == 0)
     }
     @Test("a disk that is full lets retention make its own room") func retention() async throws {
@@ -129,7 +129,7 @@ import Testing
                 try await Task.sleep(for: .milliseconds(1))
             }
         }
-        #expect(ledger.lane.emitted.count == 1_500 - refused)
+        #expect(ledger.stream.emitted.count == 1_500 - refused)
         #expect(refused < 100)
     }
     @Test("a file system that became read-only: nothing was done; goes on when it is writable") func readOnly()
@@ -160,7 +160,7 @@ import Testing
         }
         #expect(error?.code == .invalidArgument)
         try await ledger.book(1)
-        #expect(ledger.lane.sequences == [1])
+        #expect(ledger.stream.sequences == [1])
         #expect(try await ledger.journal.unitOfWork { try $0.query("SELECT * FROM box") { $0.integer(0) } } == [])
     }
 }

@@ -33,7 +33,7 @@ final class TestDirectory: Sendable {
 }
 
 /// Writes down what leaves.
-final class RecordingLane: EmittingLane {
+final class RecordingStream: CommittedEventSink {
     struct State {
         var emitted: [CommittedEvent] = []
         var pruned: [String: UInt64] = [:]
@@ -123,8 +123,8 @@ struct Stamped: Hashable {
 struct Ledger {
     let directory: TestDirectory
     let journal: EventJournal
-    let lane = RecordingLane()
-    let run: LoggedRun
+    let stream = RecordingStream()
+    let run: LogSnapshot
     var storage: any EventLogStorage { journal.access.storage }
 
     init(
@@ -137,7 +137,7 @@ struct Ledger {
         journal = try EventJournal(
             directory: directory.path, synchronous: synchronous, faults: faults, vfs: vfs, permit: permit)
         let interface = LoggedInterface(
-            name: Ledger1.name, epoch: epoch, retention: retention, events: schemas, lane: lane)
+            name: Ledger1.name, epoch: epoch, retention: retention, events: schemas, stream: stream)
         run = try journal.access.storage.open([interface], encoder: encoder)[0]
     }
     func book(_ amounts: Int64...) async throws {

@@ -12,9 +12,9 @@ import Testing
     @Test("its event has left, and can be read, when its work is done") func led() async throws {
         let ledger = try Ledger(TestDirectory(), permit: CommitPermit())
         let emitted = Mutex<[UInt64]>([])
-        let leader = Leader(ledger.writer) { emitted.withLock { $0 = ledger.lane.sequences } }
+        let leader = Leader(ledger.writer) { emitted.withLock { $0 = ledger.stream.sequences } }
         #expect(await eventually { leader.isOver } && leader.failure == nil)
-        #expect(emitted.withLock { $0 } == [] && ledger.lane.sequences == [1])
+        #expect(emitted.withLock { $0 } == [] && ledger.stream.sequences == [1])
         #expect(try await ledger.page().head == 1)
     }
     @Test(
@@ -42,8 +42,8 @@ import Testing
             try await group.waitForAll()
         }
         #expect(await eventually { leader.isOver } && disk.calls(.sync) - before == commits)
-        #expect(ledger.lane.emitted.map { Stamped($0.body).amount } == Array(0...50))
-        #expect(ledger.lane.sequences == Array(1...51))
+        #expect(ledger.stream.emitted.map { Stamped($0.body).amount } == Array(0...50))
+        #expect(ledger.stream.sequences == Array(1...51))
     }
     @Test("one journal at a time has the permit: another one's thread commits") func permit() async throws {
         let permit = CommitPermit()
@@ -54,7 +54,7 @@ import Testing
         let leader = Leader(first.writer) { held.wait() }
         #expect(await eventually { held.isHeld } && !permit.take())
         try await second.book(1, 2)
-        #expect(second.lane.sequences == [1, 2] && first.lane.sequences == [])
+        #expect(second.stream.sequences == [1, 2] && first.stream.sequences == [])
         held.release()
         #expect(await eventually { leader.isOver && permit.take() })
     }
@@ -80,7 +80,7 @@ import Testing
         held.release()
         #expect(await eventually { closer.isOver && leader.isOver } && leader.failure == nil)
         try await queued.value
-        #expect(ledger.lane.sequences == [1, 2])
+        #expect(ledger.stream.sequences == [1, 2])
         #expect(try Ledger(directory, epoch: 2).run.head == 2)
     }
     @Test("it may close the journal itself: its unit is the last") func closingWithin() async throws {
@@ -91,7 +91,7 @@ import Testing
         let later = await #expect(throws: RelayError.self) { try await ledger.book(2) }
         #expect(later?.code == .unavailable)
         ledger.journal.close()
-        #expect(ledger.lane.sequences == [1])
+        #expect(ledger.stream.sequences == [1])
         #expect(try Ledger(directory, epoch: 2).run.head == 1)
     }
     @Test("it may release the journal: its unit is the last") func releasingWithin() async throws {
@@ -103,7 +103,7 @@ import Testing
             journal = Mutex(opened)
             let interface = LoggedInterface(
                 name: Ledger1.name, epoch: 1, retention: Retention(), events: LedgerEncoder.schemas,
-                lane: RecordingLane())
+                stream: RecordingStream())
             _ = try opened.access.storage.open([interface], encoder: LedgerEncoder())
         }
         leader = Leader(try #require((journal.withLock { $0?.access.storage } as? JournalStorage)?.writer)) {
@@ -138,7 +138,7 @@ import Testing
         let refusal = await #expect(throws: RelayError.self) { try await queued.value }
         #expect(await eventually { leader.isOver })
         #expect(refusal?.code == .unavailable && leader.failure?.code == .outcomeUnknown)
-        #expect(told.withLock { $0 } == [.outcomeUnknown] && ledger.lane.sequences == [])
+        #expect(told.withLock { $0 } == [.outcomeUnknown] && ledger.stream.sequences == [])
         ledger.journal.close()
     }
     @Test("a disk that is full is relieved by the journal's thread") func full() async throws {
@@ -156,10 +156,10 @@ import Testing
             disk.fail(.write, with: .full, of: "-wal")
         }
         #expect(await eventually { leader.isOver && relievers.withLock { !$0.isEmpty } })
-        #expect(leader.failure?.code == .storageFull && ledger.lane.sequences == [])
+        #expect(leader.failure?.code == .storageFull && ledger.stream.sequences == [])
         #expect(!relievers.withLock { $0 }.contains(thread.withLock { $0 }))
         try await ledger.book(2)
-        #expect(ledger.lane.sequences == [1] && access(ledger.directory.path + "/reserve", F_OK) == 0)
+        #expect(ledger.stream.sequences == [1] && access(ledger.directory.path + "/reserve", F_OK) == 0)
     }
     @Test("what there is to keep is kept, though nobody else commits") func keeping() async throws {
         let ledger = try Ledger(TestDirectory(), retention: Retention(count: 100), permit: CommitPermit())
@@ -179,8 +179,8 @@ import Testing
         }
         // 6,000 commits write some 18,000 pages of the WAL.
         #expect(largest < 12 << 20, "\(largest)")
-        #expect(await eventually { ledger.lane.pruned == ["Booked": 5_900] })
-        #expect(ledger.lane.sequences == Array(1...6_000))
+        #expect(await eventually { ledger.stream.pruned == ["Booked": 5_900] })
+        #expect(ledger.stream.sequences == Array(1...6_000))
     }
 }
 

@@ -53,7 +53,7 @@ struct MountTests {
             } catch let caught as RelayError { error = caught }
         }
         #expect(error?.code == .storageFull && error?.message.contains(ledger.directory.database) == true)
-        #expect(ledger.lane.emitted.count == Int(booked) && booked > 10)
+        #expect(ledger.stream.emitted.count == Int(booked) && booked > 10)
         #expect(try await ledger.all().count == Int(booked))
         // What the reserve gave may do for a few more.
         var refused = 0
@@ -63,7 +63,7 @@ struct MountTests {
                 (booked, refused) = (booked + 1, 0)
             } catch .storageFull { refused += 1 }
         }
-        #expect(ledger.lane.emitted.count == Int(booked))
+        #expect(ledger.stream.emitted.count == Int(booked))
         unlink(filler)
         #expect(
             await eventually {
@@ -72,7 +72,7 @@ struct MountTests {
                     return true
                 } catch { return false }
             })
-        #expect(ledger.lane.sequences == Array(1...booked + 1))
+        #expect(ledger.stream.sequences == Array(1...booked + 1))
         ledger.journal.close()
         let again = try Ledger(disk.directory, epoch: 2)
         #expect(again.run.head == booked + 1)

@@ -190,7 +190,7 @@ private final class History: Sendable {
         if known.keys.contains(where: { $0.count > head }) { tally.lost += 1 }
         if let fault = await fault(of: ledger) { return fault }
         try await book(2, into: ledger, disk)
-        if ledger.lane.sequences != [head + 1, head + 2] { return "\(ledger.lane.sequences) after \(head)" }
+        if ledger.stream.sequences != [head + 1, head + 2] { return "\(ledger.stream.sequences) after \(head)" }
         return nil
     }
     /// What SQLite and the counters say.

@@ -76,6 +76,6 @@ import Testing
         disk.heal(.read)
         #expect(try await ledger.all().count == 100)
         try await ledger.book(101)
-        #expect(ledger.lane.sequences == Array(1...101))
+        #expect(ledger.stream.sequences == Array(1...101))
     }
 }

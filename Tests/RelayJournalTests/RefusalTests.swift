@@ -42,9 +42,9 @@ import Testing
         let refused = (Int64(1)...200).filter { $0.isMultiple(of: 5) || $0.isMultiple(of: 3) }
         #expect(refusals == refused)
         #expect(try await boxes(ledger) == (1...200).filter { !refused.contains($0) })
-        #expect(ledger.lane.sequences == Array(1...200))
+        #expect(ledger.stream.sequences == Array(1...200))
         let events = try await ledger.all()
-        #expect(events.map(\.body) == ledger.lane.emitted.map(\.body))
+        #expect(events.map(\.body) == ledger.stream.emitted.map(\.body))
         #expect(events.filter { $0.name == "Closed" }.count == refused.count)
         #expect(
             events.filter { $0.name == "Booked" }.map { Stamped($0.body).amount }.allSatisfy { !refused.contains($0) })
@@ -77,7 +77,7 @@ import Testing
             } onRefusal: { (_: Refused, _) in
             }
         }
-        #expect(try await boxes(ledger) == [] && ledger.lane.sequences == [])
+        #expect(try await boxes(ledger) == [] && ledger.stream.sequences == [])
     }
 
     @Test("gets the error of the commit in place of its refusal, and nobody sees its event", arguments: [true, false])
@@ -115,7 +115,7 @@ import Testing
                 held.release()
                 try await group.waitForAll()
             }
-            #expect(try await boxes(ledger) == [] && ledger.lane.sequences == [])
+            #expect(try await boxes(ledger) == [] && ledger.stream.sequences == [])
             ledger.journal.close()
         }
         let ledger = try Ledger(directory, epoch: 2)

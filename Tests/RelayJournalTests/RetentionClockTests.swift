@@ -170,7 +170,7 @@ import Testing
     private func prune(_ ledger: Ledger) async throws -> UInt64? {
         let storage = try #require(ledger.storage as? JournalStorage)
         await storage.call { while $0.keep(isIdle: true) == 0 {} }
-        return ledger.lane.pruned["Booked"]
+        return ledger.stream.pruned["Booked"]
     }
 
     @Test("a clock that is set 40 days ahead deletes nothing, synchronised or not, in this run or the next")
@@ -278,7 +278,7 @@ import Testing
         #expect(await eventually { failures.withLock { $0.count } == 1 })
         let later = await #expect(throws: RelayError.self) { try await ledger.book(3) }
         #expect(later?.code == .unavailable)
-        #expect(ledger.lane.sequences == [1])
+        #expect(ledger.stream.sequences == [1])
     }
 }
 

@@ -51,7 +51,7 @@ import Testing
             let ledger = try Ledger(directory, retention: Retention(count: 10))
             try await ledger.storage.commit([LedgerEncoder().encode(Closed(year: 1))])
             for amount in 0..<50 { try await ledger.book(Int64(amount)) }
-            #expect(await eventually { ledger.lane.pruned == ["Booked": 41, "Closed": 1] })
+            #expect(await eventually { ledger.stream.pruned == ["Booked": 41, "Closed": 1] })
             let page = try await ledger.page()
             #expect(page.oldest == 42 && page.head == 51 && page.events.map(\.sequence) == Array(42...51))
             let rare = try await ledger.page(names: ["Closed"])
@@ -65,20 +65,20 @@ import Testing
         let ledger = try Ledger(TestDirectory(), retention: Retention(bytes: 100_000))
         let text = String(repeating: "x", count: 1_000)
         for amount in 0..<300 { try await ledger.storage.commit([LedgerEncoder.booked(Int64(amount), text)]) }
-        let size = ledger.lane.emitted[0].body.count
+        let size = ledger.stream.emitted[0].body.count
         let kept = 100_000 / size
-        #expect(await eventually { ledger.lane.pruned == ["Booked": UInt64(300 - kept)] })
+        #expect(await eventually { ledger.stream.pruned == ["Booked": UInt64(300 - kept)] })
         let figures = try await ledger.storage.figures(of: Ledger1.name)
         #expect(figures.first { $0.name == "bytes" }?.value == UInt64(kept * size))
     }
     @Test("keeps so long, without any further event") func age() async throws {
         let ledger = try Ledger(TestDirectory(), retention: Retention(age: .milliseconds(50)))
         try await ledger.book(1, 2, 3)
-        #expect(await eventually { ledger.lane.pruned == ["Booked": 3] })
+        #expect(await eventually { ledger.stream.pruned == ["Booked": 3] })
         let page = try await ledger.page()
         #expect(page.oldest == 4 && page.events.isEmpty && page.through == 3)
         try await ledger.book(4)
-        #expect(ledger.lane.sequences == [1, 2, 3, 4])
+        #expect(ledger.stream.sequences == [1, 2, 3, 4])
     }
     @Test("the file and its WAL stop growing") func growth() async throws {
         let ledger = try Ledger(TestDirectory(), retention: Retention(count: 2_000))
@@ -95,7 +95,7 @@ import Testing
         }
         // 40,000 events of some 250 bytes went in: 10 MB. 2,000 are kept, and those that wait to be removed.
         #expect((sizes.max() ?? 0) < 14 << 20 && size("") < 4 << 20, "\(sizes)")
-        #expect(await eventually { ledger.lane.pruned == ["Booked": 38_000] })
+        #expect(await eventually { ledger.stream.pruned == ["Booked": 38_000] })
         #expect(try await ledger.all().map(\.sequence) == Array(38_001...40_000))
     }
     @Test("free pages are given back") func vacuum() async throws {
@@ -107,7 +107,7 @@ import Testing
             ledger.journal.close()
         }
         let ledger = try Ledger(directory, epoch: 2, retention: Retention(count: 100))
-        #expect(await eventually { ledger.lane.pruned == ["Booked": 9_900] })
+        #expect(await eventually { ledger.stream.pruned == ["Booked": 9_900] })
         let other = try Database(directory.database, isReadOnly: true, vfs: nil)
         #expect(
             await eventually {

@@ -58,12 +58,12 @@ import Testing
                 }
             }
         }
-        #expect(await eventually { ledger.lane.pruned["Booked"] == 200 })
+        #expect(await eventually { ledger.stream.pruned["Booked"] == 200 })
         // Within a unit, so that nothing moves.
         return try await ledger.journal.unitOfWork { _ in
             Snapshot(
                 file: Self.read(directory.database), wal: Self.read(directory.database + "-wal"),
-                bodies: Dictionary(uniqueKeysWithValues: ledger.lane.emitted.map { ($0.sequence, $0.body) }))
+                bodies: Dictionary(uniqueKeysWithValues: ledger.stream.emitted.map { ($0.sequence, $0.body) }))
         }
     }
 
@@ -130,7 +130,7 @@ import Testing
             if copy == 0 { #expect(head == 500) }
             // And it goes on.
             try await ledger.book(1)
-            #expect(ledger.lane.sequences == [head + 1])
+            #expect(ledger.stream.sequences == [head + 1])
         }
         let said: Comment = "seed \(seed): \(opened) opened, \(refused) refused, \(heads.count) heads"
         #expect(opened + refused == Self.copies, said)

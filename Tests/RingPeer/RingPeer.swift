@@ -122,7 +122,7 @@ import RingSupport
             epoch: 1, base: 0, capacity: KillPayload.capacity,
             events: [RingEvent(name: "Killed")])
         let area = try RingArea(creating: "ring-killed", header)
-        var pen = RingPen(area)
+        var pen = RecordWriter(area)
         for sequence in 1...UInt64(KillPayload.before) {
             KillPayload.bytes(sequence).withUnsafeBytes {
                 pen.write(KillPayload.record(sequence), kind: 0, $0) { _ in }

@@ -42,13 +42,13 @@ func pattern(_ sequence: UInt64, _ count: Int) -> [UInt8] {
 
 extension RingReader {
     /// The next step with its payload.
-    mutating func step() throws -> (RingStep, [UInt8]) {
+    mutating func step() throws -> (RingReader.Next, [UInt8]) {
         let step = try next()
         return (step, Array(payload))
     }
     /// All until there is nothing for now; ranges as they are told.
-    mutating func drain() throws -> (records: [RingRecord], payloads: [[UInt8]], other: [RingStep]) {
-        var (records, payloads, other): ([RingRecord], [[UInt8]], [RingStep]) = ([], [], [])
+    mutating func drain() throws -> (records: [RingRecord], payloads: [[UInt8]], other: [RingReader.Next]) {
+        var (records, payloads, other): ([RingRecord], [[UInt8]], [RingReader.Next]) = ([], [], [])
         while true {
             switch try next() {
             case .record(let record):

@@ -42,7 +42,7 @@ import Testing
         // One page each: the header can claim no other division of the file.
         #expect(header.dataOffset == 4_096)
         let area = try RingArea(creating: "hostile", header)
-        var pen = RingPen(area)
+        var pen = RecordWriter(area)
         var starts: [(UInt64, Int)] = []
         for sequence: UInt64 in 11...60 {
             starts.append((pen.tail, Int(pen.tail % 4_096)))

@@ -1,3 +1,4 @@
+import BusProcess
 import Glibc
 import RelayCore
 import RingSupport
@@ -6,8 +7,8 @@ import Testing
 
 /// A writer that dies between any two of its stores leaves a ring that only tells the truth.
 @Suite("A killed writer", .heavy, .tags(.g2, .g8)) struct KilledWriterTests {
-    @Test("leaves no torn and no invented event", arguments: RingPen.Moment.allCases)
-    func killed(at moment: RingPen.Moment) async throws {
+    @Test("leaves no torn and no invented event", arguments: RecordWriter.Moment.allCases)
+    func killed(at moment: RecordWriter.Moment) async throws {
         let peer = try PeerProcess(["die", "\(moment.rawValue)"])
         let number = try #require(Int32(try await peer.line("ring ").split(separator: " ").last ?? ""))
         let descriptor = open("/proc/\(peer.processID)/fd/\(number)", O_RDONLY | O_CLOEXEC)

@@ -8,8 +8,8 @@ import Testing
     private func reading<E: DomainEvent>(_ type: E.Type, of sender: RingEvent, _ fields: [WireField] = []) throws
         -> (UnsafeRawBufferPointer) throws -> E
     {
-        let schemas = LaneSchemas([1: EventSchema(event: sender.name, fields: fields)])
-        let (decoder, shape) = (try EventDecoder(type), try RingShape(sender, schemas))
+        let schemas = StreamSchemas([1: EventSchema(event: sender.name, fields: fields)])
+        let (decoder, shape) = (try EventDecoder(type), try RingPayloadFormat(sender, schemas))
         return { bytes in
             try withExtendedLifetime(shape) { try decoder.event(RawEvent(.passUnretained(shape), payload: bytes)) }
         }

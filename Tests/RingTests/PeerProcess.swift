@@ -1,3 +1,4 @@
+import BusProcess
 import Glibc
 import RelayCore
 import RelayTestKit

@@ -1,3 +1,4 @@
+import TestTraits
 import RelayCore
 
 /// Damages a ring's memory in place, as a service that was taken over might.

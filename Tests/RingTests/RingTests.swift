@@ -214,7 +214,7 @@ import Testing
     }
     @Test("lists its events, and refuses a list that is damaged") func directory() throws {
         let events = [try RingEvent(Sample.self), try RingEvent(Note.self)]
-        let ring = try RingWriter("test", events: events, epoch: 1, lane: 7, waker: RingWaker())
+        let ring = try RingWriter("test", events: events, epoch: 1, ringIndex: 7, waker: RingWaker())
         let area = try RingArea(receiving: ring.descriptor)
         #expect(area.header.events == events)
         #expect(area.header == ring.header)

@@ -28,14 +28,16 @@ import Testing
     func progress(slot: Int) throws {
         let page = try WaitPage(slot: slot)
         let waiter = try RingWaiter(receiving: page.descriptor)
-        waiter.report(7, lane: 0)
-        #expect(page.progress(lane: 0) == 0, "nobody looks at a page that has not settled")
-        waiter.report(0, lane: 0)
+        waiter.report(7, ringIndex: 0)
+        #expect(page.progress(ringIndex: 0) == 0, "nobody looks at a page that has not settled")
+        waiter.report(0, ringIndex: 0)
         #expect(WaitPage.seal(page.descriptor) && page.settle())
-        #expect((0..<WaitPage.progressCount).allSatisfy { page.progress(lane: $0) == 0 })
-        for lane in -1...WaitPage.progressCount { waiter.report(UInt64(1_000 + lane), lane: lane) }
-        for lane in 0..<WaitPage.progressCount { #expect(page.progress(lane: lane) == UInt64(1_000 + lane)) }
-        for lane in [.min, -1, WaitPage.progressCount, .max] { #expect(page.progress(lane: lane) == 0) }
+        #expect((0..<WaitPage.progressCount).allSatisfy { page.progress(ringIndex: $0) == 0 })
+        for ringIndex in -1...WaitPage.progressCount { waiter.report(UInt64(1_000 + ringIndex), ringIndex: ringIndex) }
+        for ringIndex in 0..<WaitPage.progressCount {
+            #expect(page.progress(ringIndex: ringIndex) == UInt64(1_000 + ringIndex))
+        }
+        for ringIndex in [.min, -1, WaitPage.progressCount, .max] { #expect(page.progress(ringIndex: ringIndex) == 0) }
         // Not the flag.
         #expect(!waiter.wait(atMost: .zero, spinning: .none) { false })
     }
@@ -49,8 +51,8 @@ import Testing
             #expect(attack(page.descriptor, WaitPage.size) != 0)
         }
         #expect(throws: RelayError.self) { _ = try RingWaiter(receiving: page.descriptor) }
-        waiter.report(7, lane: 3)
-        #expect(page.progress(lane: 3) == 7)
+        waiter.report(7, ringIndex: 3)
+        #expect(page.progress(ringIndex: 3) == 7)
         // Its peer sealed it in another way: F_SEAL_SEAL.
         #expect(relay_add_seals(other.descriptor, 1) == 0)
         #expect(!WaitPage.seal(other.descriptor) && !other.settle() && !other.isSettled)

@@ -165,7 +165,7 @@ public final class EventRelay: Sendable {
             route = .closures(publisher.delivery)
         }
         let source = try source(of: type, from: start, buffer)
-        let body = FeedHandler(
+        let body = ReplayHandler(
             source.source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } })
         body.start()
         source.begin()
@@ -180,7 +180,7 @@ public final class EventRelay: Sendable {
     ) throws -> EventStream<E> {
         let source = try source(of: type, from: start, buffer)
         source.begin()
-        return EventStream(FeedStream(source.source))
+        return EventStream(ReplayStream(source.source))
     }
     /// The events of a whole interface from `start` on, in their one order: what rebuilds a state.
     ///
@@ -192,16 +192,16 @@ public final class EventRelay: Sendable {
         var decoders: [String: AnyEventDecoder] = [:]
         func add<E: DomainEvent>(_ type: E.Type) throws { decoders[E.name] = try EventDecoder(type) }
         for type in I.contract.events { try add(type) }
-        let source = try follower.source(I.name, names: nil, from: start, buffer, FeedDecoding(decoders))
+        let source = try follower.source(I.name, names: nil, from: start, buffer, ReplayDecoding(decoders))
         source.begin()
-        return EventStream(FeedStream(source.source))
+        return EventStream(ReplayStream(source.source))
     }
     private func source<E: DomainEvent>(
         of type: E.Type, from start: StreamPosition, _ buffer: EventBuffer
-    ) throws -> (source: FeedSource<E>, begin: () -> Void) {
+    ) throws -> (source: ReplaySource<E>, begin: () -> Void) {
         try check(E.Interface.self, E.name)
         return try follower.source(
-            E.Interface.name, names: [E.name], from: start, buffer, FeedDecoding(EventDecoder(type)))
+            E.Interface.name, names: [E.name], from: start, buffer, ReplayDecoding(EventDecoder(type)))
     }
     private func check<I: EventInterface>(_ interface: I.Type, _ what: String) throws {
         if interfaces[I.name].map({ ObjectIdentifier($0) == ObjectIdentifier(interface) }) ?? false { return }

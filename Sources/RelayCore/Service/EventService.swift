@@ -9,10 +9,10 @@ import Synchronization
 /// - Cancellation: cancelling the task of `run()` finishes what runs, within its patience, and releases the name.
 public final class EventService: Sendable {
     public let name: String
-    private let interfaces: [ServedInterface]
-    private let events: ServedEvents
+    private let interfaces: [ExportedInterface]
+    private let events: ExportedEvents
     private let storage: (any EventLogStorage)?
-    private let commands: [ObjectIdentifier: AnyServedCommand]
+    private let commands: [ObjectIdentifier: AnyExportedCommand]
     let core: ServiceCore
     private let strays = Mutex<[String]>([])
     private let hasRun = Atomic<Bool>(false)
@@ -35,15 +35,15 @@ public final class EventService: Sendable {
         if name.hasPrefix(":") {
             throw RelayError(.invalidArgument, "'\(name)' is a connection's name; a service needs a well-known one")
         }
-        var served: [ServedInterface] = []
+        var served: [ExportedInterface] = []
         for interface in interfaces {
             let logIndex = journal == nil ? nil : served.count { $0.logged != nil }
-            served.append(try ServedInterface(interface, number: served.count, logIndex: logIndex))
+            served.append(try ExportedInterface(interface, number: served.count, logIndex: logIndex))
         }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")
         }
-        let events = ServedEvents(name, served)
+        let events = ExportedEvents(name, served)
         let loop = try BusLoop(name: "service")
         let storage = journal?.access.storage
         if let storage {
@@ -82,8 +82,8 @@ public final class EventService: Sendable {
             return NoReply()
         }
     }
-    private func setHandler<C: Command>(_ type: C.Type, _ handler: @escaping ServedCommand<C>.Handler) {
-        if let command = commands[ObjectIdentifier(type)] as? ServedCommand<C> {
+    private func setHandler<C: Command>(_ type: C.Type, _ handler: @escaping ExportedCommand<C>.Handler) {
+        if let command = commands[ObjectIdentifier(type)] as? ExportedCommand<C> {
             command.setHandler(handler)
         } else {
             strays.withLock { $0.append("\(C.Interface.name).\(C.name)") }

@@ -1,5 +1,3 @@
-import CDBus
-
 /// The interfaces that D-Bus has for every object.
 extension ServiceCore {
     func introspect(_ call: IncomingCall, _ connection: BusConnection) {
@@ -14,12 +12,10 @@ extension ServiceCore {
             reply(to: call, connection)
         case "GetMachineId":
             guard hasSignature("", call, connection) else { return }
-            // libdbus knows where it stands; unlike its older sister, this one does not abort without it.
-            guard let id = dbus_try_get_local_machine_id(nil) else {
+            guard let id = MachineID.read() else {
                 return fail(call, ErrorNames.name(for: .notFound), "this machine has no id", connection)
             }
-            defer { dbus_free(id) }
-            answer(call, [.string(String(cString: id))], connection)
+            answer(call, [.string(id)], connection)
         default: unknown(call, connection)
         }
     }
@@ -33,7 +29,7 @@ extension ServiceCore {
             fail(call, ErrorNames.name(for: error.code), error.message, connection)
         }
     }
-    func properties(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
+    func properties(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         let expected = ["Get": "ss", "GetAll": "s", "Set": "ssv"]
         guard let signature = expected[call.member] else { return unknown(call, connection) }
         guard hasSignature(signature, call, connection) else { return }
@@ -54,7 +50,7 @@ extension ServiceCore {
     }
     private func properties(
         _ call: IncomingCall, _ asked: String, _ arguments: [DBusValue], _ all: [(name: String, value: DBusValue)],
-        _ interface: ServedInterface, _ connection: BusConnection
+        _ interface: ExportedInterface, _ connection: BusConnection
     ) {
         let isKnown =
             asked.isEmpty || [interface.name, Stream1.name].contains(asked)
@@ -74,10 +70,10 @@ extension ServiceCore {
         }
         answer(call, [.variant(property.value)], connection)
     }
-    private func values(of interface: ServedInterface) -> [(name: String, value: DBusValue)] {
+    private func values(of interface: ExportedInterface) -> [(name: String, value: DBusValue)] {
         [
-            ("Epoch", .uint64(interface.lane.epoch)), ("Durability", .string(interface.durability)),
-            ("Sequence", .uint64(interface.lane.sequence)),
+            ("Epoch", .uint64(interface.stream.epoch)), ("Durability", .string(interface.durability)),
+            ("Sequence", .uint64(interface.stream.sequence)),
         ]
     }
 }

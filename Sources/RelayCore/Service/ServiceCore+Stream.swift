@@ -2,7 +2,7 @@ import Synchronization
 
 /// `Stream1`: how relays join, and what they have to know to read the events.
 extension ServiceCore {
-    func stream(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
+    func stream(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         switch call.member {
         case "Attach":
             guard hasSignature(Stream1.attachSignature, call, connection) else { return }
@@ -23,7 +23,7 @@ extension ServiceCore {
             guard hasSignature("", call, connection) else { return }
             // In the place of the caller's `OpenRing`, which waits for its credentials, too.
             credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
-                interface.lane.closeRing(for: call.sender)
+                interface.stream.closeRing(for: call.sender)
                 self?.reply(to: call, connection)
             }
         case "Schemas":
@@ -47,10 +47,10 @@ extension ServiceCore {
     }
     /// Goes on if the peer may hear of the interface's events; answers if not.
     func ifPermitted(
-        _ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection,
+        _ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection,
         _ body: @escaping @Sendable (ServiceCore) -> Void
     ) {
-        if !interface.lane.isRestricted { return body(self) }
+        if !interface.stream.isRestricted { return body(self) }
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             switch result {
@@ -60,7 +60,7 @@ extension ServiceCore {
             }
         }
     }
-    private func attach(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) {
+    private func attach(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         let request = call.body.withUnsafeBytes { body in
             var reader = WireReader(body)
             return try? Stream1.readAttach(&reader)
@@ -74,7 +74,7 @@ extension ServiceCore {
         let names = interface.kept(request.names)
         settlePage(of: call.sender)
         state.onLoop.features[call.sender] = request.options.features
-        interface.lane.attach(call.sender, request, names: names) { answer in
+        interface.stream.attach(call.sender, request, names: names) { answer in
             var body = WireWriter()
             // Names and numbers of ours: nothing here can be refused.
             guard (try? Stream1.write(answer, into: &body)) != nil,
@@ -83,15 +83,15 @@ extension ServiceCore {
             reply(to: call, connection, signature, body: body.bytes)
         }
     }
-    private func status(_ call: IncomingCall, _ interface: ServedInterface, _ connection: BusConnection) async {
-        let (sequence, oldest) = interface.lane.extent
+    private func status(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) async {
+        let (sequence, oldest) = interface.stream.extent
         var status: [(String, DBusValue)] = [
-            ("Epoch", .uint64(interface.lane.epoch)), ("Durability", .string(interface.durability)),
+            ("Epoch", .uint64(interface.stream.epoch)), ("Durability", .string(interface.durability)),
             ("Head", .uint64(sequence)), ("Oldest", .uint64(oldest)),
-            ("RingCapacity", .uint64(UInt64(interface.lane.ring?.capacity ?? 0))),
-            ("RingOpen", .boolean(interface.lane.hasRing)),
-            ("SignalsPaused", .boolean(interface.lane.arePaused.load(ordering: .relaxed))),
-            ("Subscribers", Self.value(interface.lane.subscribers)),
+            ("RingCapacity", .uint64(UInt64(interface.stream.ring?.capacity ?? 0))),
+            ("RingOpen", .boolean(interface.stream.hasRing)),
+            ("SignalsPaused", .boolean(interface.stream.arePaused.load(ordering: .relaxed))),
+            ("Subscribers", Self.value(interface.stream.subscribers)),
         ]
         do {
             if let log = interface.log {
@@ -116,7 +116,7 @@ extension ServiceCore {
     /// How long a list a message has room for.
     private static let listed = 512 << 10
 
-    private static func value(_ subscribers: [EventLane.Subscriber]) -> DBusValue {
+    private static func value(_ subscribers: [PublishedStream.Subscriber]) -> DBusValue {
         var (values, size): ([DBusValue], Int) = ([], 0)
         for subscriber in subscribers {
             size += subscriber.names.reduce(64) { $0 + $1.utf8.count + 12 }

@@ -14,7 +14,7 @@ final class ServiceCore: BusHandler {
         var unreadSource = UnreadSource.connection
         var isStopping = false
         var pages = WaitPages()
-        var handouts = RingHandouts<RingRequest>()
+        var handouts = OpenRingQuota<RingRequest>()
         var hasHandoutTimer = false
         var replays = ReplaySockets()
     }
@@ -26,8 +26,8 @@ final class ServiceCore: BusHandler {
     let name: String
     private let bus: Bus
     let tree: ObjectTree
-    let interfaces: [ServedInterface]
-    private var lanes: [EventLane] { interfaces.map(\.lane) }
+    let interfaces: [ExportedInterface]
+    private var streams: [PublishedStream] { interfaces.map(\.stream) }
     let loop: BusLoop
     let notices: NoticeReporter
     let queues = CommandQueues()
@@ -42,7 +42,7 @@ final class ServiceCore: BusHandler {
     private let hasLogFailed = Atomic<Bool>(false)
 
     init(
-        _ name: String, _ bus: Bus, _ interfaces: [ServedInterface], _ loop: BusLoop, _ notices: NoticeReporter
+        _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ loop: BusLoop, _ notices: NoticeReporter
     ) {
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
@@ -75,12 +75,12 @@ final class ServiceCore: BusHandler {
             }
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
-            let pressure = BusPressure(connection, notices)
-            for lane in lanes { lane.connect(connection, isOwn: isOwn, pressure: pressure) }
+            let pressure = BusBacklog(connection, notices)
+            for stream in streams { stream.connect(connection, isOwn: isOwn, pressure: pressure) }
             try await takeName(connection)
-            for lane in lanes { lane.announce() }
+            for stream in streams { stream.announce() }
         } catch {
-            for lane in lanes { lane.disconnect() }
+            for stream in streams { stream.disconnect() }
             connection.close()
             throw error
         }
@@ -159,7 +159,7 @@ final class ServiceCore: BusHandler {
         await queues.close(patience: patience, grace: Self.grace)
         // Of a log that has failed nobody knows what it holds, and how far its events went.
         let isKnown = !hasLogFailed.load(ordering: .acquiring)
-        for interface in interfaces { interface.lane.end(isKnown: isKnown || interface.log == nil) }
+        for interface in interfaces { interface.stream.end(isKnown: isKnown || interface.log == nil) }
         let connection = await withCheckedContinuation { continuation in
             loop.execute { [self] in continuation.resume(returning: state.onLoop.connection) }
         }
@@ -179,7 +179,7 @@ final class ServiceCore: BusHandler {
     }
     func disconnected(_ reason: RelayError) {
         state.onLoop.connection = nil
-        for lane in lanes { lane.disconnect() }
+        for stream in streams { stream.disconnect() }
         finish(RelayError(.unavailable, "\(bus) went away: \(reason.message)", cause: reason))
     }
 
@@ -195,6 +195,6 @@ final class ServiceCore: BusHandler {
         state.onLoop.replays.depart(change.name)
         limits.withLock { $0.depart(change.name) }
         forgetReplies(to: change.name)
-        for lane in lanes { lane.depart(change.name) }
+        for stream in streams { stream.depart(change.name) }
     }
 }

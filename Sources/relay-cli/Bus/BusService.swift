@@ -86,7 +86,7 @@ extension ServiceFollower {
 
 extension WatchInput {
     /// nil: nothing to tell.
-    init?(_ output: FollowerOutput) {
+    init?(_ output: SessionOutput) {
         switch output {
         case .event(let envelope): self = .event(envelope)
         case .gap(let interface, let gap): self = .gap(interface: interface, gap)

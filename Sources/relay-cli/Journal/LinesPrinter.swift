@@ -39,7 +39,7 @@ struct LinesPrinter: JournalPrinter {
     mutating func append(
         _ event: StoredPage.Event, _ body: UnsafeRawBufferPointer, source: Int, to output: inout ByteBuffer
     ) {
-        let fault = line(of: event, source).append(event.stamp, body, lane: "journal", clock: &clock, to: &output)
+        let fault = line(of: event, source).append(event.stamp, body, transport: "journal", clock: &clock, to: &output)
         if let fault { note("\(event.name) #\(event.stamp.sequence) cannot be read in full: \(fault)") }
     }
 

@@ -28,10 +28,10 @@ struct EventLine {
 
     /// Returns what is wrong with the body, which the line shows as far as it can be read.
     func append(
-        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, lane: StaticString, clock: inout EventClock,
+        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, transport: StaticString, clock: inout EventClock,
         to output: inout ByteBuffer
     ) -> WireFault? {
-        style.json ? appendObject(stamp, body, lane, to: &output) : appendText(stamp, body, &clock, to: &output)
+        style.json ? appendObject(stamp, body, transport, to: &output) : appendText(stamp, body, &clock, to: &output)
     }
 
     private func appendText(
@@ -56,7 +56,7 @@ struct EventLine {
     }
 
     private func appendObject(
-        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, _ lane: StaticString, to output: inout ByteBuffer
+        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, _ transport: StaticString, to output: inout ByteBuffer
     ) -> WireFault? {
         output.append(head)
         if style.hasEpoch {
@@ -71,8 +71,8 @@ struct EventLine {
         output.append(decimal: stamp.previous)
         output.append(",\"publishedAt\":\"")
         EventClock.append(timestamp: stamp.publishedAt.microseconds, to: &output)
-        output.append("\",\"lane\":\"")
-        output.append(lane)
+        output.append("\",\"transport\":\"")
+        output.append(transport)
         output.append("\",\"fields\":")
         let fault = fields.appendObject(body, to: &output)
         output.append("}\n")

@@ -31,13 +31,15 @@ struct EventPrinter {
     /// Returns what is wrong with the event's body, which its line shows as far as it can be read.
     mutating func append(_ event: Envelope, to output: inout ByteBuffer) -> WireFault? {
         let line = line(of: event)
-        let lane: StaticString =
-            switch event.lane {
+        let transport: StaticString =
+            switch event.transport {
             case .signal: "signal"
             case .ring: "ring"
             case .journal: "journal"
             }
-        return event.body.withUnsafeBytes { line.append(event.stamp, $0, lane: lane, clock: &clock, to: &output) }
+        return event.body.withUnsafeBytes {
+            line.append(event.stamp, $0, transport: transport, clock: &clock, to: &output)
+        }
     }
 
     /// `now` is when the gap was noticed: the events in it have no time.

@@ -16,8 +16,8 @@ enum TopJSON {
                 SafeText.append(quoted: one.peer, to: &output)
                 output.append(",\"interface\":")
                 SafeText.append(quoted: name, to: &output)
-                output.append(",\"lane\":")
-                SafeText.append(quoted: one.lane, to: &output)
+                output.append(",\"transport\":")
+                SafeText.append(quoted: one.transport, to: &output)
                 output.append(",\"sequence\":\(number(one.sequence == 0 ? nil : one.sequence)),\"events\":[")
                 for (index, event) in one.names.enumerated() {
                     if index > 0 { output.append(",") }

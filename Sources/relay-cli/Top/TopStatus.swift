@@ -7,7 +7,7 @@ struct TopStatus: Equatable, Sendable {
         /// `*`: all.
         let names: [String]
         /// "ring" or "signal"
-        let lane: String
+        let transport: String
         /// The last that it has got; 0: unknown.
         let sequence: UInt64
     }
@@ -53,7 +53,7 @@ struct TopStatus: Equatable, Sendable {
             while reader.position < namesEnd { names.append(try reader.string()) }
             try reader.endArray(namesEnd, elements: namesStart)
             let subscriber = Subscriber(
-                peer: peer, names: names, lane: try reader.string(), sequence: try reader.uint64())
+                peer: peer, names: names, transport: try reader.string(), sequence: try reader.uint64())
             if found.count < mostSubscribers { found.append(subscriber) }
         }
         try reader.endArray(end, elements: start)

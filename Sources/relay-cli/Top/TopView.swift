@@ -148,7 +148,7 @@ struct TopView {
                 let head = status.head ?? 0
                 let lag = one.sequence == 0 ? "-" : TopNumbers.count(head > one.sequence ? head - one.sequence : 0)
                 let names = one.names.contains("*") ? "all" : one.names.joined(separator: " ")
-                rows.append([safe(one.peer), safe(one.lane), lag, name, safe(names)])
+                rows.append([safe(one.peer), safe(one.transport), lag, name, safe(names)])
             }
         }
         if !isTold { return [] }

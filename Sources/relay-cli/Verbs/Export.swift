@@ -20,7 +20,7 @@ struct Export: Verb {
             .terms([
                 "json": """
                 an object a line: event, interface, epoch (of the run of the service; a text, as it has 64 random bits),
-                sequence, previous, publishedAt, lane, fields. A gap is a line {"gap":{…}} as in 'watch'. Integers are
+                sequence, previous, publishedAt, transport, fields. A gap is a line {"gap":{…}} as in 'watch'. Integers are
                 exact.
                 """,
                 "csv": """

@@ -52,7 +52,7 @@ struct Right: DomainEvent {
             follower.activate()
             self.follower.withLock { $0 = follower }
         }
-        private func take(_ output: FollowerOutput) {
+        private func take(_ output: SessionOutput) {
             switch output {
             case .event(let envelope):
                 seen.withLock { $0.lines.append(.event(envelope.stamp.sequence)) }

@@ -97,18 +97,18 @@ import Testing
         }
         let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
         cursor.learn([one, two])
-        cursor.advance(Feed.Place(epoch: 2, sequence: 9))
+        cursor.advance(ReplayBuffer.Place(epoch: 2, sequence: 9))
         cursor.flush()
         // The journal was restored; what was read before is still being handled.
         cursor.learn([one, other])
-        cursor.advance(Feed.Place(epoch: 2, sequence: 10))
+        cursor.advance(ReplayBuffer.Place(epoch: 2, sequence: 10))
         cursor.end()
         #expect(try start()?.runs == [one, two])
         let next = try store(folder.path).open("box", "org.example.A1", names: nil)
         next.learn([one, other])
-        next.advance(Feed.Place(epoch: 1, sequence: 4))
+        next.advance(ReplayBuffer.Place(epoch: 1, sequence: 4))
         next.flush()
-        next.advance(Feed.Place(epoch: 9, sequence: 4))
+        next.advance(ReplayBuffer.Place(epoch: 9, sequence: 4))
         next.end()
         #expect(try start() == CursorPlace(names: nil, epoch: 9, sequence: 4), "of a run that nobody reported")
     }
@@ -117,12 +117,12 @@ import Testing
         let path = "\(folder.path)/deep/er"
         let first = try store(path).open("box", "org.example.A1", names: ["One"])
         #expect(first.start == nil)
-        first.advance(Feed.Place(epoch: 3, sequence: 9))
+        first.advance(ReplayBuffer.Place(epoch: 3, sequence: 9))
         let file = "\(path)/box.cursor"
         #expect(await eventually { access(file, F_OK) == 0 })
-        first.advance(Feed.Place(epoch: 3, sequence: 10))
+        first.advance(ReplayBuffer.Place(epoch: 3, sequence: 10))
         first.end()
-        first.advance(Feed.Place(epoch: 3, sequence: 11))
+        first.advance(ReplayBuffer.Place(epoch: 3, sequence: 11))
         let second = try store(path).open("box", "org.example.A1", names: ["One"])
         #expect(second.start == CursorPlace(names: ["One"], epoch: 3, sequence: 10))
         var status = stat()
@@ -134,11 +134,13 @@ import Testing
         let (writes, cursor) = (Counter(), CursorBox())
         let faults = CursorFaults { step, _ throws(RelayError) in
             guard step == .renamed else { return }
-            if writes.increment() == 1 { cursor.value.withLock { $0 }?.advance(Feed.Place(epoch: 7, sequence: 2)) }
+            if writes.increment() == 1 {
+                cursor.value.withLock { $0 }?.advance(ReplayBuffer.Place(epoch: 7, sequence: 2))
+            }
         }
         let opened = try store(folder.path, faults: faults).open("box", "org.example.A1", names: nil)
         cursor.value.withLock { $0 = opened }
-        opened.advance(Feed.Place(epoch: 7, sequence: 1))
+        opened.advance(ReplayBuffer.Place(epoch: 7, sequence: 1))
         #expect(await eventually { writes.value == 2 })
         cursor.value.withLock { $0 = nil }
     }
@@ -154,8 +156,8 @@ import Testing
         let relay = store(folder.path)
         let a = try relay.open("box", "org.example.A1", names: nil)
         let b = try relay.open("box", "org.example.B1", names: nil)
-        a.advance(Feed.Place(epoch: 1, sequence: 1))
-        b.advance(Feed.Place(epoch: 2, sequence: 2))
+        a.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
+        b.advance(ReplayBuffer.Place(epoch: 2, sequence: 2))
         a.end()
         // The name is still taken.
         #expect(
@@ -186,7 +188,7 @@ import Testing
         let folder = try TestFolder()
         let relay = store(folder.path)
         let first = try relay.open("box", "org.example.A1", names: ["Two", "One"])
-        first.advance(Feed.Place(epoch: 1, sequence: 1))
+        first.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
         first.end()
         #expect(
             message { _ = try relay.open("box", "org.example.A1", names: nil) }
@@ -274,15 +276,15 @@ import Testing
         }
         let cursor = try store(folder.path, faults: faults) { name, error in failures.add("\(name) \(error)") }
             .open("box", "org.example.A1", names: nil)
-        cursor.advance(Feed.Place(epoch: 1, sequence: 1))
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
         #expect(await eventually { failures.count == 1 })
-        cursor.advance(Feed.Place(epoch: 1, sequence: 2))
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 2))
         cursor.flush()
         #expect(failures.values == ["box StorageFull: no room"])
         isFull.store(false, ordering: .relaxed)
         #expect(await eventually { folder.names.contains("box.cursor") }, "it is tried again without another event")
         isFull.store(true, ordering: .relaxed)
-        cursor.advance(Feed.Place(epoch: 1, sequence: 3))
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 3))
         cursor.flush()
         #expect(failures.count == 2)
         cursor.end()
@@ -295,7 +297,7 @@ import Testing
         let cursor = try store(path) { _, error in failures.add("\(error)") }.open("box", "org.example.A1", names: nil)
         unlink("\(path)/box.lock")
         rmdir(path)
-        cursor.advance(Feed.Place(epoch: 1, sequence: 1))
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
         cursor.flush()
         #expect(
             failures.values
@@ -305,18 +307,18 @@ import Testing
     func steps(_ last: CursorStep) throws {
         let folder = try TestFolder()
         let first = try store(folder.path).open("box", "org.example.A1", names: nil)
-        first.advance(Feed.Place(epoch: 1, sequence: 1))
+        first.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
         first.end()
         let faults = CursorFaults { step, _ throws(RelayError) in
             if step == last { throw RelayError(.unavailable, "stopped") }
         }
         let second = try store(folder.path, faults: faults).open("box", "org.example.A1", names: nil)
-        second.advance(Feed.Place(epoch: 1, sequence: 2))
+        second.advance(ReplayBuffer.Place(epoch: 1, sequence: 2))
         second.end()
         let third = try store(folder.path).open("box", "org.example.A1", names: nil)
         #expect(third.start?.sequence == (last == .renamed || last == .synced ? 2 : 1))
         // What was left half done is no obstacle.
-        third.advance(Feed.Place(epoch: 1, sequence: 3))
+        third.advance(ReplayBuffer.Place(epoch: 1, sequence: 3))
         third.end()
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 3)
     }
@@ -327,7 +329,7 @@ import Testing
     private func twoPlaces(_ folder: TestFolder) throws {
         let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
         for sequence: UInt64 in 1...2 {
-            cursor.advance(Feed.Place(epoch: 1, sequence: sequence))
+            cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: sequence))
             cursor.flush()
         }
         cursor.end()
@@ -360,7 +362,7 @@ import Testing
                 "box Unavailable: cursor 'box': \(folder.path)/box.cursor is no cursor file, as after a power loss; "
                     + "\(folder.path)/box.synced is used, so that its last events come again"
             ])
-        cursor.advance(Feed.Place(epoch: 1, sequence: 3))
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 3))
         cursor.end()
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 3)
     }
@@ -381,7 +383,7 @@ import Testing
         }
         let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
         #expect(cursor.start?.sequence == 2)
-        cursor.advance(Feed.Place(epoch: 1, sequence: 3))
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 3))
         cursor.end()
         try folder.write("", to: "box.cursor")
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 3)
@@ -409,7 +411,7 @@ import Testing
             .open("box", "org.example.A1", names: nil, restarts: true)
         #expect(cursor.start == nil)
         #expect(await eventually { failures.values == [refusal] })
-        cursor.advance(Feed.Place(epoch: 1, sequence: 1))
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
         cursor.end()
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 1)
     }
@@ -417,7 +419,7 @@ import Testing
         let folder = try TestFolder()
         let cursor = try store(folder.path, syncDelay: .milliseconds(1)).open("box", "org.example.A1", names: nil)
         for sequence: UInt64 in 1...3 {
-            cursor.advance(Feed.Place(epoch: 1, sequence: sequence))
+            cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: sequence))
             cursor.flush()
         }
         var expected = CursorText(service: Self.service)

@@ -4,13 +4,13 @@ import Testing
 
 @testable import RelayCore
 
-/// All that can happen to a lane from some state on, up to so many steps.
+/// All that can happen to a stream from some state on, up to so many steps.
 struct DurableExploration: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// What the service had published, and how much of it is in the backup.
     let before: [String]
     let backedUp: Int
-    let start: LaneStart
+    let start: StreamStart
     /// What was done first.
     let inputs: [DurableWorld.Input]
     /// What may follow, and how much of it.
@@ -18,13 +18,13 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
     let depth: Int
     var hasRings = false
 
-    /// What can befall a lane whose wants stay as they are.
+    /// What can befall a stream whose wants stay as they are.
     static let anything: [DurableWorld.Input] = [
         .publishA, .publishB, .loseA, .commitA, .start, .crash, .cut, .reconnect, .head, .tick, .serve, .bring, .swap,
         .duplicate, .timeout, .prune, .restore, .full, .room,
     ]
     static let scopes: [(name: String, input: DurableWorld.Input)] = [("one", .wantA), ("all", .wantBoth)]
-    static let beginnings: [(name: String, start: LaneStart)] = [
+    static let beginnings: [(name: String, start: StreamStart)] = [
         ("now", .now), ("oldest", .oldest), ("after", .after(epoch: 1, sequence: 1)), ("at", .at(2)),
     ]
     /// From a service that is stopped, with a subscriber that waits.
@@ -52,7 +52,7 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
                 inputs: [scope.input] + inputs, free: anything + [.stop, .undoRestore], depth: 5)
         }
     }
-    /// What can befall a lane whose wants change.
+    /// What can befall a stream whose wants change.
     static let changes: [DurableWorld.Input] = [
         .publishA, .publishB, .publishC, .loseA, .loseB, .start, .crash, .cut, .reconnect, .head, .tick, .serve, .bring,
         .wantNone, .wantA, .wantBoth, .wantAll,

@@ -54,8 +54,8 @@ struct DurableJournal: Hashable {
     func attachment(
         _ epoch: UInt64, _ after: UInt64, _ ancestry: [StreamRun], _ names: Set<String>?, emitted: UInt64
     ) -> Attachment {
-        let run = LoggedRun(head: head, last: [:], pruned: [:], runs: runs, schemas: [:])
-        let history = LaneHistory(run, names: Set(Self.names))
+        let run = LogSnapshot(head: head, last: [:], pruned: [:], runs: runs, schemas: [:])
+        let history = StreamHistory(run, names: Set(Self.names))
         return Attachment(
             epoch: runs.last?.epoch ?? 0,
             from: history.from(epoch: epoch, after: after, ancestry: ancestry, head: head), oldest: oldest(names),

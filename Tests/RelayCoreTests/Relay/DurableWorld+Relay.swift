@@ -24,9 +24,9 @@ extension DurableWorld {
         let all = Set(DurableJournal.names)
         let gained = (new ?? all).subtracting(names ?? all)
         due.formIntersection(new ?? all)
-        // A lane that follows all is not to attach for one more name.
+        // A stream that follows all is not to attach for one more name.
         let isAttached = machine.phase == .reading || machine.phase == .live
-        if isAttached && machine.scope == .all && LaneScope(names: new) == .all { due.formUnion(gained) }
+        if isAttached && machine.scope == .all && NameScope(names: new) == .all { due.formUnion(gained) }
         for index in facts.indices {
             let name = facts[index].row.name
             if !(new ?? all).contains(name) || gained.contains(name) { facts[index].isDue = false }
@@ -42,7 +42,7 @@ extension DurableWorld {
     }
     mutating func absent() {
         awaited = names ?? Set(DurableJournal.names)
-        // What a waiting lane did not see of the last run is not told from what the next one brings.
+        // What a waiting stream did not see of the last run is not told from what the next one brings.
         for index in facts.indices where !due.contains(facts[index].row.name) { facts[index].isOld = false }
     }
     /// This relay waited for the run: all of it counts.
@@ -58,7 +58,7 @@ extension DurableWorld {
         if let ring, let records = rings[ring.epoch], records[ring.next...].contains(where: { $0.row == row }) {
             return true
         }
-        // Lost there: it is read as what a lane that follows all has missed.
+        // Lost there: it is read as what a stream that follows all has missed.
         if overwritten.contains(row) { return true }
         // Of a run that the relay has not heard of: while it reads a ring it has no rule for events, and a signal of it does not count.
         if hasRings && wire.contains(.appeared(epoch: row.epoch)) { return true }
@@ -261,11 +261,11 @@ extension DurableWorld {
                     }
                     facts[index].isClaimed = true
                 }
-                // A run that this lane never heard of has no other name.
+                // A run that this stream never heard of has no other name.
                 if row.epoch > gap.epoch && row.epoch < epoch { facts[index].isHidden = true }
             }
             mayGoBack = true
-        default: faults.append("\(text) on a lane that can read")
+        default: faults.append("\(text) on a stream that can read")
         }
     }
 }

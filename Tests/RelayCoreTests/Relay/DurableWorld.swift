@@ -1,6 +1,6 @@
 @testable import RelayCore
 
-/// A durable service with its journal, a bus that loses, and a relay's lane machine, as a value: one step at a time, all steps
+/// A durable service with its journal, a bus that loses, and a relay's stream machine, as a value: one step at a time, all steps
 /// possible. `DurableWorld+Relay` has the relay's side, and what is checked.
 struct DurableWorld: Hashable {
     enum Input: UInt64, CaseIterable {
@@ -82,7 +82,7 @@ struct DurableWorld: Hashable {
         let epoch: UInt64
         var next: Int
     }
-    typealias Machine = LaneMachine<DurableJournal.Row>
+    typealias Machine = StreamMachine<DurableJournal.Row>
 
     // The service.
     private(set) var journal = DurableJournal()
@@ -111,7 +111,7 @@ struct DurableWorld: Hashable {
     var names: Set<String>? = []
     var isFull = false
     // What is checked.
-    let start: LaneStart
+    let start: StreamStart
     let hasRings: Bool
     var facts: [Fact] = []
     /// Names of which every event that comes is due.
@@ -130,7 +130,7 @@ struct DurableWorld: Hashable {
     var faults: [String] = []
 
     /// The service had published `before`, with a backup made after so many of them, and was then stopped; nobody has its name.
-    init(_ before: [String] = [], backedUp: Int = 0, from start: LaneStart = .now, hasRings: Bool = false) {
+    init(_ before: [String] = [], backedUp: Int = 0, from start: StreamStart = .now, hasRings: Bool = false) {
         machine = Machine(from: start, isDurable: true, heldLimit: 2)
         (self.start, self.hasRings) = (start, hasRings)
         begin()
@@ -289,7 +289,7 @@ struct DurableWorld: Hashable {
         emitted = journal.head
     }
     /// The bus has a rule for what is wanted, and brings nothing else; none while the ring is read.
-    private func isSent(_ name: String) -> Bool { ring == nil && LaneScope(names: names).includes(name) }
+    private func isSent(_ name: String) -> Bool { ring == nil && NameScope(names: names).includes(name) }
     private mutating func restore() -> Bool {
         backup == journal ? false : replace(with: backup)
     }
@@ -350,7 +350,7 @@ struct DurableWorld: Hashable {
         }
         // Another event comes of each name, and the head.
         let count = facts.count
-        for name in DurableJournal.names where LaneScope(names: names).includes(name) {
+        for name in DurableJournal.names where NameScope(names: names).includes(name) {
             _ = publish(name, arrives: true)
         }
         // Who reads a ring hears none.
@@ -358,7 +358,7 @@ struct DurableWorld: Hashable {
         settle()
         checkFacts()
         for fact in facts[count...] where isWanted(fact.row.name) && !fact.isDelivered {
-            faults.append("the lane is deaf to \(fact.row.name)#\(fact.row.sequence)")
+            faults.append("the stream is deaf to \(fact.row.name)#\(fact.row.sequence)")
         }
         if !machine.isSettled { faults.append("not settled") }
     }

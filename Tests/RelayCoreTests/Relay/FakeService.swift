@@ -32,13 +32,13 @@ final class FakeService: BusHandler {
         let page: WaitPage
         /// What is handed out: a description of its own, as a service's is, whose offset has a lock.
         let descriptor: Int32
-        fileprivate var pen: RingPen
+        fileprivate var pen: RecordWriter
 
         init(epoch: UInt64, _ events: [RingEvent]) throws {
             area = try RingArea(
                 creating: "fake", RingHeader(epoch: epoch, base: 0, capacity: 64 << 10, events: events))
             page = try WaitPage(slot: 0)
-            pen = RingPen(area)
+            pen = RecordWriter(area)
             descriptor = open("/proc/self/fd/\(area.memory.number)", O_RDONLY | O_CLOEXEC)
         }
         deinit { close(descriptor) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayCore
 
-/// One interface of samples, by whatever lane, as programs of several versions have it.
+/// One interface of samples, by whatever stream, as programs of several versions have it.
 protocol Scope: EventInterface where Durability == Volatile {}
 extension Scope {
     static var durability: Volatile { Volatile() }
@@ -56,10 +56,10 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
         var events: [R] = []
         var gaps: [Gap] = []
     }
-    /// What a relay of one version sees of two events of a service of another, and the lane that brought them.
+    /// What a relay of one version sees of two events of a service of another, and the stream that brought them.
     private func seen<let ring: Int, W: ScopeEvent, R: ScopeEvent>(
         _ values: [W], _ relayed: Captured<ring, R>.Type
-    ) async throws -> (events: [R], gaps: [Gap], phase: LaneTransport.Phase?) {
+    ) async throws -> (events: [R], gaps: [Gap], phase: TransportChoice.Phase?) {
         let (bus, name) = (try PrivateBus(), "org.example.Scope")
         let service = try EventService(name: name, on: bus.bus, exporting: Scope1<ring, W>.self)
         let relay = try EventRelay(following: name, on: bus.bus, interfaces: Scope1<ring, R>.self)
@@ -71,9 +71,9 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
         }
         relay.activate()
         let running = Task { try await service.run() }
-        let lane: LaneTransport.Phase = ring > 0 ? .ring : .signals
+        let stream: TransportChoice.Phase = ring > 0 ? .ring : .signals
         let interface = Scope1<ring, R>.name
-        #expect(await eventually { relay.phase(of: interface) == lane })
+        #expect(await eventually { relay.phase(of: interface) == stream })
         #expect(await relay.isLive(interface))
         for value in values { try service.publish(Captured<ring, W>(value)) }
         #expect(await eventually { seen.withLock { $0.events.count + $0.gaps.count >= values.count } })
@@ -83,7 +83,7 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
         try await running.value
         return seen.withLock { ($0.events, $0.gaps, phase) }
     }
-    private func check<let ring: Int>(_ lane: Captured<ring, Raw<508>>.Type) async throws {
+    private func check<let ring: Int>(_ stream: Captured<ring, Raw<508>>.Type) async throws {
         let values = [Self.raw(1), Self.raw(2)]
         let same = try await seen(values, Captured<ring, Raw<508>>.self)
         #expect(same.events == values && same.gaps == [])
@@ -125,7 +125,7 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
         #expect(
             await eventually {
                 follower.loop.withTurn {
-                    follower.core.state.onLoop.lanes[Event.Interface.name]?.transport.phase == .ring
+                    follower.core.state.onLoop.streams[Event.Interface.name]?.transport.phase == .ring
                 }
             })
         var ring = try await RingPeer.join(bus.bus).openRing(name, Event.Interface.name)
@@ -142,7 +142,7 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
         }
         #expect(withUnsafeBytes(of: value) { $0.elementsEqual(ring.payload) })
         let envelope = try #require(seen.withLock { $0.first })
-        #expect(envelope.lane == .ring && envelope.signature == "tatanadttt")
+        #expect(envelope.transport == .ring && envelope.signature == "tatanadttt")
         let values = try DBusValue.decode(signature: try Signature(envelope.signature), body: envelope.body)
         #expect(values[0] == .uint64(7))
         #expect(values[1] == .array(.uint64, value.samples.map { .uint64($0) }))

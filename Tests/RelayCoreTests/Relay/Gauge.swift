@@ -134,9 +134,9 @@ final class GaugeLog: Sendable {
 
 extension EventRelay {
     /// How an interface's events come at the moment.
-    func phase(of interface: String) -> LaneTransport.Phase? {
+    func phase(of interface: String) -> TransportChoice.Phase? {
         let core = follower.core
-        return core.loop.withTurn { core.state.onLoop.lanes[interface]?.transport.phase }
+        return core.loop.withTurn { core.state.onLoop.streams[interface]?.transport.phase }
     }
     func rules() -> [String] {
         let core = follower.core
@@ -156,7 +156,7 @@ extension EventRelay {
         await withCheckedContinuation { continuation in core.loop.execute { continuation.resume() } }
         return await eventually {
             core.loop.withTurn {
-                core.state.onLoop.lanes[interface]?.members.allSatisfy {
+                core.state.onLoop.streams[interface]?.members.allSatisfy {
                     $0.machine.phase == .live && !$0.machine.awaitsAnswer
                 } ?? false
             }

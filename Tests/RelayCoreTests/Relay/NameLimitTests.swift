@@ -3,10 +3,11 @@ import TestTraits
 import Testing
 
 @testable import RelayCore
+@testable import RelayEvents
 
 /// How many names an interface may have, and what becomes of those that are too many.
 @Suite(.heavy, .tags(.g2)) struct NameLimitTests {
-    private static let limit = 2 * Stream1.maximumEvents
+    private static let limit = 2 * ContractLimits.events
 
     @Test("an interface with too many events is refused where it is registered") func contract() throws {
         let one = ContractMember<Plain1>(kind: .event(Said.self))
@@ -16,22 +17,22 @@ import Testing
                 return ""
             } catch { return error.message }
         }
-        #expect(message(Stream1.maximumEvents).contains("two members named 'Said'"))
+        #expect(message(ContractLimits.events).contains("two members named 'Said'"))
         #expect(
-            message(Stream1.maximumEvents + 1)
+            message(ContractLimits.events + 1)
                 == "\(Plain1.name) has 1025 events, an interface can have 1024: divide it into several interfaces")
         #expect(message(1) == "")
     }
     @Test("the names of former versions count, too") func former() throws {
         func begin(_ former: Int) throws {
-            var served = try ServedInterface(Ledger1.self, number: 0, logIndex: 0)
+            var served = try ExportedInterface(Ledger1.self, number: 0, logIndex: 0)
             let last = Dictionary(uniqueKeysWithValues: (0..<former).map { ("Former\($0)", UInt64($0 + 1)) })
-            let run = LoggedRun(
+            let run = LogSnapshot(
                 head: UInt64(former), last: last, pruned: [:], runs: [StreamRun(epoch: 1, first: 1)], schemas: [:])
             try served.begin(run, in: MemoryLog().storage)
         }
-        try begin(Stream1.maximumEvents - 2)
-        let error = #expect(throws: RelayError.self) { try begin(Stream1.maximumEvents - 1) }
+        try begin(ContractLimits.events - 2)
+        let error = #expect(throws: RelayError.self) { try begin(ContractLimits.events - 1) }
         #expect(error?.code == .invalidArgument)
         #expect(error?.message.contains("\(Ledger1.name) has had 1025 events in all its versions") == true)
     }

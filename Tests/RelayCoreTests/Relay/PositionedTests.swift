@@ -261,14 +261,14 @@ import Testing
         try await Self.publish(1...10, desk)
         let relay = try Self.relay(desk.bus)
         relay.activate()
-        weak var feed: Feed?
+        weak var feed: ReplayBuffer?
         do {
             let source = try relay.follower.source(
                 Ledger1.name, names: ["Booked"], from: .beginning, .standard,
-                FeedDecoding(EventDecoder(Booked.self)))
+                ReplayDecoding(EventDecoder(Booked.self)))
             feed = source.source.feed
             source.begin()
-            let stream = EventStream(FeedStream(source.source))
+            let stream = EventStream(ReplayStream(source.source))
             #expect(await Self.numbers(stream, 10).count == 10)
         }
         #expect(await eventually { feed == nil })

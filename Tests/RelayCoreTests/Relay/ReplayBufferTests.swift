@@ -13,14 +13,14 @@ import Testing
     }
     private static func source(
         _ relay: EventRelay, from start: StreamPosition, _ buffer: EventBuffer = .standard
-    ) throws -> FeedSource<Booked> {
+    ) throws -> ReplaySource<Booked> {
         let source = try relay.follower.source(
-            Ledger1.name, names: ["Booked"], from: start, buffer, FeedDecoding(EventDecoder(Booked.self)))
+            Ledger1.name, names: ["Booked"], from: start, buffer, ReplayDecoding(EventDecoder(Booked.self)))
         source.begin()
         return source.source
     }
     /// Takes what there is until so many events came; nil when something else did.
-    private static func take(_ count: Int, of source: FeedSource<Booked>) async -> [Int64]? {
+    private static func take(_ count: Int, of source: ReplaySource<Booked>) async -> [Int64]? {
         var numbers: [Int64] = []
         let isWhole = await eventually {
             while numbers.count < count, let taken = source.next() {
@@ -70,7 +70,7 @@ import Testing
         relay.activate()
         for await state in states { if case .active = state { break } }
         for number in Int64(1)...8 { try service.publish("Booked", HoleTests.booked(number)) }
-        func lines(_ source: FeedSource<Booked>) -> [String] {
+        func lines(_ source: ReplaySource<Booked>) -> [String] {
             var lines: [String] = []
             while let taken = source.next() {
                 switch taken {

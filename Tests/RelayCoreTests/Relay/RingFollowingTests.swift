@@ -168,8 +168,8 @@ import Testing
         #expect(
             await eventually {
                 follower.loop.withTurn {
-                    let lane = follower.core.state.onLoop.lanes[Gauge1.name]
-                    return lane?.ring != nil && lane?.members.contains { $0.machine.phase == .live } ?? false
+                    let stream = follower.core.state.onLoop.streams[Gauge1.name]
+                    return stream?.ring != nil && stream?.members.contains { $0.machine.phase == .live } ?? false
                 }
             })
         try meter.publish(1...3)
@@ -336,8 +336,8 @@ import Testing
         #expect(
             await eventually {
                 follower.loop.withTurn {
-                    let lane = follower.core.state.onLoop.lanes[Gauge1.name]
-                    return lane?.ring != nil && lane?.members.allSatisfy { $0.machine.phase == .live } ?? false
+                    let stream = follower.core.state.onLoop.streams[Gauge1.name]
+                    return stream?.ring != nil && stream?.members.allSatisfy { $0.machine.phase == .live } ?? false
                 }
             })
         try meter.publish(1...4)
@@ -442,10 +442,10 @@ import Testing
         #expect(await log.wait(for: "100"))
         let core = log.relay.follower.core
         let (position, tail) = core.loop.withTurn { () -> (UInt64, UInt64) in
-            guard let lane = core.state.onLoop.lanes[Plain1.name], let found = lane.ring else { return (0, 1) }
+            guard let stream = core.state.onLoop.streams[Plain1.name], let found = stream.ring else { return (0, 1) }
             // All but the last are known: each step passes over two of them.
             found.reader = RingReader(ring.area, after: 99, passing: 2)
-            core.drain(lane)
+            core.drain(stream)
             return (found.reader.position, found.reader.tail)
         }
         #expect(position == tail)

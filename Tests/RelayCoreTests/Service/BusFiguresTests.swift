@@ -15,11 +15,11 @@ import Testing
             case .broker: try PrivateBus(brokerWith: 64 << 20)
             }
         }
-        var source: PressureMeter.Source { self == .daemon ? .sender : .users }
+        var source: BacklogEstimator.Source { self == .daemon ? .sender : .users }
     }
     private static let signal = MessageHeader.signal(path: "/x", interface: "org.example.Flood1", member: "Poured")
 
-    private func figures(_ sender: BusStranger, _ source: PressureMeter.Source) async throws -> BusFigures {
+    private func figures(_ sender: BusStranger, _ source: BacklogEstimator.Source) async throws -> BusFigures {
         let question = try BusFigures.question(to: source, by: sender.connection.uniqueName)
         return try BusFigures(try await sender.connection.call(question), from: source)
     }
@@ -53,9 +53,9 @@ import Testing
     func silent(_ kind: Kind) async throws {
         let bus = try kind.bus()
         let sender = try await BusStranger.join(bus.bus)
-        let other: PressureMeter.Source = kind == .daemon ? .users : .sender
+        let other: BacklogEstimator.Source = kind == .daemon ? .users : .sender
         await #expect(throws: RelayError.self) { try await figures(sender, other) }
-        for source in PressureMeter.Source.allCases {
+        for source in BacklogEstimator.Source.allCases {
             let bodies: [(String, [UInt8])] = [("", []), ("a{sv}", [0, 0, 0, 0, 0, 0, 0, 0]), ("u", [1, 0, 0, 0])]
             for (signature, body) in bodies {
                 let reply = BusReply(sender: ":1.0", signature: signature, body: body)

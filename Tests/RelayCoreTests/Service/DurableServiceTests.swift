@@ -170,7 +170,7 @@ import Testing
             try encoder.encode(Said(thread: 1, number: 1)), try encoder.encode(Booked(number: 2, text: "")),
             try encoder.encode(Said(thread: 1, number: 3)), try encoder.encode(Struck(number: 4)),
         ]
-        #expect(throws: RelayError.self, "not exported") { _ = try encoder.encode(Stored(number: 1)) }
+        #expect(throws: RelayError.self, "not exported") { _ = try encoder.encode(Unexported(number: 1)) }
         desk.log.storage.holdEmission()
         let committing = Task { try await desk.log.storage.commit(unit) }
         #expect(await eventually { desk.log.storage.head(of: Ledger1.name) == 2 })
@@ -196,7 +196,7 @@ import Testing
             let values = try await desk.peer.call(
                 DurableDesk.name, Stream1.path(of: interface), Stream1.name, "Status")
             guard case .dictionary(_, let entries)? = values.first else { return [:] }
-            // RingLaneTests looks at the rest.
+            // RingTransportTests looks at the rest.
             let others: [DBusValue] = ["RingCapacity", "RingOpen", "SignalsPaused", "Subscribers"].map { .string($0) }
             return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value) })
                 .filter { !others.contains($0.key) }
@@ -249,7 +249,7 @@ import Testing
         await #expect(throws: RelayError.self) {
             try await desk.service.publish(contentsOf: [Booked(number: 1, text: ""), Booked(number: 2, text: "\0")])
         }
-        await #expect(throws: RelayError.self, "not exported") { try await desk.service.publish(Stored(number: 1)) }
+        await #expect(throws: RelayError.self, "not exported") { try await desk.service.publish(Unexported(number: 1)) }
         #expect(desk.log.storage.head(of: Ledger1.name) == 0)
         // The largest that goes in comes out, on every way.
         let header = try MessageTemplate(
@@ -318,4 +318,13 @@ enum Shelf1: EventInterface {
 struct Shelved: DomainEvent {
     typealias Interface = Shelf1
     var number: Int64
+}
+
+private enum Unexported1: EventInterface {
+    static let name = "org.example.Unexported1"
+    static var contract: Contract<Self> { Unexported.self }
+}
+private struct Unexported: DomainEvent {
+    typealias Interface = Unexported1
+    var number: Int
 }

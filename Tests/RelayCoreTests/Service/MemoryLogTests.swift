@@ -5,14 +5,14 @@ import Testing
 
 /// The log that stands in for a journal pages like one, or the tests that rest on it show nothing.
 @Suite struct MemoryLogTests {
-    private final class NoLane: EmittingLane {
+    private final class NoStream: CommittedEventSink {
         func emit(_ events: [CommittedEvent]) {}
         func pruned(_ last: [String: UInt64]) {}
     }
     private func begin(_ stream: inout MemoryStream, _ epoch: UInt64, _ names: [String] = ["A", "B"]) {
         let events = names.map { EventSchema(event: $0, fields: []) }
         _ = stream.begin(
-            LoggedInterface(name: "x", epoch: epoch, retention: .standard, events: events, lane: NoLane()))
+            LoggedInterface(name: "x", epoch: epoch, retention: .standard, events: events, stream: NoStream()))
     }
     private func page(
         _ stream: MemoryStream, after: UInt64, _ names: Set<String>? = nil, limit: Int = 100, bytes: Int = 1 << 20
@@ -58,7 +58,7 @@ import Testing
         func numbers(_ fields: [String]) throws -> [UInt32: EventSchema] {
             let schema = EventSchema(event: "A", fields: try fields.map { try WireField(parsing: $0) })
             return stream.begin(
-                LoggedInterface(name: "x", epoch: 1, retention: .standard, events: [schema], lane: NoLane())
+                LoggedInterface(name: "x", epoch: 1, retention: .standard, events: [schema], stream: NoStream())
             ).schemas
         }
         #expect(throws: Never.self) {

@@ -80,8 +80,8 @@ final class RingDesk: Sendable {
         }
         for await _ in ready {}
     }
-    func lane(_ interface: String) throws -> EventLane {
-        try #require(service.core.interfaces.first { $0.name == interface }).lane
+    func stream(_ interface: String) throws -> PublishedStream {
+        try #require(service.core.interfaces.first { $0.name == interface }).stream
     }
     func stop() async throws {
         running.cancel()
@@ -89,7 +89,7 @@ final class RingDesk: Sendable {
     }
     /// As when the bus has enough of signals.
     func pause(_ interface: String, _ isPaused: Bool) throws {
-        let lane = try lane(interface)
-        lane.state.withLock { _ in lane.arePaused.store(isPaused, ordering: .relaxed) }
+        let stream = try stream(interface)
+        stream.state.withLock { _ in stream.arePaused.store(isPaused, ordering: .relaxed) }
     }
 }

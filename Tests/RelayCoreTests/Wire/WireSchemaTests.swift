@@ -1,3 +1,4 @@
+import TestTraits
 import Foundation
 import Testing
 

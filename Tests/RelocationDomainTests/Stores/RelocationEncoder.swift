@@ -7,13 +7,13 @@ import TestSupport
 struct RelocationEncoder: EventEncoder {
     private static let types = Relocation1.contract.events
 
-    static func interface(_ lane: any EmittingLane, epoch: UInt64) throws -> LoggedInterface {
+    static func interface(_ stream: any CommittedEventSink, epoch: UInt64) throws -> LoggedInterface {
         func schema<E: DomainEvent>(_ type: E.Type) throws -> EventSchema {
             EventSchema(event: E.name, fields: try WireSchema(event: type).fields)
         }
         return LoggedInterface(
             name: Relocation1.name, epoch: epoch, retention: Relocation1.durability.retention,
-            events: try types.map { try schema($0) }, lane: lane)
+            events: try types.map { try schema($0) }, stream: stream)
     }
     func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent {
         guard let index = Self.types.firstIndex(where: { $0 == E.self }) else {

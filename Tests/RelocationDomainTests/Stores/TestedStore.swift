@@ -37,7 +37,7 @@ struct TestedStore: RelocationStore {
     /// What a service does with its journal when it starts.
     static func open(_ journal: EventJournal, _ log: EventLog, epoch: UInt64 = 1) throws {
         _ = try journal.access.storage.open(
-            [try RelocationEncoder.interface(RecordingLane(log), epoch: epoch)], encoder: RelocationEncoder())
+            [try RelocationEncoder.interface(RecordingStream(log), epoch: epoch)], encoder: RelocationEncoder())
     }
 
     var events: [any RelocationEvent] { log.events }

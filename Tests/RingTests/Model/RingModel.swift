@@ -1,6 +1,6 @@
 /// A writer, a reader that sleeps when there is nothing, and a waker, over a ring of `capacity` records with two words each.
 ///
-/// Steps are those of RingPen.write, RingWriter.put, RingReader.fill, RingReader.jump, RingWaiter.wait, RingWaker.wake and
+/// Steps are those of RecordWriter.write, RingWriter.put, RingReader.fill, RingReader.jump, RingWaiter.wait, RingWaker.wake and
 /// WaitPage.wake; a record is its sequence in both words. Waits have no bound here, or it would hide a wake that is lost.
 struct RingModel: Hashable {
     enum Failure: Hashable { case torn, asleep }

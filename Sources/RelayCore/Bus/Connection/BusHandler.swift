@@ -1,0 +1,28 @@
+/// What a connection tells its owner. All calls come on the loop's thread, in the order in which the bus sent.
+package protocol BusHandler: AnyObject, Sendable {
+    func signal(_ message: borrowing ReceivedMessage)
+    func methodCall(_ call: IncomingCall)
+    /// The last word: every waiting call has ended before.
+    func disconnected(_ reason: RelayError)
+}
+
+/// What the bus says when a name goes from one connection to another (specification, "NameOwnerChanged").
+struct OwnerChange {
+    let name: String
+    /// Nil when nobody has it now.
+    let newOwner: String?
+
+    /// Nil for every other signal, and for one of this name that does not come from the bus itself.
+    init?(_ message: borrowing ReceivedMessage) {
+        guard message.hasSender("org.freedesktop.DBus"), message.hasMember("NameOwnerChanged"),
+            message.hasSignature("sss")
+        else { return nil }
+        let names = message.withBody { body -> [String]? in
+            var reader = WireReader(body)
+            return try? [reader.string(), reader.string(), reader.string()]
+        }
+        guard let names else { return nil }
+        name = names[0]
+        newOwner = names[2].isEmpty ? nil : names[2]
+    }
+}

@@ -1,0 +1,171 @@
+import CRelayShims
+import Glibc
+import Synchronization
+
+/// What a `BusLoop` and its thread share.
+final class LoopCore: Sendable {
+    private struct Registration {
+        let handler: BusLoop.Handler
+        let whenStopped: BusLoop.Job
+    }
+    private struct State {
+        var jobs: [BusLoop.Job] = []
+        var timers = TimerQueue<BusLoop.Job>()
+        var handlers: [UInt64: Registration] = [:]
+        var lastHandler: UInt64 = 0
+        var isStopped = false
+        /// Whether the thread is going to look at the jobs before it sleeps.
+        var isWoken = false
+        var hasThread = false
+    }
+    private let epoll: Int32
+    private let wakeup: Int32
+    private let name: String
+    private let state = Mutex(State())
+    private let thread = Atomic<UInt>(0)
+    let turn = TicketLock()
+    private static let wakeupID: UInt64 = 0
+
+    init(name: String) throws(RelayError) {
+        self.name = name
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        wakeup = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        let failure = SystemError(errno)
+        guard epoll >= 0, wakeup >= 0, Self.control(epoll, EPOLL_CTL_ADD, wakeup, EPOLLIN.rawValue, Self.wakeupID)
+        else { throw RelayError(.unavailable, "no descriptors for a bus loop: \(failure)", cause: failure) }
+    }
+    deinit {
+        if epoll >= 0 { close(epoll) }
+        if wakeup >= 0 { close(wakeup) }
+    }
+
+    /// It will look at the jobs before it sleeps: nobody need wake it.
+    private var isOwnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+
+    // MARK: Jobs and timers
+
+    func execute(_ job: @escaping BusLoop.Job) {
+        let (mustWake, mustStart) = state.withLock { state in
+            state.jobs.append(job)
+            defer { (state.isWoken, state.hasThread) = (true, true) }
+            return (!state.isWoken, !state.hasThread)
+        }
+        // A thread of its own for the jobs that come after the end. Without one they wait for the next try.
+        if mustStart { try? start() } else if mustWake && !isOwnThread { wake() }
+    }
+    func schedule(after duration: Duration, _ job: @escaping BusLoop.Job) -> UInt64 {
+        let deadline = MonotonicClock.deadline(after: duration)
+        let (id, mustWake) = state.withLock { state -> (UInt64, Bool) in
+            if state.isStopped { return (0, false) }
+            let id = state.timers.add(job, at: deadline)
+            // The loop reads the next deadline before it sleeps: a later one needs no wake-up.
+            let mustWake = state.timers.nextDeadline() == deadline && !state.isWoken
+            if mustWake { state.isWoken = true }
+            return (id, mustWake)
+        }
+        if mustWake && !isOwnThread { wake() }
+        return id
+    }
+    // Here and below, what leaves the state is released outside the lock: a job may own what calls the loop as it ends.
+    func cancel(timer id: UInt64) { _ = state.withLock { $0.timers.cancel(id) } }
+
+    func stop() {
+        let dropped = state.withLock { state -> (TimerQueue<BusLoop.Job>, [UInt64: Registration])? in
+            if state.isStopped { return nil }
+            state.isStopped = true
+            defer { (state.timers, state.handlers) = (TimerQueue(), [:]) }
+            return (state.timers, state.handlers)
+        }
+        guard let (_, handlers) = dropped else { return }
+        for (_, registration) in handlers.sorted(by: { $0.key < $1.key }) { execute(registration.whenStopped) }
+        if !isOwnThread { wake() }
+    }
+
+    // MARK: Descriptors
+
+    func addHandler(_ handler: @escaping BusLoop.Handler, whenStopped: @escaping BusLoop.Job) -> UInt64? {
+        state.withLock { state in
+            if state.isStopped { return nil }
+            state.lastHandler += 1
+            state.handlers[state.lastHandler] = Registration(handler: handler, whenStopped: whenStopped)
+            return state.lastHandler
+        }
+    }
+    func removeHandler(_ id: UInt64) { _ = state.withLock { $0.handlers.removeValue(forKey: id) } }
+
+    func watch(_ descriptor: Int32, for events: UInt32?, was: UInt32?, handler: UInt64) -> Bool {
+        switch (was, events) {
+        case (nil, nil): true
+        case (nil, let events?): Self.control(epoll, EPOLL_CTL_ADD, descriptor, events, handler)
+        case (_?, nil): Self.control(epoll, EPOLL_CTL_DEL, descriptor, 0, 0)
+        case (let was?, let events?):
+            was == events || Self.control(epoll, EPOLL_CTL_MOD, descriptor, events, handler)
+        }
+    }
+    private static func control(_ epoll: Int32, _ operation: Int32, _ descriptor: Int32, _ events: UInt32, _ id: UInt64)
+        -> Bool
+    {
+        var event = epoll_event(events: events, data: epoll_data_t(u64: id))
+        return epoll_ctl(epoll, operation, descriptor, &event) == 0
+    }
+
+    // MARK: The thread
+
+    /// Starts the thread, which keeps this alive until it ends.
+    func start() throws(RelayError) {
+        state.withLock { $0.hasThread = true }
+        do throws(SystemError) { try OwnThread.start(name) { self.run() } } catch {
+            state.withLock { $0.hasThread = false }
+            throw RelayError(.unavailable, "no thread for a bus loop: \(error)", cause: error)
+        }
+    }
+    private func wake() {
+        var one: UInt64 = 1
+        _ = Glibc.write(wakeup, &one, 8)
+    }
+    private func run() {
+        thread.store(pthread_self(), ordering: .relaxed)
+        var events = [epoll_event](repeating: epoll_event(), count: 16)
+        turn.take()
+        defer { turn.give() }
+        while let timeout = runDue() {
+            turn.give()
+            let count = epoll_wait(epoll, &events, Int32(events.count), timeout)
+            turn.take()
+            for event in events.prefix(Int(max(0, count))) {
+                if event.data.u64 == Self.wakeupID {
+                    var value: UInt64 = 0
+                    _ = read(wakeup, &value, 8)
+                    continue
+                }
+                // Looked up anew: one that came before in this batch may have closed this one's connection.
+                state.withLock { $0.handlers[event.data.u64] }?.handler(event.events)
+            }
+        }
+    }
+    /// Runs the jobs and timers that are due now; returns the time to sleep in milliseconds, or nil at the end.
+    /// What these add waits for the next turn, after the descriptors: jobs that beget jobs must not starve the socket.
+    private func runDue() -> Int32? {
+        let (jobs, hasTimers) = state.withLock { state in
+            defer { state.jobs = [] }
+            return (state.jobs, !state.timers.isEmpty)
+        }
+        for job in jobs { job() }
+        if hasTimers {
+            let now = MonotonicClock.now
+            while let job = state.withLock({ $0.timers.popDue(now) }) { job() }
+        }
+        return state.withLock { state in
+            if !state.jobs.isEmpty { return 0 }
+            state.isWoken = false
+            if state.isStopped {
+                // Before the thread is gone, so that no later one with the same number is taken for it.
+                thread.store(0, ordering: .relaxed)
+                state.hasThread = false
+                return nil
+            }
+            guard let deadline = state.timers.nextDeadline() else { return -1 }
+            return MonotonicClock.milliseconds(until: deadline)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import CRelayShims
+import Glibc
+import Synchronization
+
+/// A loop's turn: who holds it may touch what belongs to the loop. The loop's thread gives it up while it sleeps.
+///
+/// Fair: whoever comes first is served first, so that a thread which takes it again and again lets others in between.
+final class TicketLock: Sendable {
+    private let next = Atomic<UInt32>(0)
+    private let serving = Atomic<UInt32>(0)
+    private let holder = Atomic<UInt>(0)
+    /// Counts the calls for those who sleep: their futex.
+    nonisolated(unsafe) private let calls: UnsafeMutableRawPointer  // Only by atomic operations.
+    /// A turn is mostly shorter than falling asleep.
+    private static let pauses = relay_usable_processors() > 1 ? 200 : 0
+
+    init() {
+        calls = .allocate(byteCount: 4, alignment: 4)
+        calls.storeBytes(of: 0, as: UInt32.self)
+    }
+    deinit { calls.deallocate() }
+
+    /// Whether the calling thread holds it.
+    var isMine: Bool { holder.load(ordering: .relaxed) == pthread_self() }
+
+    /// For the thread that holds it: whether another one waits for it.
+    @inline(__always) var isWanted: Bool { next.load(ordering: .relaxed) != serving.load(ordering: .relaxed) &+ 1 }
+
+    /// Waits for the turn. A thread that holds it must not ask for it once more.
+    @inline(__always) func take() {
+        assert(!isMine, "the turn is this thread's already")
+        let ticket = next.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
+        if serving.load(ordering: .acquiring) != ticket { wait(for: ticket) }
+        holder.store(pthread_self(), ordering: .relaxed)
+    }
+    @inline(__always) func give() {
+        holder.store(0, ordering: .relaxed)
+        let served = serving.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
+        if next.load(ordering: .sequentiallyConsistent) != served { call() }
+    }
+    @inline(never) private func wait(for ticket: UInt32) {
+        for _ in 0..<Self.pauses {
+            if serving.load(ordering: .acquiring) == ticket { return }
+            relay_pause()
+        }
+        while true {
+            // Before the look: a call that comes after it ends the sleep below.
+            let seen = relay_load32(calls)
+            relay_fence_full()
+            if serving.load(ordering: .sequentiallyConsistent) == ticket { return }
+            // A second is as good as for ever: it ends by a call.
+            _ = relay_futex_wait(calls, seen, 1_000_000_000)
+        }
+    }
+    /// All: each looks whether it is its turn. There are never more than a few.
+    @inline(never) private func call() {
+        relay_increment32(calls)
+        _ = relay_futex_wake(calls, Int32.max)
+    }
+}

@@ -1,2 +1,0 @@
-/// How long an interface's events live.
-public protocol InterfaceDurability: Sendable {}

@@ -1,0 +1,52 @@
+/// A call that was made, and how it ends.
+struct WaitingCall: Sendable {
+    let call: MethodCall
+    let deadline: UInt64
+    let ticket: CallTicket
+    let completion: @Sendable (Result<BusReply, RelayError>) -> Void
+
+    /// What is left of its time.
+    var timeLeft: Duration {
+        let now = MonotonicClock.now
+        return .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0))
+    }
+    func end(_ error: RelayError) { completion(.failure(error)) }
+}
+
+/// The calls that wait until it is known to whom to send them, in their order.
+struct WaitingCalls {
+    /// How many there are at the most.
+    static let limit = 1_024
+    private var calls: [WaitingCall] = []
+
+    /// False when there is no room.
+    mutating func add(_ call: WaitingCall) -> Bool {
+        if calls.count >= Self.limit { return false }
+        calls.append(call)
+        return true
+    }
+    mutating func takeAll() -> [WaitingCall] {
+        defer { calls = [] }
+        return calls
+    }
+    mutating func take(_ ticket: CallTicket) -> WaitingCall? {
+        calls.firstIndex { $0.ticket === ticket }.map { calls.remove(at: $0) }
+    }
+}
+
+/// A call on its way to the bus: what cancelling it needs.
+final class CallTicket: @unchecked Sendable {  // Touched on the loop's thread only.
+    var serial: UInt32?
+    /// Where it was sent: another one has other serials.
+    weak var connection: BusConnection?
+    var isCancelled = false
+}
+
+/// An answer that came, and waits for the events before it.
+struct HeldReply: Sendable {
+    let call: WaitingCall
+    let result: Result<BusReply, RelayError>
+    let timer: UInt64
+
+    func complete() { call.completion(result) }
+}

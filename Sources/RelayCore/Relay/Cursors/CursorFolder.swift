@@ -1,0 +1,79 @@
+import Glibc
+
+/// Where cursors are kept: a folder of the user's own, which nobody else can write to.
+struct CursorFolder: Sendable {
+    let path: String
+
+    /// The one that was given, else `relay/cursors` in the user's state folder. Throws `Unavailable` when there is none.
+    init(_ given: String?, environment: (String) -> String?) throws(RelayError) {
+        func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
+        if let given {
+            path = given
+        } else if let state = value("XDG_STATE_HOME"), state.hasPrefix("/") {
+            // A relative one counts for nothing, says the XDG Base Directory Specification.
+            path = state + "/relay/cursors"
+        } else if let home = value("HOME") {
+            path = home + "/.local/state/relay/cursors"
+        } else {
+            throw RelayError(
+                .unavailable,
+                "no folder for cursors: neither XDG_STATE_HOME nor HOME is set; give the relay one with 'cursors'")
+        }
+    }
+    static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// Makes the folder unless it is there, sees that it is the user's own, and opens it.
+    ///
+    /// Throws `Unavailable` when that cannot be done, `NotPermitted` when others can write there.
+    func open() throws(RelayError) -> Int32 {
+        try make()
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 { throw failure("cannot be opened", errno) }
+        var status = stat()
+        if fstat(descriptor, &status) != 0 {
+            let code = errno
+            close(descriptor)
+            throw failure("cannot be looked at", code)
+        }
+        if let reason = Self.refusal(owner: status.st_uid, mode: status.st_mode, user: geteuid()) {
+            close(descriptor)
+            throw RelayError(.notPermitted, "the folder for cursors, \(path), \(reason)")
+        }
+        return descriptor
+    }
+    /// Why cursors must not be kept in a folder; whoever can write there decides what a subscriber gets to see.
+    static func refusal(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
+        if owner != user { return "belongs to user \(owner), not to user \(user): use a folder of your own" }
+        if mode & 0o022 != 0 {
+            let shown = String(mode & 0o7777, radix: 8)
+            return "can be written to by others (mode \(shown)): chmod go-w it, or use another one"
+        }
+        return nil
+    }
+    private func make() throws(RelayError) {
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += part
+            if mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR {
+                let code = errno
+                // On the way there may be folders that cannot be written to, but are there.
+                if access(made, F_OK) != 0 { throw failure("cannot be made", code) }
+            }
+            made += "/"
+        }
+    }
+    private func failure(_ what: String, _ code: Int32) -> RelayError {
+        let cause = SystemError(code)
+        return RelayError(.unavailable, "the folder for cursors, \(path), \(what): \(cause)", cause: cause)
+    }
+}
+
+/// How far a named subscriber has come in one interface.
+struct CursorPlace: Hashable, Sendable {
+    /// The events that it sees; nil: all of the interface.
+    var names: Set<String>?
+    var epoch: UInt64
+    var sequence: UInt64
+    /// The newest of the runs that led there, that of `epoch` last; empty: unknown.
+    var runs: [StreamRun] = []
+}

@@ -1,0 +1,121 @@
+import Dispatch
+import Synchronization
+
+/// A relay's cursors: opened when a subscription asks for one, shared by its subscriptions to several interfaces.
+final class CursorStore: Sendable {
+    private struct WeakFile {
+        weak var file: CursorFile?
+    }
+    private let given: String?
+    private let service: String
+    private let faults: CursorFaults
+    private let onFailure: @Sendable (String, RelayError) -> Void
+    private let queues: CursorQueues
+    private let files = Mutex<[String: WeakFile]>([:])
+
+    /// - Parameter folder: nil stands for the user's state folder.
+    init(
+        _ folder: String?, service: String, faults: CursorFaults = .none, syncDelay: DispatchTimeInterval = .seconds(5),
+        onFailure: @escaping @Sendable (String, RelayError) -> Void
+    ) {
+        (given, self.service, self.faults, self.onFailure) = (folder, service, faults, onFailure)
+        queues = CursorQueues(syncDelay: syncDelay)
+    }
+
+    /// Throws as `CursorFile` does.
+    func open(
+        _ name: String, _ interface: String, names: Set<String>?, restarts: Bool = false
+    ) throws(RelayError) -> Cursor {
+        let result = files.withLock { files in
+            Result { () throws(RelayError) -> Cursor in
+                if let cursor = try files[name]?.file?.use(interface, names: names) { return cursor }
+                let folder = try CursorFolder(given, environment: CursorFolder.environment)
+                let file = try CursorFile(
+                    name, in: folder, service: service, restarts: restarts, queues: queues, faults: faults,
+                    onFailure: onFailure)
+                files[name] = WeakFile(file: file)
+                guard let cursor = try file.use(interface, names: names) else {
+                    throw RelayError(.conflict, "cursor '\(name)' is in use")
+                }
+                return cursor
+            }
+        }
+        return try result.get()
+    }
+    /// Writes all that is not written yet.
+    func flush() {
+        let open = files.withLock { files in files.values.compactMap(\.file) }
+        for file in open { file.flush() }
+    }
+}
+
+extension EventRelay {
+    /// A cursor could not be written, for lack of room or of rights: after the next start its subscriber gets events again
+    /// that it has had. Or it was found damaged, as after a power loss, and an older copy counts.
+    ///
+    /// An `Event` on the relay's publisher. Told once; the relay tries again every second, and tells the next failure after one
+    /// that succeeded. Delivery goes on meanwhile.
+    public struct CursorFailure: Event {
+        /// The cursor's.
+        public let name: String
+        /// Why.
+        public let error: RelayError
+    }
+}
+
+/// Where the writing of a cursor can be made to fail, or the process to end: for tests.
+package enum CursorStep: String, Sendable, CaseIterable {
+    /// Nothing has been done.
+    case beforeWrite
+    /// The new content is in a file of its own.
+    case tempWritten
+    /// It has taken the old one's place.
+    case renamed
+    /// A copy that is on the disk has taken the old copy's place.
+    case synced
+}
+
+/// Called at each step with the cursor's name; what it throws is the step's failure.
+package struct CursorFaults: Sendable {
+    package let at: @Sendable (CursorStep, String) throws(RelayError) -> Void
+    package init(at: @escaping @Sendable (CursorStep, String) throws(RelayError) -> Void) { self.at = at }
+    package static let none = Self { _, _ throws(RelayError) in }
+}
+
+/// Where the cursors of a relay are written, and where they wait for the disk.
+struct CursorQueues: Sendable {
+    let write = DispatchQueue(label: "relay-cursors")
+    let sync = DispatchQueue(label: "relay-cursors-sync")
+    /// How long after a cursor was written its synced copy follows.
+    let syncDelay: DispatchTimeInterval
+}
+
+/// One subscription's part of a named cursor.
+final class Cursor: Sendable {
+    private let file: CursorFile
+    private let index: Int
+    private let names: Set<String>?
+    /// Where the subscriber of this name stopped; nil: it is new.
+    let start: CursorPlace?
+    private let isEnded = Atomic<Bool>(false)
+
+    init(_ file: CursorFile, _ index: Int, _ names: Set<String>?, _ start: CursorPlace?) {
+        (self.file, self.index, self.names, self.start) = (file, index, names, start)
+    }
+    deinit { end() }
+
+    /// Everything up to this place was handled.
+    func advance(_ place: ReplayBuffer.Place) {
+        if isEnded.load(ordering: .relaxed) { return }
+        file.advance(index, CursorPlace(names: names, epoch: place.epoch, sequence: place.sequence))
+    }
+    /// The service has reported its newest runs.
+    func learn(_ runs: [StreamRun]) { if !isEnded.load(ordering: .relaxed) { file.learn(index, runs) } }
+    /// Writes now what is not written yet.
+    func flush() { if !isEnded.load(ordering: .relaxed) { file.flush() } }
+    /// Writes, and lets the name go: when this returns, another subscriber can have it. Any number of times.
+    func end() {
+        if isEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
+        _ = file.leave(index)
+    }
+}

@@ -1,0 +1,63 @@
+import Synchronization
+
+/// Turns subscriptions to event types into what the follower asks the bus for.
+final class RelayInterests: InterestObserver {
+    struct Place: Hashable, Sendable {
+        let interface: String
+        let event: String
+    }
+    private struct State {
+        var names: [String: Set<String>] = [:]
+        weak var follower: ServiceFollower?
+    }
+    /// Where the types of the relay's contracts belong; all others stay in the process.
+    private let places: [ObjectIdentifier: Place]
+    private let state = Mutex(State())
+
+    init(_ places: [ObjectIdentifier: Place]) { self.places = places }
+
+    func start(_ follower: ServiceFollower) {
+        state.withLock { state in
+            state.follower = follower
+            for (interface, names) in state.names { follower.follow(interface: interface, names: names) }
+        }
+    }
+    func interestBegan<E: Event>(in type: E.Type) { change(type) { $0.insert($1) } }
+    func interestEnded<E: Event>(in type: E.Type) { change(type) { $0.remove($1) } }
+
+    private func change<E: Event>(_ type: E.Type, _ body: (inout Set<String>, String) -> Void) {
+        guard let place = places[ObjectIdentifier(type)] else { return }
+        // Under the lock, so that the follower hears of changes in their order; it only notes them for its thread.
+        state.withLock { state in
+            body(&state.names[place.interface, default: []], place.event)
+            state.follower?.follow(interface: place.interface, names: state.names[place.interface])
+        }
+    }
+}
+
+/// What a relay makes of its interfaces' contracts, while their types are concrete.
+struct RelayContract {
+    private(set) var interfaces: [String: any EventInterface.Type] = [:]
+    private(set) var interests: [ObjectIdentifier: RelayInterests.Place] = [:]
+    private(set) var receivers: [String: [String: AnyReceiver]] = [:]
+    private(set) var durable: Set<String> = []
+    private(set) var commands: [ObjectIdentifier: any RelayCommandCodec] = [:]
+
+    mutating func add<I: EventInterface>(_ interface: I.Type) throws {
+        try BusNames.check(I.name, as: .interface)
+        if interfaces.updateValue(interface, forKey: I.name) != nil {
+            throw RelayError(.invalidArgument, "the interface \(I.name) is given twice")
+        }
+        try I.contract.checkNames()
+        if I.Durability.self == Durable.self { durable.insert(I.name) }
+        for type in I.contract.events { try add(event: type) }
+        for type in I.contract.commands { try add(command: type) }
+    }
+    private mutating func add<E: DomainEvent>(event type: E.Type) throws {
+        interests[ObjectIdentifier(type)] = RelayInterests.Place(interface: E.Interface.name, event: E.name)
+        receivers[E.Interface.name, default: [:]][E.name] = try EventReceiver(type)
+    }
+    private mutating func add<C: Command>(command type: C.Type) throws {
+        commands[ObjectIdentifier(type)] = try TypedCommandCodec(type)
+    }
+}

@@ -1,0 +1,97 @@
+import Synchronization
+
+/// Turns what the follower tells into typed events of the relay's publisher.
+final class RelayReceivers: SessionSink {
+    private struct States {
+        var current = EventRelay.State.connecting
+        var listeners: [UInt64: AsyncStream<EventRelay.State>.Continuation] = [:]
+        var lastID: UInt64 = 0
+        var isFinished = false
+    }
+    /// The publisher's observer holds the follower weakly, so that this makes no cycle.
+    private let publisher: EventPublisher
+    private let receivers: [String: [String: AnyReceiver]]
+    private let interfaces: [String: any EventInterface.Type]
+    /// Kept by `receivers`: not counted, since it is looked up for every event.
+    private let byToken: ContiguousArray<Unmanaged<AnyReceiver>>
+    private let tokens: [String: [String: Int]]
+    private let current = Mutex(States())
+    /// Nothing more is delivered. Asked for each event in a turn, set on any thread.
+    private let over = Atomic<Bool>(false)
+    private var isOver: Bool { over.load(ordering: .acquiring) }
+
+    init(
+        _ publisher: EventPublisher, _ receivers: [String: [String: AnyReceiver]],
+        _ interfaces: [String: any EventInterface.Type]
+    ) {
+        (self.publisher, self.receivers, self.interfaces) = (publisher, receivers, interfaces)
+        var byToken: ContiguousArray<Unmanaged<AnyReceiver>> = []
+        tokens = receivers.mapValues { events in
+            events.mapValues { receiver in
+                byToken.append(.passUnretained(receiver))
+                return byToken.count - 1
+            }
+        }
+        self.byToken = byToken
+    }
+
+    func schemas(_ schemas: StreamSchemas, of interface: String) {
+        for receiver in (receivers[interface] ?? [:]).values { receiver.adopt(schemas) }
+    }
+    func token(for name: String, of interface: String) -> Int { tokens[interface]?[name] ?? -1 }
+    func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
+        // -1: an event that the contract does not have.
+        if token >= 0, !isOver { byToken[token]._withUnsafeGuaranteedRef { $0.take(raw, stamp, publisher) } }
+    }
+    func gap(_ gap: Gap, in interface: String, of name: String?) {
+        if isOver { return }
+        if let name {
+            receivers[interface]?[name]?.gap(gap, publisher)
+        } else if let interface = interfaces[interface] {
+            publisher.deliver(gap, in: interface)
+        }
+    }
+    func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool) {
+        if isOver { return }
+        if let name {
+            receivers[interface]?[name]?.lasting(gap, isNew: isNew, publisher)
+        } else if let interface = interfaces[interface] {
+            publisher.deliver(lasting: gap, isNew: isNew, in: interface)
+        }
+    }
+    func state(_ state: EventRelay.State) {
+        if isOver { return }
+        current.withLock { current in
+            current.current = state
+            for listener in current.listeners.values { listener.yield(state) }
+        }
+        publisher.deliver(state, stamp: nil)
+        if case .invalidated = state { finish() }
+    }
+
+    func states() -> AsyncStream<EventRelay.State> {
+        let (stream, listener) = AsyncStream.makeStream(
+            of: EventRelay.State.self, bufferingPolicy: .bufferingNewest(64))
+        current.withLock { current in
+            listener.yield(current.current)
+            if current.isFinished { return listener.finish() }
+            current.lastID += 1
+            let id = current.lastID
+            current.listeners[id] = listener
+            listener.onTermination = { [weak self] _ in
+                self?.current.withLock { _ = $0.listeners.removeValue(forKey: id) }
+            }
+        }
+        return stream
+    }
+    /// Lets nothing more through, and ends the streams of states.
+    func finish() {
+        over.store(true, ordering: .releasing)
+        let listeners = current.withLock { current in
+            current.isFinished = true
+            defer { current.listeners = [:] }
+            return current.listeners
+        }
+        for listener in listeners.values { listener.finish() }
+    }
+}

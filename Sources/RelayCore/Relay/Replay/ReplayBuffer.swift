@@ -1,0 +1,293 @@
+import Synchronization
+
+/// The bounded queue of one positioned subscription: pages, signals and gaps in their order, not yet decoded.
+///
+/// The loop's thread fills it, the consumer takes one event after the other. It holds at most two pages (the one that is being
+/// taken, and the next), and about as many signals as the subscription's buffer says.
+final class ReplayBuffer: Sendable {
+    enum Item {
+        case event(ReplayPage, Int)
+        case gap(Gap)
+        /// The replay has come to where the stream stood when it began.
+        case caughtUp
+    }
+    /// Where an event or a gap leaves the subscription.
+    struct Place: Hashable {
+        let epoch: UInt64
+        let sequence: UInt64
+    }
+    /// What the filling side waits for.
+    struct Room: OptionSet {
+        let rawValue: UInt8
+        /// Another page may be asked for.
+        static let page = Self(rawValue: 1)
+        /// Half of the signals were taken.
+        static let signals = Self(rawValue: 2)
+    }
+    typealias Waiter = UnsafeContinuation<Void, Never>
+
+    fileprivate struct State {
+        enum Chunk {
+            case page(ReplayPage)
+            case gaps(CoalescedGaps)
+            case caughtUp
+        }
+        var chunks = Deque<Chunk>()
+        /// What is being taken.
+        var page: ReplayPage?
+        var index = 0
+        var run: CoalescedGaps?
+        /// What overflow took from the front.
+        var lost: CoalescedGaps?
+        /// Overflow took the mark.
+        var owesCaughtUp = false
+        var queuedPages = 0
+        var liveEvents = 0
+        var missed = 0
+        /// Nothing more comes.
+        var isFinished = false
+        var isCancelled = false
+        var awaited: Room = []
+        /// The consumer found nothing, and waits to be told.
+        var isIdle = true
+        var waiters: [(id: UInt64, continuation: Waiter)] = []
+        var lastID: UInt64 = 0
+        var onNews: @Sendable () -> Void = {}
+        var onRoom: @Sendable (Room) -> Void = { _ in }
+    }
+    private let state = Mutex(State())
+    private let buffer: EventBuffer
+
+    init(_ buffer: EventBuffer) { self.buffer = buffer }
+
+    // MARK: The loop's side
+
+    /// `onRoom` comes on the consumer's thread, once for what was awaited.
+    func onRoom(_ body: @escaping @Sendable (Room) -> Void) { state.withLock { $0.onRoom = body } }
+
+    /// Whether another page may be asked for. If not, `onRoom` tells when.
+    func wantsPage() -> Bool {
+        state.withLock { state in
+            if state.queuedPages == 0 { return true }
+            state.awaited.insert(.page)
+            return false
+        }
+    }
+    /// Whether there is room for another signal. If not, and `isDurable`, `onRoom` tells when half of them were taken.
+    func wantsSignal(isDurable: Bool) -> Bool {
+        state.withLock { state in
+            if state.liveEvents < buffer.limit || !isDurable { return true }
+            state.awaited.insert(.signals)
+            return false
+        }
+    }
+    func append(_ page: ReplayPage) {
+        if page.entries.isEmpty { return }
+        fill { state in
+            state.queuedPages += 1
+            state.chunks.append(.page(page))
+        }
+    }
+    /// Takes a signal even if it is one too many: what waited for an answer comes all at once, and is bounded elsewhere.
+    func append(live page: ReplayPage, isDurable: Bool) {
+        fill { state in
+            if !isDurable, state.liveEvents >= buffer.limit {
+                state.missed += 1
+                switch buffer.overflow {
+                case .dropOldest: state.dropOldestSignal()
+                case .dropNewest: return state.append(CoalescedGaps(page.stamp(0)))
+                case .end:
+                    state.append(CoalescedGaps(page.stamp(0)))
+                    state.isFinished = true
+                    return
+                }
+            }
+            state.liveEvents += 1
+            state.chunks.append(.page(page))
+        }
+    }
+    func append(_ gap: Gap) {
+        fill { state in
+            state.missed = Gap.sum(state.missed, gap.count ?? 1) ?? .max
+            state.append(CoalescedGaps(gap))
+        }
+    }
+    func appendCaughtUp() { fill { $0.chunks.append(.caughtUp) } }
+    /// Nothing more comes; what there is can still be taken.
+    func finish() {
+        let news = state.withLock { state in
+            state.isFinished = true
+            return state.takeNews()
+        }
+        news()
+    }
+    private func fill(_ body: (inout State) -> Void) {
+        let news = state.withLock { state -> (() -> Void)? in
+            if state.isFinished || state.isCancelled { return nil }
+            body(&state)
+            return state.takeNews()
+        }
+        news?()
+    }
+
+    // MARK: The consumer's side
+
+    /// `onNews` comes on the filling side's thread, once after `next` had nothing.
+    func onNews(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onNews = body } }
+
+    /// The next event or gap; nil: nothing now, or nothing any more.
+    func next() -> Item? {
+        let (item, after) = state.withLock { state -> (Item?, (() -> Void)?) in
+            guard let item = state.take() else {
+                state.isIdle = true
+                return (nil, nil)
+            }
+            var room = state.awaited
+            if state.queuedPages > 0 { room.remove(.page) }
+            if state.liveEvents > buffer.limit / 2 { room.remove(.signals) }
+            state.awaited.subtract(room)
+            let others = !state.waiters.isEmpty && state.hasItems ? state.takeWaiters() : []
+            if room.isEmpty && others.isEmpty { return (item, nil) }
+            let onRoom = state.onRoom
+            return (
+                item,
+                {
+                    if !room.isEmpty { onRoom(room) }
+                    for waiter in others { waiter.continuation.resume() }
+                }
+            )
+        }
+        after?()
+        return item
+    }
+    /// Waits for news; false when there can be none any more, or the task was cancelled.
+    func wait(isolation: isolated (any Actor)?) async -> Bool {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let resumesNow = state.withLock { state in
+                    if Task.isCancelled || state.hasItems || state.isOver { return true }
+                    state.waiters.append((id, continuation))
+                    return false
+                }
+                if resumesNow { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0).continuation }
+            }
+            waiter?.resume()
+        }
+        return !Task.isCancelled && !isOver
+    }
+    /// Nothing comes, and nothing is left.
+    var isOver: Bool { state.withLock { $0.isOver } }
+    /// Events in gaps so far; a gap that has no count counts as one.
+    var missed: Int { state.withLock { $0.missed } }
+    /// Counts an event that turned out to be unreadable.
+    func noteMissed() { state.withLock { $0.missed = Gap.sum($0.missed, 1) ?? .max } }
+
+    /// Drops everything. No item is given any more.
+    func cancel() {
+        let (waiters, held) = state.withLock { state in
+            let held = (state.chunks, state.page)
+            (state.chunks, state.page, state.run, state.lost) = (Deque(), nil, nil, nil)
+            (state.isCancelled, state.onNews, state.onRoom) = (true, {}, { _ in })
+            return (state.takeWaiters(), held)
+        }
+        for waiter in waiters { waiter.continuation.resume() }
+        withExtendedLifetime(held) {}
+    }
+    /// For tests: how many pages and signals are held.
+    var held: (pages: Int, signals: Int) {
+        state.withLock { state in
+            let inHand = state.page.map { $0.isLive ? 0 : 1 } ?? 0
+            return (state.queuedPages + inHand, state.liveEvents)
+        }
+    }
+}
+
+extension ReplayBuffer.State {
+    var hasItems: Bool {
+        !isCancelled
+            && (!chunks.isEmpty || run != nil || lost != nil || owesCaughtUp
+                || page.map { index < $0.entries.count } ?? false)
+    }
+    var isOver: Bool { isCancelled || isFinished && !hasItems }
+
+    mutating func take() -> ReplayBuffer.Item? {
+        if isCancelled { return nil }
+        while true {
+            if let present = run {
+                run = present.dropFirst
+                return .gap(present.first)
+            }
+            if let page, index < page.entries.count {
+                index += 1
+                return .event(page, index - 1)
+            }
+            page = nil
+            if let lost {
+                (run, self.lost) = (lost, nil)
+                continue
+            }
+            if owesCaughtUp {
+                owesCaughtUp = false
+                return .caughtUp
+            }
+            switch chunks.popFirst() {
+            case .page(let next)?:
+                if next.isLive { liveEvents -= 1 } else { queuedPages -= 1 }
+                (page, index) = (next, 0)
+            case .gaps(let next)?: run = next
+            case .caughtUp?: return .caughtUp
+            case nil: return nil
+            }
+        }
+    }
+    mutating func append(_ next: CoalescedGaps) {
+        if chunks.isEmpty && lost != nil {
+            lost?.append(next)
+        } else if case .gaps(var last)? = chunks.last {
+            last.append(next)
+            chunks.last = .gaps(last)
+        } else {
+            chunks.append(.gaps(next))
+        }
+    }
+    /// Of a volatile interface, which has no pages.
+    mutating func dropOldestSignal() {
+        while let chunk = chunks.popFirst() {
+            switch chunk {
+            case .gaps(let run): lose(run)
+            case .caughtUp: owesCaughtUp = true
+            case .page(let page):
+                liveEvents -= 1
+                lose(CoalescedGaps(page.stamp(0)))
+                if case .gaps(let next)? = chunks.first {
+                    _ = chunks.popFirst()
+                    lose(next)
+                }
+                return
+            }
+        }
+    }
+    private mutating func lose(_ run: CoalescedGaps) { if lost == nil { lost = run } else { lost?.append(run) } }
+
+    mutating func takeWaiters() -> [(id: UInt64, continuation: ReplayBuffer.Waiter)] {
+        defer { waiters = [] }
+        return waiters
+    }
+    /// Whom to tell, once the lock is released.
+    mutating func takeNews() -> () -> Void {
+        let (waiters, wasIdle, onNews) = (takeWaiters(), isIdle, onNews)
+        isIdle = false
+        return {
+            for waiter in waiters { waiter.continuation.resume() }
+            if wasIdle { onNews() }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Synchronization
+
+/// How what a feed holds becomes a subscription's values.
+struct ReplayDecoding<Payload: Sendable>: Sendable {
+    /// The number of an event; -1 for one that the subscription does not want. Asked on the loop's thread, once for each
+    /// owner; always the same.
+    let token: @Sendable (String) -> Int32
+    /// On the consumer's side.
+    let payload: @Sendable (Int32, RawEvent, Stamp) throws -> Payload
+}
+
+extension ReplayDecoding where Payload: DomainEvent {
+    init(_ decoder: EventDecoder<Payload>) {
+        token = { $0 == Payload.name ? 0 : -1 }
+        payload = { _, raw, _ in try decoder.event(raw) }
+    }
+}
+extension ReplayDecoding where Payload == any DomainEvent {
+    init(_ decoders: [String: AnyEventDecoder]) {
+        let ordered = decoders.sorted { $0.key < $1.key }
+        let tokens = Dictionary(uniqueKeysWithValues: ordered.enumerated().map { ($1.key, Int32($0)) })
+        let byToken = ordered.map(\.value)
+        token = { tokens[$0] ?? -1 }
+        payload = { token, raw, _ in try byToken[Int(token)].anyEvent(raw) }
+    }
+}
+extension ReplayDecoding where Payload == Envelope {
+    /// - Parameter names: nil stands for every event.
+    init(interface: String, names: Set<String>?) {
+        let known = NameTable()
+        token = { names?.contains($0) == false ? -1 : known.add($0) }
+        payload = { token, raw, stamp in try raw.envelope(interface, known[token], stamp) }
+    }
+    /// Names that were met, by number.
+    private final class NameTable: Sendable {
+        private let names = Mutex<[String]>([])
+        func add(_ name: String) -> Int32 {
+            names.withLock { names in
+                if let index = names.firstIndex(of: name) { return Int32(index) }
+                names.append(name)
+                return Int32(names.count - 1)
+            }
+        }
+        subscript(token: Int32) -> String { names.withLock { $0[Int(token)] } }
+    }
+}

@@ -1,0 +1,59 @@
+/// Events on their way to a positioned subscription, as they came: a page of the journal, one signal, or one payload of a ring.
+final class ReplayPage: Sendable {
+    struct Entry: Sendable {
+        /// The decoder's number for the event.
+        let token: Int32
+        let schema: UInt32?
+        /// Where its signature and its body are in `bytes`.
+        let signature: Range<Int>
+        let body: Range<Int>
+    }
+    let bytes: [UInt8]
+    let entries: [Entry]
+    let epoch: UInt64
+    let schemas: StreamSchemas?
+    /// No page.
+    let isLive: Bool
+    /// Of a ring's payload, which is all of the bytes, and what it does not have.
+    private let ring: (shape: RingPayloadFormat, stamp: Stamp)?
+    /// Once the last one was handled, everything asked for up to here was.
+    let through: UInt64
+
+    init(page bytes: [UInt8], _ entries: [Entry], epoch: UInt64, through: UInt64, _ schemas: StreamSchemas?) {
+        (self.bytes, self.entries, self.epoch, self.schemas) = (bytes, entries, epoch, schemas)
+        (isLive, self.through, ring) = (false, through, nil)
+    }
+    init(live token: Int32, _ raw: RawEvent, _ stamp: Stamp) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(raw.body.count + raw.signature.count)
+        bytes.append(contentsOf: raw.body)
+        bytes.append(contentsOf: raw.signature)
+        self.bytes = bytes
+        let (body, signature) = (0..<raw.body.count, raw.body.count..<bytes.count)
+        entries = [Entry(token: token, schema: raw.schema, signature: signature, body: body)]
+        (epoch, schemas, isLive, through) = (stamp.epoch, raw.schemas, true, stamp.sequence)
+        ring = raw.shape.map { ($0, stamp) }
+    }
+
+    func stamp(_ index: Int) -> Stamp {
+        if let ring { return ring.stamp }
+        let stamp = bytes.withUnsafeBytes { bytes in
+            RawEvent.stamp(of: UnsafeRawBufferPointer(rebasing: bytes[entries[index].body]), epoch: epoch)
+        }
+        // An entry without one was never made.
+        return stamp ?? Stamp(epoch: epoch, sequence: 0, previous: 0, publishedAt: Timestamp(microseconds: 0))
+    }
+    func withEvent<Result>(_ index: Int, _ body: (RawEvent) throws -> Result) rethrows -> Result {
+        if let ring {
+            return try bytes.withUnsafeBytes { try body(RawEvent(.passUnretained(ring.shape), payload: $0)) }
+        }
+        let entry = entries[index]
+        return try bytes.withUnsafeBytes { bytes in
+            try body(
+                RawEvent(
+                    schemas: schemas, schema: entry.schema,
+                    signature: UnsafeRawBufferPointer(rebasing: bytes[entry.signature]),
+                    body: UnsafeRawBufferPointer(rebasing: bytes[entry.body]), isLive: isLive))
+        }
+    }
+}

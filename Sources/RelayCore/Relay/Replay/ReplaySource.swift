@@ -1,0 +1,84 @@
+import Synchronization
+
+/// What a positioned subscription takes its events from: the feed, decoded, with its cursor.
+final class ReplaySource<Payload: Sendable>: Sendable {
+    enum Taken: Sendable {
+        case event(Payload, Stamp)
+        case gap(Gap)
+        case caughtUp
+    }
+    let feed: ReplayBuffer
+    private let decoding: ReplayDecoding<Payload>
+    private let cursor: Cursor?
+    /// What was taken last, and is not acknowledged.
+    private let taken = Mutex<ReplayBuffer.Place?>(nil)
+    private let onEnd = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ feed: ReplayBuffer, _ decoding: ReplayDecoding<Payload>, _ cursor: Cursor?) {
+        (self.feed, self.decoding, self.cursor) = (feed, decoding, cursor)
+    }
+    var token: @Sendable (String) -> Int32 { decoding.token }
+    /// Takes the runs that a service has reported: the cursor keeps those that led to its place.
+    var learn: @Sendable ([StreamRun]) -> Void { { [cursor] in cursor?.learn($0) } }
+    /// Called once, when the subscription ends.
+    func onEnd(_ body: @escaping @Sendable () -> Void) { onEnd.withLock { $0 = body } }
+
+    /// The next event or gap; nil: nothing now, or nothing any more.
+    func next() -> Taken? {
+        switch feed.next() {
+        case .event(let page, let index)?:
+            let stamp = page.stamp(index)
+            if cursor != nil {
+                // With a page's last event all that was asked for is done, up to where the page goes.
+                let isLast = index == page.entries.count - 1
+                note(
+                    ReplayBuffer.Place(
+                        epoch: page.epoch, sequence: isLast ? max(page.through, stamp.sequence) : stamp.sequence)
+                )
+            }
+            do {
+                let payload = try page.withEvent(index) { try decoding.payload(page.entries[index].token, $0, stamp) }
+                return .event(payload, stamp)
+            } catch {
+                feed.noteMissed()
+                let detail = (error as? RelayError)?.message ?? "\(error)"
+                let one = stamp.sequence...stamp.sequence
+                return .gap(Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: detail))
+            }
+        case .gap(let gap)?:
+            if cursor != nil, let place = Self.place(behind: gap) { note(place) }
+            return .gap(gap)
+        case .caughtUp?: return .caughtUp
+        case nil: return nil
+        }
+    }
+    private func note(_ place: ReplayBuffer.Place) { taken.withLock { $0 = place } }
+    /// Nil where nobody knows how far it goes.
+    static func place(behind gap: Gap) -> ReplayBuffer.Place? {
+        guard gap.epoch != 0, gap.sequences.upperBound != .max else { return nil }
+        return ReplayBuffer.Place(epoch: gap.epoch, sequence: gap.sequences.upperBound)
+    }
+    /// What was taken so far has been handled.
+    func acknowledge() {
+        guard let cursor else { return }
+        let place = taken.withLock { taken in
+            defer { taken = nil }
+            return taken
+        }
+        if let place { cursor.advance(place) }
+    }
+    /// What was taken up to this place has been handled.
+    func acknowledge(_ place: ReplayBuffer.Place) { cursor?.advance(place) }
+
+    /// Drops what is held, and ends. Any number of times.
+    func cancel() {
+        feed.cancel()
+        cursor?.end()
+        let onEnd = onEnd.withLock { onEnd in
+            defer { onEnd = nil }
+            return onEnd
+        }
+        onEnd?()
+    }
+    var isActive: Bool { !feed.isOver }
+}

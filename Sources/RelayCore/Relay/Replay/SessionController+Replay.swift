@@ -1,0 +1,94 @@
+import Glibc
+import Synchronization
+
+/// Pages of a long replay come through a socket that the owner was given, and not through the bus.
+extension SessionController {
+    /// A page of so many bytes is one of many.
+    private static let worthwhile = 64 << 10
+    /// Of the socket: a page and its overhead. The kernel gives what the administrator allows, and twice that.
+    private static let room: Int32 = 512 << 10
+    /// No page is larger.
+    private static let longest = 1 << 20
+
+    /// Another owner, or none.
+    func forgetReads() {
+        state.onLoop.reads.forgetOwner()
+        state.onLoop.replay = .unused
+    }
+    /// A page came as a message.
+    func openReplay(afterPage size: Int) {
+        guard size >= Self.worthwhile, state.onLoop.features.contains(.replays),
+            case .unused = state.onLoop.replay, let connection = state.onLoop.connection,
+            let owner = state.onLoop.owner, let stream = state.onLoop.streamsInOrder.first(where: { $0.schemas != nil })
+        else { return }
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        guard connection.canPassDescriptors, socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            state.onLoop.replay = .refused
+            return
+        }
+        var room = Self.room
+        setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+        let (ours, theirs) = (ReceivedDescriptor(ends[0]), ReceivedDescriptor(ends[1]))
+        state.onLoop.replay = .asked
+        let generation = state.onLoop.reads.generation
+        var call = MethodCall(to: owner, path: stream.path, interface: Stream1.name, member: "OpenReplay")
+        call.descriptors = [theirs]
+        connection.send(call, timeout: Self.answerTime) { [weak self] result in
+            guard let self, state.onLoop.reads.generation == generation else { return }
+            if case .success = result { state.onLoop.replay = .open(ours) } else { state.onLoop.replay = .refused }
+        }
+    }
+    /// What `Replay` answered, as `Read` would have. Nil: the page is to be asked for once more, by `Read`.
+    func takeReplay(
+        _ result: Result<BusReply, RelayError>, _ socket: ReceivedDescriptor, _ member: StreamSubscriber
+    ) -> Result<BusReply, RelayError>? {
+        do throws(RelayError) {
+            let reply = try result.get()
+            let answer = try reply.read(Stream1.replaySignature) {
+                (bytes: Int(try $0.uint32()), token: try $0.uint64())
+            }
+            if answer.bytes <= Self.longest, let body = Self.read(answer.bytes, from: socket) {
+                replayedPages.add(1, ordering: .relaxed)
+                return .success(BusReply(sender: reply.sender, signature: Stream1.pageSignature, body: body))
+            }
+            // Nobody knows what the socket has next.
+            state.onLoop.replay = .refused
+            state.onLoop.reads.answered((answer.token, 0))
+        } catch {
+            switch error.code {
+            case .limitsExceeded, .unavailable, .timedOut: return result
+            // Has no room for this page, but for others.
+            case .tooLarge: member.needsMessage = true
+            default: state.onLoop.replay = .refused
+            }
+            state.onLoop.reads.answered(nil)
+        }
+        return nil
+    }
+    /// Nil when there is less. Does not wait: what was answered is there.
+    private static func read(_ size: Int, from socket: ReceivedDescriptor) -> [UInt8]? {
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
+            while count < size {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[count..<size])
+                let read = recv(socket.number, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
+                if read < 0 && errno == EINTR { continue }
+                if read <= 0 { return }
+                count += read
+            }
+        }
+        return bytes.count == size ? bytes : nil
+    }
+}
+
+/// How far a relay is with its owner about a socket for pages.
+enum ReplayLine {
+    /// No replay was long enough.
+    case unused
+    case asked
+    case open(ReceivedDescriptor)
+    /// By an owner that does not know of it, or has no room; or the socket failed.
+    case refused
+
+    var socket: ReceivedDescriptor? { if case .open(let socket) = self { socket } else { nil } }
+}

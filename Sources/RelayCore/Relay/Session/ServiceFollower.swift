@@ -1,0 +1,121 @@
+import Synchronization
+
+/// Follows a service's name and the streams of its interfaces, without knowing their Swift types.
+///
+/// - Order: events, gaps and states come in one order, each in its place; calls are sent in the order of `call` and `follow`.
+///   A positioned subscription has an order of its own.
+/// - Isolation: the sink is called on the loop's thread; everything else may be called from any thread.
+/// - Loss: what the bus did not bring is read from the service's journal, or is a gap; see `StreamMachine`.
+/// - Cancellation: `invalidate()`, or release.
+package final class ServiceFollower: Sendable {
+    let core: SessionController
+    let loop: BusLoop
+    private let cursors: CursorStore
+
+    /// Nothing happens before `activate()`. Throws `InvalidArgument` for a service name that is none.
+    ///
+    /// - Parameters:
+    ///   - durable: interfaces that are known to be durable before their service tells.
+    ///   - cursors: the folder for `.resuming`; nil: the user's state folder.
+    ///   - onCursorFailure: a cursor of this name could not be written; told once until it could be again. On any thread.
+    package init(
+        service: String, on bus: Bus, requiring requirement: PeerRequirement = .anyone,
+        activation: EventRelay.Activation = .onDemand, durable: Set<String> = [], cursors: String? = nil,
+        faults: CursorFaults = .none, onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },
+        sink: any SessionSink
+    ) throws {
+        try BusNames.check(service, as: .busName)
+        loop = try BusLoop(name: "relay")
+        core = SessionController(service, bus, requirement, activation, durable, sink, loop)
+        self.cursors = CursorStore(cursors, service: service, faults: faults, onFailure: onCursorFailure)
+    }
+    /// As above, with everything told to a closure.
+    package convenience init(
+        service: String, on bus: Bus, activation: EventRelay.Activation = .ifRunning, cursors: String? = nil,
+        faults: CursorFaults = .none, onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },
+        deliver: @escaping @Sendable (SessionOutput) -> Void
+    ) throws {
+        try self.init(
+            service: service, on: bus, activation: activation, cursors: cursors, faults: faults,
+            onCursorFailure: onCursorFailure, sink: ClosureSink(deliver))
+    }
+    deinit {
+        core.invalidate { [loop] in loop.stop() }
+        cursors.flush()
+    }
+
+    /// Connects, and goes on doing so. Subscriptions made before it miss nothing.
+    package func activate() { core.activate() }
+    /// Ends it: no event, gap or state comes any more, but for what positioned subscriptions hold.
+    package func invalidate() {
+        core.invalidate()
+        cursors.flush()
+    }
+    /// Says which events of an interface are wanted, in place of what was said before; nil stands for all.
+    package func follow(interface: String, names: Set<String>?) { core.follow(interface, names) }
+
+    /// Begins a subscription at a position, which its taker sets the pace of. Before `activate()` or after.
+    ///
+    /// - Parameters:
+    ///   - names: nil stands for every event of the interface.
+    ///   - onNews: called on the loop's thread when there is something to take, after `next()` had nothing. Must not wait.
+    /// - Throws: for `.resuming`, what is wrong with the cursor: `Conflict` when its name is in use, `InvalidArgument` for
+    ///   a name or a file that is none, `Unavailable` or `NotPermitted` for its folder.
+    package func subscribe(
+        interface: String, names: Set<String>?, from start: StreamPosition, buffer: EventBuffer = .standard,
+        onNews: @escaping @Sendable () -> Void
+    ) throws -> EnvelopeSubscription {
+        try BusNames.check(interface, as: .interface)
+        let decoding = ReplayDecoding(interface: interface, names: names)
+        let source = try source(interface, names: names, from: start, buffer, decoding)
+        let subscription = EnvelopeSubscription(source.source, onNews: onNews)
+        source.begin()
+        return subscription
+    }
+    /// A subscription's source, and what begins to fill it: once it is known where its news go.
+    func source<Payload>(
+        _ interface: String, names: Set<String>?, from start: StreamPosition, _ buffer: EventBuffer,
+        _ decoding: ReplayDecoding<Payload>
+    ) throws(RelayError) -> (source: ReplaySource<Payload>, begin: () -> Void) {
+        var cursor: Cursor?
+        var time: Timestamp?
+        var from = StreamStart.now
+        switch start.kind {
+        case .now: break
+        case .beginning: from = .oldest
+        case .after(let epoch, let sequence): from = .after(epoch: epoch, sequence: sequence)
+        case .at(let sequence): from = sequence > 0 ? .at(sequence - 1) : .oldest
+        case .since(let since): time = since
+        case .resuming(let name, let restarts):
+            let opened = try cursors.open(name, interface, names: names, restarts: restarts)
+            from = opened.start.map { .after(epoch: $0.epoch, sequence: $0.sequence, runs: $0.runs) } ?? .oldest
+            cursor = opened
+        }
+        let source = ReplaySource(ReplayBuffer(buffer), decoding, cursor)
+        return (source, { [core] in core.add(source, to: interface, names: names, from: from, searching: time) })
+    }
+    /// Calls a method of the service's object for an interface.
+    package func call(
+        interface: String, member: String, signature: Signature = .empty, body: [UInt8] = [],
+        timeout: Duration = .seconds(25)
+    ) async throws -> BusReply {
+        try await call(
+            path: Stream1.path(of: interface), interface: interface, member: member, signature: signature, body: body,
+            timeout: timeout)
+    }
+    /// Calls a method at any of the service's objects: what introspection needs.
+    package func call(
+        path: String, interface: String, member: String, signature: Signature = .empty, body: [UInt8] = [],
+        timeout: Duration = .seconds(25)
+    ) async throws -> BusReply {
+        let call = MethodCall(
+            to: core.service, path: path, interface: interface, member: member, signature: signature, body: body)
+        return try await core.call(call, timeout: timeout)
+    }
+    /// Signals that came from somebody else than the service's owner, and were dropped.
+    package var foreignSignals: Int { core.foreignSignals }
+    /// Rings that held what no ring holds: their events have come as signals since.
+    package var ringFaults: Int { core.ringFaults }
+    /// Pages of the journal that came through a socket, and not through the bus.
+    package var replayedPages: Int { core.replayedPages.load(ordering: .relaxed) }
+}

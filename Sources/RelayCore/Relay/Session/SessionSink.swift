@@ -1,0 +1,63 @@
+import Synchronization
+
+/// What a follower tells its owner. All calls come on the loop's thread, in the stream's order; none may block.
+package protocol SessionSink: AnyObject, Sendable {
+    /// The fields that the service's events have. Before the first event of each run of the service.
+    func schemas(_ schemas: StreamSchemas, of interface: String)
+    /// A number of the sink's own for an event: what `event` is then called with. Asked for once for each owner; always the same.
+    func token(for name: String, of interface: String) -> Int
+    /// An event in its place: valid during the call.
+    func event(_ token: Int, _ raw: RawEvent, stamp: Stamp)
+    /// Missing events in their place; of `name` only, where one is given.
+    func gap(_ gap: Gap, in interface: String, of name: String?)
+    /// What the present owner lacks: an interface, or its event `name`. Told when it is found (`isNew`), and now and then
+    /// afterwards for those who subscribed meanwhile.
+    func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool)
+    func state(_ state: EventRelay.State)
+}
+
+/// Turns a follower's calls into values.
+package final class ClosureSink: SessionSink {
+    private let deliver: @Sendable (SessionOutput) -> Void
+    private let names = Mutex<[(interface: String, name: String)]>([])
+    package init(_ deliver: @escaping @Sendable (SessionOutput) -> Void) { self.deliver = deliver }
+
+    package func schemas(_ schemas: StreamSchemas, of interface: String) {}
+    package func token(for name: String, of interface: String) -> Int {
+        names.withLock { names in
+            if let index = names.firstIndex(where: { $0 == (interface, name) }) { return index }
+            names.append((interface, name))
+            return names.count - 1
+        }
+    }
+    package func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
+        let (interface, name) = names.withLock { $0[token] }
+        do throws(RelayError) {
+            deliver(.event(try raw.envelope(interface, name, stamp)))
+        } catch {
+            let one = stamp.sequence...stamp.sequence
+            let gap = Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: error.message)
+            deliver(.gap(interface: interface, gap))
+        }
+    }
+    package func gap(_ gap: Gap, in interface: String, of name: String?) { deliver(.gap(interface: interface, gap)) }
+    package func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool) {
+        if isNew { deliver(.gap(interface: interface, gap)) }
+    }
+    package func state(_ state: EventRelay.State) { deliver(.state(state)) }
+}
+
+/// What a follower tells, as a value: for tools that know no Swift types.
+package enum SessionOutput: Sendable {
+    case event(Envelope)
+    case gap(interface: String, Gap)
+    case state(EventRelay.State)
+}
+
+/// What a tool takes from a positioned subscription.
+package enum FollowedDelivery: Sendable {
+    case event(Envelope)
+    case gap(Gap)
+    /// Everything up to where the stream stood at the first answer of the service has been given: a history ends here.
+    case caughtUp
+}

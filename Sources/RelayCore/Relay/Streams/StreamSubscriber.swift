@@ -1,0 +1,124 @@
+/// Who follows a stream: the publisher's subscriptions together, or one positioned subscription. Each has a machine of its own.
+final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of the loop only.
+    struct HeldEvent {
+        let event: FollowedStream.Event
+        let signature: [UInt8]
+        let body: [UInt8]
+        let shape: RingPayloadFormat?
+        let stamp: Stamp
+
+        init(_ event: FollowedStream.Event, _ raw: RawEvent, _ stamp: Stamp) {
+            (self.event, signature, body) = (event, Array(raw.signature), Array(raw.body))
+            (shape, self.stamp) = (raw.shape, stamp)
+        }
+        func withRaw<Result>(_ schemas: StreamSchemas?, _ read: (RawEvent) -> Result) -> Result {
+            body.withUnsafeBytes { body in
+                if let shape { return read(RawEvent(.passUnretained(shape), payload: body)) }
+                return signature.withUnsafeBytes { signature in
+                    read(
+                        RawEvent(
+                            schemas: schemas, schema: event.schema, signature: signature, body: body, isLive: true))
+                }
+            }
+        }
+    }
+    // Exempt from the run-time check of exclusive access, which the turn already grants: it is asked about every event.
+    @exclusivity(unchecked) var machine: StreamMachine<HeldEvent>
+    /// What is wanted; nil stands for every event. Of a positioned subscription it does not change.
+    var names: Set<String>?
+    /// A positioned subscription's; nil: the publisher's.
+    let feed: ReplayBuffer?
+    private let token: @Sendable (String) -> Int32
+    /// Notifies the cursor of the runs in each answer.
+    private let learn: @Sendable ([StreamRun]) -> Void
+    /// The feed's numbers for the stream's events, as far as they were asked for.
+    private var tokens: [Int32] = []
+    /// Counts the requests of `Attach`: only the latest answer counts.
+    var generation = 0
+    /// An `Attach` that waits until it is known how the events come.
+    var waitingAttach: (epoch: UInt64, after: UInt64)?
+    /// Counts the requests of `Read`, alike.
+    var readGeneration = 0
+    /// Where the page begins that is waited for.
+    var readAfter: UInt64 = 0
+    /// Its next page has a large event, for which a socket has no room.
+    var needsMessage = false
+    /// The service has no room for another page: its answer is waited for.
+    var isPaused = false
+    @exclusivity(unchecked) var hasTick = false
+    /// The present owner has answered.
+    var isAnswered = false
+    /// While it is not known where to begin.
+    var search: TimeSearch?
+    /// Where the stream stood at the first answer.
+    private var firstHead: UInt64?
+    private var hasToldCaughtUp = false
+    /// Of the present owner, as far as it was told.
+    private var hasToldRefusal = false
+    private var toldMissing: Set<String> = []
+
+    /// The publisher's.
+    init(isDurable: Bool) {
+        (names, feed) = ([], nil)
+        token = { _ in -1 }
+        learn = { _ in }
+        machine = StreamMachine(isDurable: isDurable)
+    }
+    /// A positioned subscription's.
+    init(
+        names: Set<String>?, from start: StreamStart, isDurable: Bool, searching search: TimeSearch?,
+        _ feed: ReplayBuffer,
+        token: @escaping @Sendable (String) -> Int32, learn: @escaping @Sendable ([StreamRun]) -> Void
+    ) {
+        (self.names, self.feed, self.search) = (names, feed, search)
+        self.token = token
+        self.learn = learn
+        machine = StreamMachine(from: start, isDurable: isDurable)
+    }
+
+    func wants(_ name: String) -> Bool { names?.contains(name) ?? true }
+    /// The feed's number for an event; -1: it is not wanted.
+    func token(of event: FollowedStream.Event) -> Int32 {
+        if event.index < 0 { return -1 }
+        while tokens.count <= event.index { tokens.append(.min) }
+        if tokens[event.index] == .min { tokens[event.index] = wants(event.name) ? token(event.name) : -1 }
+        return tokens[event.index]
+    }
+    func forgetOwner() {
+        generation += 1
+        readGeneration += 1
+        waitingAttach = nil
+        // The stream's numbers are the next owner's.
+        tokens = []
+        (isAnswered, isPaused, hasToldRefusal, toldMissing) = (false, false, false, [])
+        needsMessage = false
+        search = search.map { TimeSearch($0.time) }
+    }
+    func answered(_ attachment: Attachment) {
+        isAnswered = true
+        learn(attachment.details.runs)
+        if firstHead == nil { firstHead = attachment.head }
+    }
+    /// Marks in the feed where the replay has come to where the stream stood when it began.
+    func markCaughtUp() {
+        guard let feed, !hasToldCaughtUp, let firstHead else { return }
+        guard machine.isSettled || machine.position.map({ $0.sequence >= firstHead }) ?? false else { return }
+        hasToldCaughtUp = true
+        feed.appendCaughtUp()
+    }
+    /// What the present owner lacks; once each.
+    func tell(refusal: Gap?, missing: [String], _ gap: (String) -> Gap) {
+        guard let feed else { return }
+        if let refusal, !hasToldRefusal {
+            hasToldRefusal = true
+            feed.append(refusal)
+            // Nothing more comes of this owner: a history ends here, too.
+            if !hasToldCaughtUp { feed.appendCaughtUp() }
+            hasToldCaughtUp = true
+        }
+        for name in missing where toldMissing.insert(name).inserted { feed.append(gap(name)) }
+    }
+
+    static func == (a: StreamSubscriber, b: StreamSubscriber) -> Bool { a === b }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

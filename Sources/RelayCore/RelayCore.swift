@@ -1,0 +1,7 @@
+// A front end or a service imports RelayCore alone: what it publishes and subscribes to comes with it.
+@_exported public import RelayEvents
+
+#if TSAN
+    /// Shadows the imported one in this module.
+    typealias Mutex = SanitizedMutex
+#endif

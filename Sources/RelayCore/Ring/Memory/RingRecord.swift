@@ -1,0 +1,46 @@
+/// What a record says of its event, besides its payload.
+package struct RingRecord: Hashable, Sendable {
+    /// The event's number in the ring's list.
+    package var kind: Int
+    package var sequence: UInt64
+    /// The sequence of the preceding event of the same name, 0 when there is none.
+    package var previous: UInt64
+    package var publishedAt: Timestamp
+
+    @inline(__always)
+    package init(kind: Int, sequence: UInt64, previous: UInt64, publishedAt: Timestamp) {
+        (self.kind, self.sequence, self.previous, self.publishedAt) = (kind, sequence, previous, publishedAt)
+    }
+}
+
+/// One event of a ring's list: its records carry its number there.
+package struct RingEvent: Hashable, Sendable {
+    package let name: String
+    /// The size of the value's own bytes, or nil for the wire encoding.
+    package let rawSize: Int?
+    /// Of raw bytes, in words: `at:f8,cpu:u4,place:(x:f4,y:f4)`, which is names, kinds and sizes of the fields in the order of the
+    /// bytes. Empty for the wire encoding, which is matched by names.
+    package let layout: String
+    /// The layout's; 0 without one.
+    package let fingerprint: UInt64
+
+    package init(name: String, rawSize: Int? = nil, layout: String = "") {
+        (self.name, self.rawSize, self.layout) = (name, rawSize, layout)
+        fingerprint = layout.isEmpty ? 0 : Fingerprint.of(layout.utf8)
+    }
+    /// Throws `.unsupportedType` with type, field and reason for raw bytes that are not fit to be copied.
+    package init<E: DomainEvent>(_ type: E.Type) throws(RelayError) {
+        switch type.ringPayload.kind {
+        case .wire: self.init(name: type.name)
+        case .raw(let size):
+            let layout = try FixedLayout.check(type)
+            guard size == MemoryLayout<E>.size else {
+                throw RelayError(
+                    .unsupportedType,
+                    "\(type): its ringPayload has \(size) bytes, its values have \(MemoryLayout<E>.size); leave it to FixedLayoutEvent"
+                )
+            }
+            self.init(name: type.name, rawSize: size, layout: layout)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import CRelayShims
+import Synchronization
+
+/// The writing end of a ring: any number of readers, none of which it waits for, or hears of.
+///
+/// - Order: records have the order of their sequences.
+/// - Isolation: any thread. A publish makes no system call while nobody sleeps, and never waits for a reader.
+/// - Loss: what a reader does not read before the capacity is written once more is overwritten; it learns which.
+package final class RingWriter: Sendable {
+    /// A lock and a place beside each other: `Mutex` takes nothing under its lock that the caller's memory was passed to.
+    private let lock = Mutex(())
+    nonisolated(unsafe) private let state: UnsafeMutablePointer<WriterState>  // Only under `lock`.
+    private let sleepers = WakeGroup()
+    private let waker: RingWaker
+    private let area: RingArea
+
+    /// To be handed to readers; open as long as the writer lives.
+    package var descriptor: Int32 { area.memory.number }
+    package var header: RingHeader { area.header }
+
+    /// Makes a ring.
+    ///
+    /// - Parameters:
+    ///   - name: for people who look into `/proc`.
+    ///   - ringIndex: the ring's number among those of its service.
+    ///   - base: the sequence before the first that will be published.
+    ///   - waker: of the service; it wakes sleeping readers where that would take the publisher too long.
+    /// Throws `.invalidArgument` for a capacity that is none, `.unavailable` when there is no memory.
+    package init(
+        _ name: String, events: [RingEvent], capacity: Int = RingLayout.defaultCapacity, epoch: UInt64,
+        ringIndex: Int = 0, base: UInt64 = 0, waker: RingWaker
+    ) throws(RelayError) {
+        let header = try RingHeader(
+            epoch: epoch, ringIndex: ringIndex, base: base, capacity: capacity, events: events)
+        let area = try RingArea(creating: name, header)
+        (self.area, self.waker) = (area, waker)
+        state = .allocate(capacity: 1)
+        state.initialize(
+            to: WriterState(
+                pen: RecordWriter(area), sequence: base, last: [UInt64](repeating: 0, count: events.count),
+                sizes: events.map { $0.rawSize ?? -1 }, maximumPayload: RingLayout.maximumPayload(capacity)))
+    }
+    deinit {
+        end()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// The sequence before the first, when it was not known before the memory was there. Before any reader has the descriptor.
+    package func begin(after sequence: UInt64) {
+        lock.withLock { _ in state.pointee.begin(after: sequence) }
+    }
+
+    // MARK: Publishing
+
+    /// Publishes the next event, whose sequence, predecessor and time are the ring's to give.
+    ///
+    /// Returns the sequence. Throws `.invalidArgument` for a number that is no event's or raw bytes of another size,
+    /// `.unavailable` after the end. A payload that is too large leaves a record that says so.
+    @discardableResult
+    package func publish(_ kind: Int, _ payload: UnsafeRawBufferPointer) throws(RelayError) -> UInt64 {
+        // 0 is no sequence: the reason is found outside the lock, where it costs nobody.
+        let (sequence, hasSleepers) = lock.withLock { _ in state.pointee.append(kind, payload) }
+        if sequence == 0 { throw refusal(kind, payload.count) }
+        if hasSleepers { waker.wake(sleepers) }
+        return sequence
+    }
+    /// Publishes an event that has its place already, as a committed one has.
+    ///
+    /// Throws as above, and `.invalidArgument` for a sequence that does not follow.
+    package func publish(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
+        let (isPublished, hasSleepers) = lock.withLock { _ in state.pointee.append(record, payload) }
+        if !isPublished { throw refusal(record.kind, payload.count, record) }
+        if hasSleepers { wakeSleepers() }
+    }
+    /// As above, for a caller whose own lock keeps everybody else off this ring: takes none, and wakes nobody, which may be a system
+    /// call. Returns whether somebody seems to sleep, who is to be woken (`wakeSleepers`) when that lock is free; false for what
+    /// `publish` would refuse.
+    @inline(__always)
+    func putExclusively(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> Bool {
+        state.pointee.append(record, payload).1
+    }
+    package func wakeSleepers() { waker.wake(sleepers) }
+    /// Nothing follows: readers drain what there is, and leave. Idempotent.
+    package func end() {
+        lock.withLock { _ in state.pointee.end() }
+        waker.wake(sleepers)
+    }
+
+    // MARK: Sleepers
+
+    /// From now on this peer is woken, whose page is settled. A page may serve several rings.
+    package func attach(_ page: WaitPage) {
+        guard sleepers.add(page) else { return }
+        lock.withLock { _ in state.pointee.attach(page) }
+        // It may have gone to sleep over a record that was published before.
+        relay_fence_full()
+        if page.isFlagged { waker.wake(page) }
+    }
+    package func detach(_ page: WaitPage) {
+        // First the flag, whose memory the page keeps.
+        lock.withLock { _ in state.pointee.detach(page) }
+        sleepers.remove(page)
+    }
+
+    private func refusal(_ kind: Int, _ count: Int, _ record: RingRecord? = nil) -> RelayError {
+        let (hasEnded, sequence) = lock.withLock { _ in (state.pointee.hasEnded, state.pointee.sequence) }
+        if hasEnded { return RelayError(.unavailable, "the ring has ended: nothing can be published") }
+        guard header.events.indices.contains(kind) else {
+            return RelayError(.invalidArgument, "event number \(kind); the ring has \(header.events.count)")
+        }
+        let event = header.events[kind]
+        if let size = event.rawSize, size != count {
+            return RelayError(.invalidArgument, "\(event.name): \(count) bytes; its layout has \(size)")
+        }
+        return RelayError(
+            .invalidArgument,
+            "\(event.name): sequence \(record?.sequence ?? 0) after \(record?.previous ?? 0) does not follow \(sequence)"
+        )
+    }
+}

@@ -1,0 +1,67 @@
+import CRelayShims
+
+/// What a `RingWriter` keeps under its lock.
+struct WriterState: ~Copyable {
+    private var pen: RecordWriter
+    private(set) var sequence: UInt64
+    /// The last sequence of each event.
+    private var last: [UInt64]
+    /// What a payload's size must be; -1 where it is the payload's own affair.
+    private let sizes: [Int]
+    private let maximumPayload: Int
+    /// What the publishing thread looks at: of the wait pages that are attached.
+    private var flags: [UnsafeMutableRawPointer] = []
+    private(set) var hasEnded = false
+
+    init(pen: consuming RecordWriter, sequence: UInt64, last: [UInt64], sizes: [Int], maximumPayload: Int) {
+        self.pen = pen
+        (self.sequence, self.last, self.sizes, self.maximumPayload) = (sequence, last, sizes, maximumPayload)
+    }
+
+    mutating func begin(after sequence: UInt64) {
+        self.sequence = sequence
+        pen.store(base: sequence)
+    }
+    @inline(__always) private func accepts(_ kind: Int, _ count: Int) -> Bool {
+        guard !hasEnded, kind >= 0, kind < sizes.count else { return false }
+        let size = sizes[kind]
+        return size < 0 || size == count
+    }
+    /// Returns the sequence, 0 when refused, and whether somebody seems to sleep.
+    @inline(__always) mutating func append(_ kind: Int, _ payload: UnsafeRawBufferPointer) -> (UInt64, Bool) {
+        guard accepts(kind, payload.count) else { return (0, false) }
+        let next = sequence &+ 1
+        return (
+            next, put(RingRecord(kind: kind, sequence: next, previous: last[kind], publishedAt: .now), payload)
+        )
+    }
+    /// Returns whether it was accepted, and whether somebody seems to sleep.
+    mutating func append(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> (Bool, Bool) {
+        guard accepts(record.kind, payload.count), record.sequence > sequence, record.previous < record.sequence else {
+            return (false, false)
+        }
+        return (true, put(record, payload))
+    }
+    @inline(__always) private mutating func put(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> Bool {
+        let kind = UInt32(truncatingIfNeeded: record.kind)
+        if payload.count <= maximumPayload {
+            pen.write(record, kind: kind, payload) { _ in }
+        } else {
+            pen.write(record, kind: kind | RingLayout.skipped, UnsafeRawBufferPointer(start: nil, count: 0)) { _ in }
+        }
+        sequence = record.sequence
+        last[record.kind] = record.sequence
+        if flags.isEmpty { return false }
+        // The tail is out before a flag is looked at; who sleeps raises the flag before a look at the tail.
+        relay_fence_full()
+        for flag in flags where relay_load32(flag) != 0 { return true }
+        return false
+    }
+    mutating func end() {
+        if !hasEnded { pen.end() }
+        hasEnded = true
+        relay_fence_full()
+    }
+    mutating func attach(_ page: WaitPage) { flags.append(page.flag) }
+    mutating func detach(_ page: WaitPage) { flags.removeAll { $0 == page.flag } }
+}

@@ -1,0 +1,111 @@
+import Synchronization
+
+/// One command of an exported interface, without its type.
+class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handler, which has a lock.
+    /// What to answer.
+    enum Answer: Sendable {
+        case reply([UInt8])
+        case error(name: String, message: String)
+    }
+    let name: String
+    let signature: String
+    let replySignature: Signature
+    let requirement: PeerRequirement
+
+    init(_ name: String, _ signature: String, _ replySignature: Signature, _ requirement: PeerRequirement) {
+        (self.name, self.signature) = (name, signature)
+        (self.replySignature, self.requirement) = (replySignature, requirement)
+    }
+    var hasHandler: Bool { false }
+    /// Lets the handler, and what it keeps, go.
+    func removeHandler() {}
+    func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
+        .error(name: ErrorNames.unknownMethod, message: name)
+    }
+}
+
+/// One command with its codecs and its handler.
+final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable {
+    typealias Handler = @Sendable (C, CommandContext) async throws -> C.Reply
+    private let request: WireCodec<C>
+    private let reply: WireCodec<C.Reply>
+    /// A message's limit, less room for its header.
+    private static var replyLimit: Int { WireLimits.defaultMessageLength - 1_024 }
+    private let handler = Mutex<Handler?>(nil)
+
+    init(_ type: C.Type) throws {
+        request = try WireCodec(C.self)
+        reply = try WireCodec(C.Reply.self)
+        super.init(C.name, request.schema.signature, try Signature(reply.schema.signature), C.requirement)
+    }
+    var fields: (request: [WireField], reply: [WireField]) { (request.schema.fields, reply.schema.fields) }
+    func setHandler(_ new: @escaping Handler) { handler.withLock { $0 = new } }
+    override func removeHandler() {
+        // Released outside the lock: what it keeps is anybody's.
+        let old = handler.withLock { handler in
+            defer { handler = nil }
+            return handler
+        }
+        withExtendedLifetime(old) {}
+    }
+    override var hasHandler: Bool { handler.withLock { $0 != nil } }
+
+    override func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
+        guard let handler = handler.withLock({ $0 }) else { return await super.answer(body, context) }
+        let command: C
+        do {
+            command = try body.withUnsafeBytes { try request.decode($0, using: request.map) }
+        } catch {
+            return .error(
+                name: ErrorNames.name(for: .invalidArgument),
+                message: "\(C.name): \((error as? RelayError)?.message ?? "\(error)")")
+        }
+        let value: C.Reply
+        do {
+            value = try await handler(command, context)
+        } catch let failure as C.Failure {
+            let name = "\(C.Interface.name).Error.\(failure.errorName)"
+            if BusNames.isErrorName(name) { return .error(name: name, message: failure.message) }
+            return .error(
+                name: ErrorNames.name(for: .internalFailure),
+                message: "\(C.name) was refused as '\(failure.errorName)', which is no D-Bus error name")
+        } catch let error as RelayError {
+            // Its code only: what is beneath may name files and values that are not the caller's business. And what failed
+            // in doubt beneath, a call of another service, is in doubt for this caller, too.
+            let code = error.mayHaveRun ? RelayError.Code.outcomeUnknown : error.code
+            return .error(name: ErrorNames.name(for: code), message: "the service could not run \(C.name)")
+        } catch {
+            return .error(name: ErrorNames.name(for: .internalFailure), message: "\(C.name) failed in the service")
+        }
+        // From here on it has run, which the error's name has to say.
+        do {
+            var writer = WireWriter()
+            try reply.encode(value, into: &writer)
+            if writer.count <= Self.replyLimit { return .reply(writer.bytes) }
+            return .error(
+                name: ErrorNames.name(for: .tooLarge),
+                message: "\(C.name) has run; its reply of \(writer.count) bytes is over the limit of \(Self.replyLimit)"
+            )
+        } catch {
+            return .error(
+                name: ErrorNames.name(for: .internalFailure),
+                message: "\(C.name) has run; its reply cannot be carried: \((error as? RelayError)?.message ?? "")")
+        }
+    }
+}
+
+/// What a handler knows besides the request.
+public struct CommandContext: Sendable {
+    /// Who asks.
+    public let peer: Peer
+    package init(peer: Peer) { self.peer = peer }
+}
+
+/// The other side of a call, as the bus vouches for it.
+public struct Peer: Hashable, Sendable {
+    /// The connection's name, until the bus or the peer restarts.
+    public let uniqueName: String
+    /// The user that the peer runs as; nil when it left before the bus was asked.
+    public let userID: UInt32?
+    package init(uniqueName: String, userID: UInt32?) { (self.uniqueName, self.userID) = (uniqueName, userID) }
+}

@@ -1,0 +1,183 @@
+/// Calls: which object and interface one is for, and who may.
+extension ServiceCore {
+    /// How many peers' credentials are remembered.
+    private static let rememberedPeers = 4_096
+    private static let longestMessage = 2_048
+
+    func methodCall(_ call: IncomingCall) {
+        guard let connection = state.onLoop.connection, isHeard(call, connection) else { return }
+        // Every connection is a peer, whatever the path.
+        if call.interface == StandardInterfaces.peer.name { return peer(call, connection) }
+        guard tree.exists(call.path) else {
+            return fail(call, ErrorNames.unknownObject, "\(name) has no object at \(call.path)", connection)
+        }
+        let interface = tree.interface(at: call.path)
+        switch (call.interface, call.member) {
+        case (nil, "Ping"), (nil, "GetMachineId"): peer(call, connection)
+        case (StandardInterfaces.introspectable.name, _), (nil, "Introspect"): introspect(call, connection)
+        case (StandardInterfaces.properties.name, _), (nil, "Get"), (nil, "GetAll"), (nil, "Set"):
+            guard let interface else { return unknown(call, connection) }
+            properties(call, interface, connection)
+        case (Stream1.name, _), (nil, "Attach"), (nil, "Schemas"):
+            guard let interface else { return unknown(call, connection) }
+            stream(call, interface, connection)
+        case (nil, _), (interface?.name, _):
+            guard let interface, let command = interface.commands[call.member] else { return unknown(call, connection) }
+            run(command, call, connection)
+        default:
+            fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface \(call.interface ?? "")", connection)
+        }
+    }
+    func unknown(_ call: IncomingCall, _ connection: BusConnection) {
+        let interface = call.interface.map { "\($0)." } ?? ""
+        fail(call, ErrorNames.unknownMethod, "\(call.path) has no method \(interface)\(call.member)", connection)
+    }
+    /// Whether the arguments are of the right types; answers if not.
+    func hasSignature(_ expected: String, _ call: IncomingCall, _ connection: BusConnection) -> Bool {
+        if call.signature == expected { return true }
+        let text = "\(call.member) takes '\(expected)', not '\(call.signature)'"
+        fail(call, ErrorNames.invalidArgs, text, connection)
+        return false
+    }
+
+    func run(_ command: AnyExportedCommand, _ call: IncomingCall, _ connection: BusConnection) {
+        guard hasSignature(command.signature, call, connection) else { return }
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+            guard let self else { return }
+            var user: UInt32?
+            switch result {
+            case .success(let credentials):
+                guard isPermitted(credentials, command.requirement, command.name, call, connection) else { return }
+                user = credentials.userID
+            // Whoever may call need not be known; a peer that has left cannot be.
+            case .failure(let error) where command.requirement.isAnyone && error.code == .unavailable: break
+            case .failure(let error): return refuse(call, error.code, error.message, connection)
+            }
+            let peer = Peer(uniqueName: call.sender, userID: user)
+            run(call, connection, user: user) { await $0.answer(command, call, peer, connection) }
+        }
+    }
+    /// Runs what answers a call, after the peer's earlier calls; or refuses it.
+    ///
+    /// - Parameter user: whose the peer is, if that is known.
+    func run(
+        _ call: IncomingCall, _ connection: BusConnection, user: UInt32?,
+        _ job: @escaping @Sendable (ServiceCore) async -> Void
+    ) {
+        let admission = queues.add(
+            call.sender, user: user, cost: call.body.count, isAwaited: call.wantsReply
+        ) { [weak self] in
+            if let self { await job(self) }
+        } refuse: { [weak self] in
+            self?.refuseStopping(call, connection)
+        }
+        switch admission {
+        case .admitted: break
+        case .full(let reason): refuse(call, .limitsExceeded, reason, connection)
+        case .closed: refuseStopping(call, connection)
+        }
+    }
+    private func refuseStopping(_ call: IncomingCall, _ connection: BusConnection) {
+        fail(call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
+    }
+    func answer(_ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ connection: BusConnection) async {
+        let result = await command.answer(call.body, CommandContext(peer: peer))
+        guard case .reply(let body) = result else {
+            announce(beforeReplyTo: call.sender)
+            if case .error(let name, let message) = result { fail(call, name, message, connection) }
+            return
+        }
+        let isAdmitted = await hasRoom(for: call, bytes: body.count, connection)
+        announce(beforeReplyTo: call.sender)
+        if isAdmitted { return reply(to: call, connection, command.replySignature, body: body) }
+        let text =
+            "\(command.name) has run; its reply of \(body.count) bytes was not sent, because the replies before it are unread"
+        notices.report(.limitExceeded, .warning, "\(call.sender): \(text)")
+        fail(call, ErrorNames.name(for: .tooLarge), text, connection)
+    }
+    func announce(beforeReplyTo peer: String) {
+        for interface in interfaces { interface.stream.announce(beforeReplyTo: peer) }
+    }
+    /// Whether a peer meets a requirement; refuses the call if not.
+    func isPermitted(
+        _ credentials: PeerCredentials, _ requirement: PeerRequirement, _ what: String, _ call: IncomingCall,
+        _ connection: BusConnection
+    ) -> Bool {
+        let verdict = requirement.verdict(on: credentials, accounts: accounts)
+        if verdict == true { return true }
+        let user = credentials.userID.map { "user \($0)" } ?? "an unknown user"
+        let text = "\(what) is for \(requirement), \(call.sender) is \(user)"
+        if verdict == false {
+            refuse(call, .notPermitted, text, connection)
+        } else {
+            notices.report(.lookUpFailed, .warning, "\(text); a name in that cannot be looked up now")
+            refuse(call, .unavailable, "\(text), and a name in that cannot be looked up now: try again", connection)
+        }
+        return false
+    }
+    /// Who waits for a peer's credentials, and for how many bytes of arguments it is accountable.
+    struct LookUp {
+        let bytes: Int
+        let completion: @Sendable (Result<PeerCredentials, RelayError>) -> Void
+    }
+    private static let lookUpTime = Duration.seconds(10)
+
+    /// Asks the bus who a peer is, once for each peer.
+    ///
+    /// On the loop's thread. The completions for one peer come in the order of asking: an `Attach` is answered before a call
+    /// that came behind it runs, and so before that call's events. They fail with `Unavailable` when the bus did not say in time, which
+    /// says nothing about the peer, and with `LimitsExceeded` when too many wait.
+    func credentials(
+        of peer: String, bytes: Int, _ connection: BusConnection,
+        completion: @escaping @Sendable (Result<PeerCredentials, RelayError>) -> Void
+    ) {
+        if let known = state.onLoop.credentials[peer] { return completion(.success(known)) }
+        if let reason = state.onLoop.lookUpQuota.admit(peer, user: nil, bytes: bytes) {
+            return completion(.failure(RelayError(.limitsExceeded, reason)))
+        }
+        state.onLoop.lookUps[peer, default: []].append(LookUp(bytes: bytes, completion: completion))
+        if state.onLoop.lookUps[peer]?.count != 1 { return }
+        do throws(RelayError) {
+            connection.send(try PeerCredentials.request(for: peer), timeout: Self.lookUpTime) { [weak self] result in
+                self?.lookedUp(
+                    peer, result.flatMap { reply in Result { () throws(RelayError) in try PeerCredentials(reply) } })
+            }
+        } catch {
+            lookedUp(peer, .failure(error))
+        }
+    }
+    func lookedUp(_ peer: String, _ result: Result<PeerCredentials, RelayError>) {
+        var answer = result
+        switch result {
+        case .success(let credentials):
+            if state.onLoop.credentials.count >= Self.rememberedPeers { state.onLoop.credentials = [:] }
+            state.onLoop.credentials[peer] = credentials
+        case .failure(let error):
+            let text = "the bus did not say who \(peer) is: \(error.message)"
+            // A peer that has left needs no notice.
+            if error.code != .unavailable {
+                notices.report(.lookUpFailed, .warning, "\(text); its calls were refused, and may be repeated")
+            }
+            answer = .failure(RelayError(.unavailable, "\(text); try again", cause: error))
+        }
+        for lookUp in state.onLoop.lookUps.removeValue(forKey: peer) ?? [] {
+            state.onLoop.lookUpQuota.release(peer, user: nil, bytes: lookUp.bytes)
+            lookUp.completion(answer)
+        }
+    }
+    /// Refuses a call, and reports it.
+    func refuse(_ call: IncomingCall, _ code: RelayError.Code, _ message: String, _ connection: BusConnection) {
+        let kinds: [RelayError.Code: Notice.Kind] = [.limitsExceeded: .limitExceeded, .notPermitted: .notPermitted]
+        if let kind = kinds[code] {
+            notices.report(kind, .warning, "\(call.member) of \(call.sender) at \(call.path) was refused: \(message)")
+        }
+        fail(call, ErrorNames.name(for: code), message, connection)
+    }
+    /// Answers with an error whose text the bus takes for certain: an answer that is refused would be none.
+    func fail(_ call: IncomingCall, _ name: String, _ message: String, _ connection: BusConnection) {
+        var text = String(message.unicodeScalars.prefix(Self.longestMessage).map { $0 == "\0" ? " " : Character($0) })
+        if text.unicodeScalars.count < message.unicodeScalars.count { text += "…" }
+        connection.fail(call, name, text)
+        count(call, name.utf8.count + text.utf8.count, connection)
+    }
+}

@@ -1,0 +1,131 @@
+/// How many bytes of replies peers may leave unread, as a value.
+///
+/// The bus keeps what a peer does not read, and at its bound stops reading from the service. D-Bus has no read receipts, but a bus can
+/// say how much it holds for a connection. So the bytes of all replies to a peer are counted, errors included; past a mark the bus is
+/// asked, and what it does not hold has been read. Pages of `Read` have a bound of their own: `ReadLimits`.
+struct UnreadReplies: Sendable {
+    enum Verdict: Hashable, Sendable {
+        case admitted
+        /// The one refusal that a peer over its bound gets.
+        case refused(String)
+        /// It was refused, and nothing has been read since: its calls are dropped.
+        case ignored
+    }
+    /// A question to the bus about a peer: how much was sent to it before.
+    struct Question: Hashable, Sendable {
+        let peer: String
+        let sent: UInt64
+    }
+    static let perPeer = 1 << 20
+    static let perUser = 8 << 20
+    /// With the pages of `Read`, somewhat more than what pauses signals (`BacklogEstimator`), and a third of what stops dbus-daemon.
+    static let together = 24 << 20
+    /// Every peer has this much, whatever the others leave unread. Past it the bus is asked.
+    static let reserve = 32 << 10
+    /// What a message takes beside its body.
+    static let overhead = 128
+
+    private struct Peer {
+        var user: UInt32?
+        /// All bytes that were sent, and those of which it is known that they were read.
+        var (sent, read): (UInt64, UInt64) = (0, 0)
+        var isAsked = false
+        var isRefused = false
+        var unread: Int { Int(clamping: sent - read) }
+    }
+    /// From a peer's first call to its departure.
+    private var peers: [String: Peer] = [:]
+    private var users: [UInt32: Int] = [:]
+    private(set) var all = 0
+    /// False once no bus can be asked: then nothing is known, and nothing refused.
+    var isKnowable = true
+
+    var peerCount: Int { peers.count }
+    func unread(of peer: String) -> Int { peers[peer]?.unread ?? 0 }
+    func unread(ofUser user: UInt32) -> Int { users[user] ?? 0 }
+
+    /// A peer calls, and wants an answer.
+    mutating func call(_ name: String) -> Verdict {
+        let peer = peers[name] ?? Peer()
+        peers[name] = peer
+        guard isKnowable else { return .admitted }
+        if peer.isRefused && peer.unread >= Self.perPeer / 2 { return .ignored }
+        let reason = excess(name, peer, 0)
+        peers[name]?.isRefused = reason != nil
+        guard let reason else { return .admitted }
+        return peer.isRefused ? .ignored : .refused(reason)
+    }
+    /// Whether a reply that can wait may be sent now.
+    func admits(_ name: String, bytes: Int) -> Bool {
+        guard let peer = peers[name], isKnowable else { return true }
+        return excess(name, peer, bytes + Self.overhead) == nil
+    }
+    /// A reply goes out. To a peer that has left: then it counts for nothing.
+    mutating func sent(_ name: String, bytes: Int) {
+        if peers[name] != nil { count(name, bytes + Self.overhead) }
+    }
+    /// What to ask the bus, if it is time, and nothing is asked about this peer already.
+    mutating func question(about name: String) -> Question? {
+        guard isKnowable, let peer = peers[name], !peer.isAsked, peer.unread > Self.reserve else { return nil }
+        peers[name]?.isAsked = true
+        return Question(peer: name, sent: peer.sent)
+    }
+    /// What to ask the bus when somebody waits for others' reading: about those with most unread, of which little is known.
+    mutating func questions(atMost limit: Int) -> [Question] {
+        guard isKnowable else { return [] }
+        let unasked = peers.filter { !$0.value.isAsked && $0.value.unread > 1 << 10 }
+        let chosen = unasked.sorted { ($0.value.unread, $1.key) > ($1.value.unread, $0.key) }.prefix(limit)
+        for (name, _) in chosen { peers[name]?.isAsked = true }
+        return chosen.map { Question(peer: $0.key, sent: $0.value.sent) }
+    }
+    /// The bus held so many bytes for the peer when it came to the question.
+    mutating func answered(_ question: Question, held: Int) {
+        guard let peer = peers[question.peer] else { return }
+        peers[question.peer]?.isAsked = false
+        // Others send to the peer, too: at most what is ours.
+        let read = question.sent - min(question.sent - peer.read, UInt64(max(0, held)))
+        let gain = Int(read - peer.read)
+        peers[question.peer]?.read = read
+        all -= gain
+        if let user = peer.user { subtract(gain, user) }
+    }
+    /// The bus did not answer in time: nothing is known that was not before.
+    mutating func unanswered(_ question: Question) { peers[question.peer]?.isAsked = false }
+    /// Whose the peer is, to be counted with that user's others.
+    mutating func identify(_ name: String, user: UInt32) {
+        guard let peer = peers[name], peer.user == nil else { return }
+        peers[name]?.user = user
+        users[user, default: 0] += peer.unread
+    }
+    /// The bus has dropped what it kept for the peer.
+    mutating func depart(_ name: String) {
+        guard let peer = peers.removeValue(forKey: name) else { return }
+        all -= peer.unread
+        if let user = peer.user { subtract(peer.unread, user) }
+    }
+
+    private mutating func count(_ name: String, _ bytes: Int) {
+        guard let peer = peers[name] else { return }
+        peers[name]?.sent += UInt64(bytes)
+        all += bytes
+        if let user = peer.user { users[user, default: 0] += bytes }
+    }
+    private mutating func subtract(_ bytes: Int, _ user: UInt32) {
+        let left = unread(ofUser: user) - bytes
+        users[user] = left == 0 ? nil : left
+    }
+    /// Why so many bytes more would be too many; nil if they are not.
+    private func excess(_ name: String, _ peer: Peer, _ more: Int) -> String? {
+        let own = peer.unread + more
+        if own <= Self.reserve { return nil }
+        if peer.unread >= Self.perPeer { return Self.refusal(name, peer.unread, Self.perPeer) }
+        if let user = peer.user, unread(ofUser: user) + more > Self.perUser {
+            return Self.refusal("the peers of user \(user)", unread(ofUser: user), Self.perUser)
+        }
+        if all + more > Self.together { return Self.refusal("all peers together", all, Self.together) }
+        return nil
+    }
+    private static func refusal(_ who: String, _ unread: Int, _ limit: Int) -> String {
+        "\(who) left \(unread) bytes of replies unread, of at most \(limit): read them; until then calls get no answer"
+    }
+}

@@ -1,7 +1,0 @@
-/// Where the committed events of one interface leave.
-package protocol EmittingLane: AnyObject, Sendable {
-    /// Sends events, in the order of their sequences. By the committing thread alone.
-    func emit(_ events: [CommittedEvent])
-    /// Tells that of these names everything up to these sequences was removed.
-    func pruned(_ last: [String: UInt64])
-}

@@ -1,0 +1,146 @@
+import Synchronization
+
+/// One event of an exported interface, without its type.
+class AnyExportedEvent: @unchecked Sendable {  // Immutable.
+    let stream: PublishedStream
+    let index: Int
+    /// Its interface's place among those that the log keeps; nil for a volatile one.
+    let logIndex: Int?
+    let template: MessageTemplate
+    /// The ring gets the value's own bytes, so many.
+    let rawSize: Int?
+
+    init(
+        _ stream: PublishedStream, _ index: Int, logIndex: Int?, rawSize: Int?, _ name: String, _ signature: String
+    ) throws {
+        (self.stream, self.index, self.logIndex, self.rawSize) = (stream, index, logIndex, rawSize)
+        template = try MessageTemplate(
+            path: stream.path, interface: stream.interface, member: name,
+            signature: Signature(signature + WireSchema.stampSignature))
+    }
+    /// A value's own bytes, while nobody gets signals: makes no message. Returns false, with nothing done, where there is more to do.
+    @inline(__always) final func publishIntoRing(_ value: UnsafeRawPointer) throws -> Bool {
+        guard let rawSize, stream.arePaused.load(ordering: .relaxed) else { return false }
+        return try stream.publishPaused(index, UnsafeRawBufferPointer(start: value, count: rawSize))
+    }
+}
+
+/// One event with its codec.
+final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable {
+    private let codec: WireCodec<E>
+    private var isRaw: Bool { rawSize != nil }
+    /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body: it must
+    /// not be found too large once it was committed.
+    private var room: Int { logIndex == nil ? 32 : 2_048 }
+
+    init(_ type: E.Type, _ codec: WireCodec<E>, _ stream: PublishedStream, _ index: Int, logIndex: Int?) throws {
+        self.codec = codec
+        var rawSize: Int?
+        if logIndex == nil, case .raw(let size) = E.ringPayload.kind { rawSize = size }
+        try super.init(stream, index, logIndex: logIndex, rawSize: rawSize, type.name, codec.schema.signature)
+    }
+    /// After `publishIntoRing`, which knows what to do with raw bytes while nobody gets signals.
+    func publish(_ event: E) throws {
+        if isRaw {
+            return try withUnsafeBytes(of: event) { raw in
+                try stream.publish(index, template, raw: raw) { writer in try codec.encode(event, into: &writer) }
+            }
+        }
+        if stream.arePaused.load(ordering: .relaxed) {
+            let writer = try fields(of: event)
+            if try writer.withUnsafeBytes({ try stream.publishPaused(index, $0) }) { return }
+        }
+        try stream.publish(index, template) { writer in try codec.encode(event, into: &writer) }
+    }
+    /// Throws `TooLarge` for those that would not fit into a message, or into the ring.
+    private func fields(of event: E) throws -> WireWriter {
+        var writer = WireWriter()
+        try codec.encode(event, into: &writer)
+        let limit = WireLimits.defaultMessageLength - template.bodyStart - room
+        if writer.count > limit {
+            throw RelayError(.tooLarge, "\(E.name): \(writer.count) bytes of fields, \(limit) can be carried")
+        }
+        if !isRaw { try stream.checkRing(writer.count, index) }
+        return writer
+    }
+    /// What is to be committed.
+    func encoded(_ event: E) throws -> EncodedEvent {
+        var writer = try fields(of: event)
+        if let logIndex { return .durable(interface: logIndex, event: index, body: EventBody(&writer)) }
+        let fields = writer.takeBytes()
+        let raw = isRaw ? withUnsafeBytes(of: event) { Array($0) } : fields
+        return .volatile { [stream, index, template] in
+            raw.withUnsafeBytes { raw in
+                if stream.arePaused.load(ordering: .relaxed), (try? stream.publishPaused(index, raw)) == true { return }
+                // Its size is known to fit. A run that has ended in between is not told of it: like any volatile event, it is gone.
+                try? stream.publish(index, template, raw: raw) { $0.append(fields) }
+            }
+        }
+    }
+}
+
+/// All events of a service, by their types.
+struct ExportedEvents: EventEncoder {
+    private let service: String
+    private var table = TypeTable<AnyExportedEvent>()
+
+    init(_ service: String, _ interfaces: [ExportedInterface]) {
+        self.service = service
+        for interface in interfaces {
+            for (type, event) in interface.events { table.insert(event, for: type) }
+        }
+    }
+    func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent { try served(E.self).encoded(event) }
+    func publish<E: DomainEvent>(_ event: E) throws { try served(E.self).publish(event) }
+    @inline(__always) func publishIntoRing(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
+        guard let served = table.reference(for: type) else { return false }
+        return try served._withUnsafeGuaranteedRef { try $0.publishIntoRing(value) }
+    }
+
+    private func served<E: DomainEvent>(_ type: E.Type) throws -> ExportedEvent<E> {
+        guard let served = table.value(for: ObjectIdentifier(type)) else {
+            throw RelayError(
+                .notFound, "\(E.name) is of \(E.Interface.name), which \(service) does not export: add it to exporting")
+        }
+        // What the table holds for E was made for E. (A checked cast looks the type's metadata up at every publish.)
+        return unsafeDowncast(served, to: ExportedEvent<E>.self)
+    }
+}
+
+/// Knows the events of a service's interfaces, and how to encode them.
+package protocol EventEncoder: Sendable {
+    /// Throws `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
+    /// carry, `TooLarge` over the message limit.
+    func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent
+}
+
+/// An event before it has its place.
+package enum EncodedEvent: Sendable {
+    /// The interface's and the event's place in what `EventLogStorage.open` was given, and the body, without its stamp.
+    case durable(interface: Int, event: Int, body: EventBody)
+    /// To be called after the commit, on the committing thread: gives it its place, and sends it.
+    case volatile(@Sendable () -> Void)
+}
+
+/// A signal's whole body: the fields, padding, and the stamp, which is empty until the event has its place.
+package struct EventBody: Sendable {
+    package private(set) var bytes: [UInt8]
+    package let fieldsLength: Int
+
+    /// Takes what was written: the fields.
+    package init(_ fields: inout WireWriter) {
+        fieldsLength = fields.count
+        for _ in 0..<3 { fields.uint64(0) }
+        bytes = fields.takeBytes()
+    }
+    /// Fills the stamp in, in place if nobody else holds this body.
+    package mutating func stamp(_ sequence: UInt64, previous: UInt64, at time: UInt64) {
+        let stamp = bytes.count - 24
+        bytes.withUnsafeMutableBytes { bytes in
+            // `init` made the room.
+            bytes.storeBytes(of: sequence.littleEndian, toByteOffset: stamp, as: UInt64.self)
+            bytes.storeBytes(of: previous.littleEndian, toByteOffset: stamp + 8, as: UInt64.self)
+            bytes.storeBytes(of: time.littleEndian, toByteOffset: stamp + 16, as: UInt64.self)
+        }
+    }
+}

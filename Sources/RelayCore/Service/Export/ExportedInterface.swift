@@ -1,0 +1,139 @@
+/// An exported interface: what registration made of its contract.
+struct ExportedInterface: Sendable {
+    let name: String
+    let path: String
+    /// How long the log keeps its events; nil for a volatile one.
+    let retention: Retention?
+    let requirement: PeerRequirement
+    let stream: PublishedStream
+    let description: InterfaceDescription
+    let events: [ObjectIdentifier: AnyExportedEvent]
+    let commands: [String: AnyExportedCommand]
+    let commandsByType: [ObjectIdentifier: AnyExportedCommand]
+    /// By number; of a durable one, all that the log has.
+    private(set) var schemas: [UInt32: EventSchema]
+    /// The events that can be asked for; of a durable one, also those of earlier versions.
+    private(set) var names: Set<String>
+    private(set) var log: ExportedLog?
+
+    /// Checks every type, and refuses what D-Bus cannot carry by type, field and reason (`UnsupportedType`); a bad or doubled
+    /// name is an `InvalidArgument`, as is a durable interface without a log.
+    ///
+    /// - Parameters:
+    ///   - number: of the interface in its service.
+    ///   - logIndex: the place among the log's interfaces that a durable one gets; nil without a log.
+    init<I: EventInterface>(_ interface: I.Type, number: Int, logIndex: Int?) throws {
+        try BusNames.check(I.name, as: .interface)
+        retention = (I.durability as? Durable)?.retention
+        let isVolatile = I.durability is Volatile
+        if !isVolatile && (retention == nil || logIndex == nil) {
+            throw RelayError(
+                .invalidArgument,
+                "\(I.name) is durable, and this service has no journal to keep its events: pass one as journal:, or "
+                    + "declare `static let durability = Volatile()`")
+        }
+        try I.contract.checkNames()
+        let stream = try PublishedStream(
+            I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement, budget: I.signalBudget,
+            ring: RingPlan(interface, isVolatile: isVolatile, ringIndex: number))
+        var builder = Builder(stream: stream, logIndex: isVolatile ? nil : logIndex)
+        for type in I.contract.events { try builder.add(event: type) }
+        for type in I.contract.commands { try builder.add(command: type) }
+        (name, path, requirement) = (I.name, Stream1.path(of: I.name), I.requirement)
+        self.stream = stream
+        description = InterfaceDescription(I.name, methods: builder.methods, signals: builder.signals)
+        (schemas, events, names) = (builder.schemas, builder.events, Set(stream.names))
+        (commands, commandsByType) = (builder.commands, builder.commandsByType)
+        try description.check()
+    }
+    var durability: String { retention == nil ? "volatile" : "durable" }
+
+    /// What the log has to know; nil for a volatile interface.
+    var logged: LoggedInterface? {
+        retention.map { retention in
+            LoggedInterface(
+                name: name, epoch: stream.epoch, retention: retention,
+                events: schemas.sorted { $0.key < $1.key }.map(\.value), stream: stream)
+        }
+    }
+    /// Goes on where the log stands.
+    mutating func begin(_ run: LogSnapshot, in storage: any EventLogStorage) throws {
+        log = try ExportedLog(storage, run.schemas)
+        schemas = run.schemas
+        names.formUnion(run.schemas.values.map(\.event))
+        names.formUnion(run.last.keys)
+        if names.count > ContractLimits.events {
+            throw RelayError(
+                .invalidArgument,
+                "\(name) has had \(names.count) events in all its versions, an interface can have "
+                    + "\(ContractLimits.events): go on with a new interface, under a new name")
+        }
+        stream.begin(run, events.values.sorted { $0.index < $1.index }.map(\.template))
+    }
+    /// One of these names that the interface does not have, and never had.
+    func unknown(_ asked: [String]) -> String? { asked.first { $0 != Stream1.allNames && !names.contains($0) } }
+
+    /// The same names, each once and in this interface's own memory: what is kept of a request must not grow with it.
+    func kept(_ asked: [String]) -> [String] {
+        if asked.contains(Stream1.allNames) { return [Stream1.allNames] }
+        return Set(asked).compactMap { names.firstIndex(of: $0).map { names[$0] } }.sorted()
+    }
+
+    private struct Builder {
+        let stream: PublishedStream
+        let logIndex: Int?
+        var methods: [InterfaceDescription.Method] = []
+        var signals: [InterfaceDescription.Signal] = []
+        var schemas: [UInt32: EventSchema] = [:]
+        var events: [ObjectIdentifier: AnyExportedEvent] = [:]
+        var commands: [String: AnyExportedCommand] = [:]
+        var commandsByType: [ObjectIdentifier: AnyExportedCommand] = [:]
+
+        mutating func add<E: DomainEvent>(event type: E.Type) throws {
+            let codec = try WireCodec(event: type)
+            let index = schemas.count
+            events[ObjectIdentifier(type)] = try ExportedEvent(type, codec, stream, index, logIndex: logIndex)
+            schemas[UInt32(index)] = EventSchema(event: E.name, fields: codec.schema.fields)
+            signals.append(InterfaceDescription.Signal(event: E.name, fields: codec.schema.fields))
+        }
+        mutating func add<C: Command>(command type: C.Type) throws {
+            let served = try ExportedCommand(type)
+            commands[C.name] = served
+            commandsByType[ObjectIdentifier(type)] = served
+            let fields = served.fields
+            methods.append(InterfaceDescription.Method(command: C.name, in: fields.request, out: fields.reply))
+        }
+    }
+}
+
+/// The objects of a service and their interfaces, as a value: what introspection shows, and which object a call is for.
+struct ObjectTree: Sendable {
+    private let interfaces: [String: ExportedInterface]
+    /// What every object has besides its own interface.
+    static let common = [
+        Stream1.description, StandardInterfaces.introspectable, StandardInterfaces.properties,
+        StandardInterfaces.peer,
+    ]
+    static let commonForFolders = [StandardInterfaces.introspectable, StandardInterfaces.peer]
+
+    init(_ interfaces: [ExportedInterface]) {
+        self.interfaces = Dictionary(interfaces.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    func interface(at path: String) -> ExportedInterface? { interfaces[path] }
+    /// Whether there is an object, or one below.
+    func exists(_ path: String) -> Bool { interfaces[path] != nil || path == "/" || !children(of: path).isEmpty }
+
+    /// The next parts of the paths below.
+    func children(of path: String) -> [String] {
+        let prefix = path == "/" ? "/" : path + "/"
+        let parts = interfaces.keys.filter { $0.hasPrefix(prefix) }.compactMap { other in
+            other.dropFirst(prefix.count).split(separator: "/").first.map(String.init)
+        }
+        return Set(parts).sorted()
+    }
+    func introspection(of path: String) -> String {
+        var shown = Self.commonForFolders
+        if let interface = interfaces[path] { shown = [interface.description] + Self.common }
+        return IntrospectionXML.render(shown, children: children(of: path))
+    }
+}

@@ -1,0 +1,24 @@
+/// An event that was committed, and is to leave.
+package struct CommittedEvent: Sendable {
+    /// Its number among the interface's events.
+    package let event: Int
+    package let sequence: UInt64
+    /// A signal's whole body: the fields, then the stamp.
+    package let body: [UInt8]
+    /// How many of the body's bytes are the fields; padding and stamp follow.
+    package let fieldsLength: Int
+
+    /// - Parameter body: with its stamp.
+    package init(event: Int, sequence: UInt64, body: EventBody) {
+        (self.event, self.sequence) = (event, sequence)
+        (self.body, fieldsLength) = (body.bytes, body.fieldsLength)
+    }
+}
+
+/// Where the committed events of one interface leave.
+package protocol CommittedEventSink: AnyObject, Sendable {
+    /// Sends events, in the order of their sequences. By the committing thread alone.
+    func emit(_ events: [CommittedEvent])
+    /// Tells that of these names everything up to these sequences was removed.
+    func pruned(_ last: [String: UInt64])
+}

@@ -1,0 +1,38 @@
+/// A durable log of events, for `EventService(journal:)`: `EventJournal` of RelayJournal is one.
+public protocol EventLog: AnyObject, Sendable {
+    /// The service's way in.
+    var access: EventLogAccess { get }
+}
+
+/// What a service needs of its log, and nobody else.
+public struct EventLogAccess: Sendable {
+    package let storage: any EventLogStorage
+    package init(_ storage: any EventLogStorage) { self.storage = storage }
+}
+
+/// A log, as a service uses it.
+///
+/// Invariant: events leave (`CommittedEventSink.emit`) after their transaction was committed, on the thread that committed it and before
+/// another commits, in the order of their sequences, and before whoever published them goes on.
+package protocol EventLogStorage: AnyObject, Sendable {
+    /// Takes a service's durable interfaces in, and begins a run of each. Before anything is published; once.
+    ///
+    /// Returns where each stands, in the same order. Throws `Conflict` when a service has it already, and what storage throws.
+    func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LogSnapshot]
+
+    /// Commits events in one transaction of their own; returns when they are durable and were emitted.
+    ///
+    /// Throws `StorageFull` or `Unavailable` when nothing was done, `OutcomeUnknown` when that cannot be known.
+    func commit(_ events: [EncodedEvent]) async throws
+    /// The same, for one.
+    func commit(_ event: EncodedEvent) async throws
+
+    /// Reads a page; calls back once, on a thread of the log's. Does not hold up commits.
+    func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void)
+
+    /// How much is kept of an interface, for people: `events`, `bytes` and so on. From any thread.
+    func figures(of interface: String) async throws -> [(name: String, value: UInt64)]
+
+    /// Calls back when the log has failed for good: at once, if that was before.
+    func onFailure(_ body: @escaping @Sendable (RelayError) -> Void)
+}

@@ -1,0 +1,68 @@
+/// Which events of an interface to read.
+package struct LogRequest: Sendable {
+    package let interface: String
+    /// nil: all.
+    package let names: Set<String>?
+    /// Those above it.
+    package let after: UInt64
+    /// At most so many; at least 1.
+    package let limit: Int
+    /// At most so many bytes of names, signatures and bodies together, unless the first event alone has more.
+    package let byteLimit: Int
+
+    package init(interface: String, names: Set<String>?, after: UInt64, limit: Int, byteLimit: Int) {
+        (self.interface, self.names, self.after) = (interface, names, after)
+        (self.limit, self.byteLimit) = (limit, byteLimit)
+    }
+}
+
+/// Where an interface stands in the log when a run of it begins.
+package struct LogSnapshot: Sendable {
+    package typealias Run = StreamRun
+    /// The last sequence that was committed.
+    package let head: UInt64
+    /// The last sequence of each name.
+    package let last: [String: UInt64]
+    /// The highest sequence of each name that was removed.
+    package let pruned: [String: UInt64]
+    /// All runs that the log knows, from the oldest to the one that begins.
+    package let runs: [Run]
+    /// Every schema that a row may have, by its number. Of several with one event name the highest is the present one.
+    package let schemas: [UInt32: EventSchema]
+
+    package init(
+        head: UInt64, last: [String: UInt64], pruned: [String: UInt64], runs: [Run], schemas: [UInt32: EventSchema]
+    ) {
+        (self.head, self.last, self.pruned, self.runs, self.schemas) = (head, last, pruned, runs, schemas)
+    }
+}
+
+/// A durable interface, as its service gives it to the log.
+package struct LoggedInterface: Sendable {
+    package let name: String
+    /// The number of the run that begins.
+    package let epoch: UInt64
+    package let retention: Retention
+    /// Its events, in the order of their numbers, as this version of the service has them.
+    package let events: [EventSchema]
+    package let stream: any CommittedEventSink
+
+    package init(
+        name: String, epoch: UInt64, retention: Retention, events: [EventSchema], stream: any CommittedEventSink
+    ) {
+        (self.name, self.epoch, self.retention, self.events, self.stream) = (name, epoch, retention, events, stream)
+    }
+}
+
+/// What an exported durable interface has of its service's log.
+struct ExportedLog: Sendable {
+    let storage: any EventLogStorage
+    /// How the bodies of its rows are laid out, by schema number.
+    let signatures: [UInt32: Signature]
+
+    /// Throws for a schema that D-Bus cannot carry, which no service can have put there.
+    init(_ storage: any EventLogStorage, _ schemas: [UInt32: EventSchema]) throws {
+        self.storage = storage
+        signatures = try schemas.mapValues { try Stream1.bodySignature($0.fields) }
+    }
+}

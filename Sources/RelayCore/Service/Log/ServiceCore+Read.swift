@@ -1,0 +1,148 @@
+import Synchronization
+
+/// `Read`: pages of what the log keeps; and `Replay`, which writes them into a socket of the peer's.
+extension ServiceCore {
+    /// Bytes of names, signatures and bodies in a page.
+    private static let pageLength = 256 << 10
+    /// What is written into a socket: what is sure to have room there.
+    private static let longestWritten = 320 << 10
+    /// A message's limit, less room for its header.
+    private static let longestAnswer = WireLimits.defaultMessageLength - 1_024
+
+    func openReplay(_ call: IncomingCall, _ connection: BusConnection) {
+        guard call.wantsReply else { return }
+        credentials(of: call.sender, bytes: 0, connection) { [weak self] result in
+            guard let self else { return }
+            do throws(RelayError) {
+                let credentials = try result.get()
+                guard let descriptor = call.descriptors.first else {
+                    throw RelayError(.invalidArgument, "OpenReplay came without its socket")
+                }
+                let socket = try ReplaySocket(descriptor)
+                // Unknown: it has left, and will not be seen to leave again.
+                guard let user = credentials.userID else {
+                    throw RelayError(.unavailable, "OpenReplay is for peers whose user the bus tells")
+                }
+                if let full = state.onLoop.replays.add(socket, of: call.sender, user: user) {
+                    throw RelayError(.limitsExceeded, full)
+                }
+                reply(to: call, connection)
+            } catch {
+                refuse(call, error.code, error.message, connection)
+            }
+        }
+    }
+    func replay(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+        guard let socket = state.onLoop.replays.socket(of: call.sender) else {
+            let text = "there is no socket for a replay, or it was full: OpenReplay comes first"
+            return fail(call, ErrorNames.name(for: .conflict), text, connection)
+        }
+        read(call, interface, connection, into: socket)
+    }
+    func read(
+        _ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection,
+        into socket: ReplaySocket? = nil
+    ) {
+        guard call.wantsReply else { return }
+        guard let log = interface.log else {
+            let text = "\(interface.name) is volatile: nothing of it can be read again"
+            return fail(call, ErrorNames.name(for: .notFound), text, connection)
+        }
+        let request = call.body.withUnsafeBytes { body in
+            var reader = WireReader(body)
+            return try? Stream1.readRead(&reader)
+        }
+        guard let request, 1...Stream1.maximumNames ~= request.names.count else {
+            let text = "Read takes 1 to \(Stream1.maximumNames) names; '\(Stream1.allNames)' stands for all"
+            return fail(call, ErrorNames.invalidArgs, text, connection)
+        }
+        if let name = interface.unknown(request.names) {
+            let text = "\(interface.name) has no event '\(name)'"
+            return fail(call, ErrorNames.name(for: .notFound), text, connection)
+        }
+        let wanted = LogRequest(
+            interface: interface.name, names: request.names.contains(Stream1.allNames) ? nil : Set(request.names),
+            after: request.after, limit: request.limit == 0 ? Int(Int32.max) : Int(request.limit),
+            byteLimit: Self.pageLength)
+        // Here, before the bus is asked whose the peer is: its departure comes behind this.
+        let first = limits.withLock { $0.begin(call.sender, token: request.token) }
+        guard isAdmitted(first, call, connection) else { return }
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+            guard let self else { return }
+            let credentials: PeerCredentials
+            do throws(RelayError) {
+                credentials = try result.get()
+            } catch {
+                limits.withLock { $0.withdraw(call.sender) }
+                return refuse(call, error.code, error.message, connection)
+            }
+            let second = limits.withLock {
+                $0.reserve(call.sender, user: credentials.userID, bytes: Self.pageLength)
+            }
+            guard isAdmitted(second, call, connection) else { return }
+            log.storage.read(wanted) { [weak self] result in
+                // On a thread of the log's: the loop's has others to serve.
+                self?.answer(call, interface, log, result, connection, socket)
+            }
+        }
+    }
+    /// Answers if not; or does not even that.
+    private func isAdmitted(_ verdict: ReadLimits.Verdict, _ call: IncomingCall, _ connection: BusConnection) -> Bool {
+        if case .refused(let reason) = verdict {
+            refuse(call, .limitsExceeded, reason, connection)
+        }
+        return verdict == .admitted
+    }
+    private func answer(
+        _ call: IncomingCall, _ interface: ExportedInterface, _ log: ExportedLog, _ result: Result<LogPage, RelayError>,
+        _ connection: BusConnection, _ socket: ReplaySocket?
+    ) {
+        do throws(RelayError) {
+            let page = try result.get()
+            let token = UInt64.random(in: 1...UInt64.max)
+            var body = WireWriter(capacity: Self.pageLength * 2)
+            try Stream1.write(page, token: token, signatures: log.signatures, into: &body)
+            // A row that is larger than any event: put there by hand. Refused here, as a number that is not sent cannot be proved.
+            let count = body.count
+            if count > Self.longestAnswer {
+                throw RelayError(.tooLarge, "a page of \(count) bytes, up to \(page.through)")
+            }
+            if socket != nil, count > Self.longestWritten {
+                limits.withLock { $0.withdraw(call.sender) }
+                let text = "a page of \(count) bytes, with a large event: use Read"
+                return loop.execute { [self] in fail(call, ErrorNames.name(for: .tooLarge), text, connection) }
+            }
+            // All before it leaves: the peer may give the number back, and attach with what it read, as soon as it has it.
+            let verdict = limits.withLock { $0.answer(call.sender, bytes: count, token: token) }
+            guard isAdmitted(verdict, call, connection) else { return }
+            // Not what lies beyond all events, as it can when `after` does.
+            interface.stream.handOut(through: min(page.through, page.head))
+            guard let socket else { return deliver(call, Stream1.pageSignature, body.bytes, connection) }
+            if body.withUnsafeBytes({ socket.write($0) }) {
+                var numbers = WireWriter()
+                numbers.uint32(UInt32(count))
+                numbers.uint64(token)
+                return deliver(call, Stream1.replaySignature, numbers.bytes, connection)
+            }
+            limits.withLock { $0.withdraw(call.sender) }
+            loop.execute { [self] in
+                state.onLoop.replays.remove(socket, of: call.sender)
+                let text = "the socket for the replay has no room: use Read, or give another one"
+                fail(call, ErrorNames.name(for: .conflict), text, connection)
+            }
+        } catch {
+            limits.withLock { $0.withdraw(call.sender) }
+            fail(
+                call, ErrorNames.name(for: error.code), "the journal could not be read for \(interface.name)",
+                connection)
+        }
+    }
+    /// Answers, which `ReadLimits` has counted. On the loop's thread: this one yields to all others, and must not be what they wait for with the connection in its hands.
+    private func deliver(_ call: IncomingCall, _ signature: String, _ body: [UInt8], _ connection: BusConnection) {
+        loop.execute {
+            // Always one: the text is ours.
+            guard let signature = try? Signature(signature) else { return }
+            connection.reply(to: call, signature, body: body)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/// A stream's ring, for use under the stream's lock.
+struct ExportedRing: Sendable {
+    let writer: RingWriter
+    /// Who has opened it.
+    var readers: [String: WaitPage] = [:]
+    /// The same, for who publishes: without the two atomic counts that each copy of a reference costs.
+    private let reference: Unmanaged<RingWriter>
+
+    init(_ writer: RingWriter) { (self.writer, reference) = (writer, .passUnretained(writer)) }
+
+    /// Returns the writer if somebody sleeps, to be woken when the lock is free, or before a signal.
+    @inline(__always)
+    func put(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> RingWriter? {
+        // Kept by `writer`. Neither number, size nor sequence can be refused: they are the stream's.
+        reference._withUnsafeGuaranteedRef { $0.putExclusively(record, payload) } ? writer : nil
+    }
+}
+
+/// What an interface's ring is made from, when the first peer asks for it.
+struct RingPlan: Sendable {
+    /// As in the ring's list, in the order of the events' numbers.
+    let events: [RingEvent]
+    let capacity: Int
+    /// The interface's number in its service.
+    let ringIndex: Int
+    /// An event that does not fit is refused before it is published: it could not be read anywhere else.
+    let refusesLarge: Bool
+
+    static let smallestCapacity = 64 << 10
+
+    /// Nil for a capacity of 0.
+    ///
+    /// - Parameter isVolatile: of a durable interface the ring has the wire encoding of every event: what was committed is that.
+    /// Throws `InvalidArgument` for any other capacity that no ring can have, and for events that no such ring can hold.
+    init?<I: EventInterface>(_ interface: I.Type, isVolatile: Bool, ringIndex: Int) throws {
+        if I.ringCapacity == 0 { return nil }
+        guard RingLayout.isCapacity(UInt64(clamping: I.ringCapacity), page: Self.smallestCapacity) else {
+            throw RelayError(
+                .invalidArgument,
+                "\(I.name): a ringCapacity of \(I.ringCapacity); take a power of two from \(Self.smallestCapacity) to "
+                    + "\(RingLayout.maximumCapacity), or 0 for no ring")
+        }
+        (capacity, self.ringIndex, refusesLarge) = (I.ringCapacity, ringIndex, isVolatile)
+        var events: [RingEvent] = []
+        for type in I.contract.events {
+            let event = try RingEvent(type)
+            if let size = event.rawSize, size > RingLayout.maximumPayload(capacity), isVolatile {
+                throw RelayError(
+                    .invalidArgument,
+                    "\(I.name).\(event.name) has \(size) bytes, over a quarter of the ringCapacity of \(capacity)")
+            }
+            events.append(isVolatile ? event : RingEvent(name: event.name))
+        }
+        self.events = events
+        // Its list's length.
+        _ = try RingHeader(epoch: 1, base: 0, capacity: capacity, events: events)
+    }
+    /// The largest payload that may be published.
+    var largestPayload: Int { refusesLarge ? RingLayout.maximumPayload(capacity) : .max }
+}
+
+/// The wait pages of a service's peers, as a value: one each, a bounded number of each user's, and of all together.
+struct WaitPages {
+    static let perUser = 64
+    /// Each takes a descriptor and two pages of memory.
+    static let together = 256
+
+    private struct Entry {
+        let page: WaitPage
+        let user: UInt32
+    }
+    private var entries: [String: Entry] = [:]
+    private var countByUser: [UInt32: Int] = [:]
+    private var lastSlot = -1
+
+    var count: Int { entries.count }
+    func page(of peer: String) -> WaitPage? { entries[peer]?.page }
+
+    /// The peer's page, made when it asks for the first time.
+    ///
+    /// Throws `LimitsExceeded` when there are too many, `Unavailable` when there is no memory.
+    mutating func page(of peer: String, user: UInt32) throws(RelayError) -> WaitPage {
+        if let page = page(of: peer) { return page }
+        let ofUser = countByUser[user, default: 0]
+        guard ofUser < Self.perUser, count < Self.together else {
+            throw RelayError(
+                .limitsExceeded,
+                "the peers of user \(user) have \(ofUser) wait pages of \(Self.perUser), all together \(count) of "
+                    + "\(Self.together)")
+        }
+        let page = try WaitPage(slot: lastSlot + 1)
+        lastSlot += 1
+        entries[peer] = Entry(page: page, user: user)
+        countByUser[user] = ofUser + 1
+        return page
+    }
+    /// The page that a peer leaves behind, if it had one.
+    mutating func depart(_ peer: String) -> WaitPage? {
+        guard let entry = entries.removeValue(forKey: peer) else { return nil }
+        let left = countByUser[entry.user, default: 1] - 1
+        countByUser[entry.user] = left == 0 ? nil : left
+        return entry.page
+    }
+}

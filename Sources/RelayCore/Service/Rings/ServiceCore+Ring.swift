@@ -1,0 +1,87 @@
+/// `OpenRing`: who may read the shared memory gets it.
+extension ServiceCore {
+    struct RingRequest {
+        let call: IncomingCall
+        let interface: ExportedInterface
+        let user: UInt32
+    }
+    /// How often it is looked whether answers were read, while somebody waits for that.
+    private static let look = Duration.milliseconds(2)
+
+    func openRing(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+        guard call.wantsReply else { return }
+        guard interface.stream.ring != nil, connection.canPassDescriptors else {
+            let text = "\(interface.name) has no ring, or this bus passes no descriptors: its events come as signals"
+            return fail(call, ErrorNames.name(for: .notFound), text, connection)
+        }
+        // Whose the page is counts, whoever may have one.
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+            guard let self else { return }
+            let credentials: PeerCredentials
+            do throws(RelayError) {
+                credentials = try result.get()
+            } catch {
+                return refuse(call, error.code, error.message, connection)
+            }
+            // Unknown: it has left, and will not be seen to leave again.
+            guard let user = credentials.userID else {
+                let text = "OpenRing is for peers whose user the bus tells"
+                return fail(call, ErrorNames.name(for: .notPermitted), text, connection)
+            }
+            let request = RingRequest(call: call, interface: interface, user: user)
+            if state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now) {
+                handOut(connection)
+            } else {
+                refuse(call, .limitsExceeded, "too many calls of OpenRing wait: ask again later", connection)
+            }
+        }
+    }
+    /// Answers as many as may be unread.
+    private func handOut(_ connection: BusConnection) {
+        while let request = state.onLoop.handouts.next() { answer(request, connection) }
+        while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
+            refuse(
+                request.call, .limitsExceeded, "too many answers to OpenRing are unread: ask again later", connection)
+        }
+        if state.onLoop.handouts.isIdle || state.onLoop.hasHandoutTimer { return }
+        state.onLoop.hasHandoutTimer = true
+        loop.schedule(after: Self.look) { [weak self] in
+            guard let self else { return }
+            state.onLoop.hasHandoutTimer = false
+            handOut(connection)
+        }
+    }
+    private func answer(_ request: RingRequest, _ connection: BusConnection) {
+        let (call, user) = (request.call, request.user)
+        settlePage(of: call.sender)
+        let wasReading = request.interface.stream.hasReader(call.sender)
+        do throws(RelayError) {
+            let page = try state.onLoop.pages.page(of: call.sender, user: user)
+            let ring = try request.interface.stream.openRing(for: call.sender, page, waker)
+            let receipt = try RingReceipt(ring)
+            try connection.reply(to: call, descriptors: [receipt.descriptor, page.descriptor])
+            state.onLoop.handouts.sent(to: call.sender, user: user) { receipt.isTaken }
+        } catch {
+            // It has no ring, and gets signals.
+            if !wasReading { request.interface.stream.closeRing(for: call.sender) }
+            if error.code != .limitsExceeded {
+                let remedy = "it gets signals instead; the service needs memory and descriptors for rings"
+                notices.report(
+                    .ringUnavailable, .warning,
+                    "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)")
+            }
+            refuse(call, error.code, error.message, connection)
+        }
+    }
+    /// A peer that has sealed its page has mapped it, and is woken from now on. Nobody looks at the page before that.
+    func settlePage(of peer: String) {
+        guard let page = state.onLoop.pages.page(of: peer), !page.isSettled, page.settle() else { return }
+        for interface in interfaces { interface.stream.wakeReader(peer) }
+    }
+    /// A peer has left: nobody waits for it, or looks at its page any more.
+    func closeRings(of peer: String) {
+        state.onLoop.handouts.depart(peer)
+        guard state.onLoop.pages.depart(peer) != nil else { return }
+        for interface in interfaces { interface.stream.closeRing(for: peer) }
+    }
+}

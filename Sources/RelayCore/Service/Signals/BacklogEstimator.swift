@@ -1,0 +1,136 @@
+/// How much of what a service has sent is still ahead of the slowest who gets it, as a value.
+///
+/// What the bus holds is known when it has answered; what was sent since the question is counted on top, so that the sum is never
+/// less than what is held. Times are nanoseconds of a monotonic clock.
+struct BacklogEstimator {
+    /// Who knows.
+    enum Source: CaseIterable {
+        /// dbus-daemon tells what it holds of each sender.
+        case sender
+        /// dbus-broker tells how much each user has waiting, whoever sent it.
+        case users
+        /// Nobody: what waits in libdbus is the only sign, and a late one.
+        case queue
+    }
+    struct Marks: Equatable {
+        /// Below, it is little again.
+        var low: Int
+        /// Above, signals pause.
+        var high: Int
+        /// Above, not even a `Head` goes out: they would add up, too, while a subscriber stays stopped for days.
+        var limit: Int
+    }
+    /// What is worth a notice.
+    enum Change: Equatable {
+        /// It has been high for `lasting`, with so many bytes ahead.
+        case lasts(bytes: Int)
+        /// It was reported, and is over.
+        case isOver
+    }
+    private(set) var source = Source.sender
+    private(set) var marks = Self.told
+    /// What was ahead at the last answer, or look.
+    private var held = 0
+    /// Sent since that question.
+    private var sent = 0
+    /// Sent since the question that waits for its answer.
+    private var sentSinceAsked: Int?
+    private(set) var isHigh = false
+    private var highSince: UInt64 = 0
+    private var isLastingReported = false
+    private var askAgainAt: UInt64 = 0
+
+    /// A quarter of what dbus-daemon has built in, at which it stops reading from the sender: 127 MiB. The rest is for what
+    /// others of the sender's messages take.
+    static let told = Marks(low: 8 << 20, high: 32 << 20, limit: 48 << 20)
+    /// What has not even reached the bus.
+    static let queued = Marks(low: 2 << 20, high: 16 << 20, limit: 24 << 20)
+    private static let askEvery = 4 << 20
+    private static let lookEvery = 1 << 20
+    /// What dbus-broker counts for a message beside its bytes: 1,420 in version 33.
+    private static let brokersShare = 1_536
+    private static let soon: UInt64 = 100_000_000
+    private static let later: UInt64 = 1_000_000_000
+    /// For so long after it has become high it is looked at soon.
+    private static let lasting: UInt64 = 10_000_000_000
+
+    private var ahead: Int { held + sent }
+    private mutating func count(_ bytes: Int) {
+        sent += bytes
+        sentSinceAsked? += bytes
+    }
+    private func cost(_ bytes: Int, _ messages: Int) -> Int {
+        bytes + (source == .users ? messages * Self.brokersShare : 0)
+    }
+
+    // MARK: Sending
+
+    /// Whether signals may be sent, of so many bytes altogether; counts them if so. If not, it is high, until it is low.
+    mutating func admits(_ bytes: Int, messages: Int, now: @autoclosure () -> UInt64) -> Bool {
+        let cost = cost(bytes, messages)
+        if !isHigh && ahead + cost > marks.high { (isHigh, highSince) = (true, now()) }
+        if !isHigh { count(cost) }
+        return !isHigh
+    }
+    /// Whether a `Head` may be sent; counts it if so.
+    mutating func admitsHead(_ bytes: Int, messages: Int) -> Bool {
+        let cost = cost(bytes, messages)
+        if ahead + cost > marks.limit { return false }
+        count(cost)
+        return true
+    }
+    /// How long to wait for the next look.
+    func pace(_ now: UInt64) -> Duration {
+        .nanoseconds(isHigh && now > highSince + Self.lasting ? Self.later : Self.soon)
+    }
+
+    /// What has changed since the last call that is worth a notice: each once.
+    mutating func takeChange(_ now: UInt64) -> Change? {
+        if isHigh && !isLastingReported && now >= highSince + Self.lasting {
+            isLastingReported = true
+            return .lasts(bytes: ahead)
+        }
+        if isHigh || !isLastingReported { return nil }
+        isLastingReported = false
+        return .isOver
+    }
+
+    // MARK: Asking
+
+    /// Whether enough was sent to look at the queue, or to ask the bus.
+    var isDue: Bool {
+        source == .queue ? isHigh || sent > Self.lookEvery : sentSinceAsked == nil && sent > Self.askEvery
+    }
+    /// Whether it is high, and time to ask again.
+    func isDue(at now: UInt64) -> Bool { isHigh && (source == .queue || sentSinceAsked == nil && now >= askAgainAt) }
+    mutating func asked() { sentSinceAsked = 0 }
+    /// The bus held so much when it came to the question.
+    ///
+    /// - Parameter room: how much it would hold at the most, if it tells.
+    mutating func answered(_ bytes: Int, room: Int? = nil, now: UInt64) {
+        if let room {
+            let part = room / 8
+            marks = Marks(
+                low: min(Self.told.low, part / 4), high: min(Self.told.high, part),
+                limit: min(Self.told.limit, part + part / 2))
+        }
+        (held, sent, sentSinceAsked) = (bytes, sentSinceAsked ?? 0, nil)
+        // A little before the next tick, which should find it due.
+        askAgainAt = now + (now > highSince + Self.lasting ? Self.later : Self.soon) / 10 * 9
+        settle()
+    }
+    /// The bus did not answer in time: nothing is known that was not before.
+    mutating func unanswered() { sentSinceAsked = nil }
+    /// The bus does not tell, or not this one: somebody else is asked from now on.
+    mutating func refused() {
+        sentSinceAsked = nil
+        source = source == .sender ? .users : .queue
+        if source == .queue { marks = Self.queued }
+    }
+    /// So much waits in libdbus.
+    mutating func looked(_ bytes: Int) {
+        (held, sent) = (bytes, 0)
+        settle()
+    }
+    private mutating func settle() { if ahead < marks.low { isHigh = false } }
+}

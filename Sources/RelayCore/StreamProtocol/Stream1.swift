@@ -1,0 +1,171 @@
+/// `org.eventrelay.Stream1`: the messages with which relay and service keep a stream whole. See docs/PROTOCOL.md.
+package enum Stream1 {
+    package static let name = "org.eventrelay.Stream1"
+
+    /// The object that carries an interface: its name with slashes.
+    package static func path(of interface: String) -> String {
+        "/" + interface.split(separator: ".").joined(separator: "/")
+    }
+
+    package static let description = InterfaceDescription(
+        name,
+        methods: [
+            .init(
+                "Attach",
+                in: [.init("epoch", "t"), .init("after", "t"), .init("names", "as"), .init("options", "a{sv}")],
+                out: [
+                    .init("epoch", "t"), .init("from", "t"), .init("oldest", "t"), .init("head", "t"),
+                    .init("last", "a{st}"), .init("details", "a{sv}"),
+                ]),
+            .init(
+                "Read",
+                in: [.init("names", "as"), .init("after", "t"), .init("limit", "u"), .init("token", "t")],
+                out: [
+                    .init("epoch", "t"), .init("events", "a(suv)"), .init("oldest", "t"), .init("through", "t"),
+                    .init("head", "t"), .init("token", "t"),
+                ]),
+            .init("OpenReplay", in: [.init("socket", "h")]),
+            .init(
+                "Replay",
+                in: [.init("names", "as"), .init("after", "t"), .init("limit", "u"), .init("token", "t")],
+                out: [.init("bytes", "u"), .init("token", "t")]),
+            .init("OpenRing", out: [.init("ring", "h"), .init("waitPage", "h")]),
+            .init("CloseRing"),
+            .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
+            .init("Status", out: [.init("status", "a{sv}")]),
+        ],
+        signals: [
+            .init("Head", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
+            .init("End", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
+        ],
+        properties: [
+            .init(.init("Epoch", "t"), emits: .constant),
+            .init(.init("Durability", "s"), emits: .constant),
+            .init(.init("Sequence", "t"), emits: .never),
+        ])
+
+    package static let attachSignature = "ttasa{sv}"
+    package static let attachmentSignature = "tttta{st}a{sv}"
+    package static let readSignature = "astut"
+    package static let pageSignature = "ta(suv)tttt"
+    package static let openRingSignature = "hh"
+    package static let openReplaySignature = "h"
+    /// How many file descriptors are taken from a call. All others are closed with its message: calls wait in queues, and a
+    /// process has few descriptors.
+    package static func descriptorLimit(interface: String?, _ member: String, _ signature: String) -> Int {
+        (interface ?? name) == name && member == "OpenReplay" && signature == openReplaySignature ? 1 : 0
+    }
+    package static let replaySignature = "ut"
+    package static let statusSignature = "a{sv}"
+    package static let headSignature = "tta{st}"
+    package static let schemasSignature = "a{u(sas)}"
+    /// Stands for every name in `Attach`. No event can have it.
+    package static let allNames = "*"
+    /// More names than an interface can have; past it a request is refused.
+    package static let maximumNames = 4_096
+
+    // MARK: Attach
+
+    package static func write(_ request: AttachRequest, into writer: inout WireWriter) throws(RelayError) {
+        writer.uint64(request.epoch)
+        writer.uint64(request.after)
+        try write(request.names, into: &writer)
+        try writer.value(request.options.value, as: AttachOptions.type)
+    }
+    package static func readAttach(_ reader: inout WireReader) throws(WireFault) -> AttachRequest {
+        AttachRequest(
+            epoch: try reader.uint64(), after: try reader.uint64(), names: try readNames(&reader),
+            options: AttachOptions(try reader.value(AttachOptions.type)))
+    }
+    package static func write(_ attachment: Attachment, into writer: inout WireWriter) throws(RelayError) {
+        for number in [attachment.epoch, attachment.from, attachment.oldest, attachment.head] { writer.uint64(number) }
+        try write(attachment.last, into: &writer)
+        try writer.value(attachment.details.value, as: AttachOptions.type)
+    }
+    package static func readAttachment(_ reader: inout WireReader) throws(WireFault) -> Attachment {
+        Attachment(
+            epoch: try reader.uint64(), from: try reader.uint64(), oldest: try reader.uint64(),
+            head: try reader.uint64(), last: try readLast(&reader),
+            details: AttachOptions(try reader.value(AttachOptions.type)))
+    }
+
+    // MARK: Head and End
+
+    package static func write(_ head: StreamHead, into writer: inout WireWriter) throws(RelayError) {
+        writer.uint64(head.epoch)
+        writer.uint64(head.sequence)
+        try write(head.last, into: &writer)
+    }
+    package static func readHead(_ reader: inout WireReader) throws(WireFault) -> StreamHead {
+        StreamHead(epoch: try reader.uint64(), sequence: try reader.uint64(), last: try readLast(&reader))
+    }
+
+    // MARK: Schemas
+
+    package static func write(_ schemas: [UInt32: EventSchema], into writer: inout WireWriter) throws(RelayError) {
+        let entries = writer.beginArray(elementAlignment: 8)
+        for (number, schema) in schemas.sorted(by: { $0.key < $1.key }) {
+            writer.align(8)
+            writer.uint32(number)
+            writer.align(8)
+            try writer.string(schema.event)
+            try write(schema.fields.map(\.description), into: &writer)
+        }
+        try writer.endArray(entries)
+    }
+    /// Throws `SchemaMismatch` when a field's description cannot be read.
+    package static func readSchemas(_ reader: inout WireReader) throws -> [UInt32: EventSchema] {
+        var schemas: [UInt32: EventSchema] = [:]
+        let end = try reader.beginArray(elementAlignment: 8)
+        let start = reader.position
+        while reader.position < end {
+            try reader.align(8)
+            let number = try reader.uint32()
+            try reader.align(8)
+            let event = try reader.string()
+            let fields = try readNames(&reader).map { description throws(RelayError) in
+                try WireField(parsing: description)
+            }
+            schemas[number] = EventSchema(event: event, fields: fields)
+        }
+        try reader.endArray(end, elements: start)
+        return schemas
+    }
+
+    // MARK: Parts
+
+    static func write(_ names: [String], into writer: inout WireWriter) throws(RelayError) {
+        let array = writer.beginArray(elementAlignment: 4)
+        for name in names { try writer.string(name) }
+        try writer.endArray(array)
+    }
+    static func readNames(_ reader: inout WireReader) throws(WireFault) -> [String] {
+        var names: [String] = []
+        let end = try reader.beginArray(elementAlignment: 4)
+        let start = reader.position
+        while reader.position < end { names.append(try reader.string()) }
+        try reader.endArray(end, elements: start)
+        return names
+    }
+    private static func write(_ last: [String: UInt64], into writer: inout WireWriter) throws(RelayError) {
+        let array = writer.beginArray(elementAlignment: 8)
+        for (name, sequence) in last.sorted(by: { $0.key < $1.key }) {
+            writer.align(8)
+            try writer.string(name)
+            writer.uint64(sequence)
+        }
+        try writer.endArray(array)
+    }
+    private static func readLast(_ reader: inout WireReader) throws(WireFault) -> [String: UInt64] {
+        var last: [String: UInt64] = [:]
+        let end = try reader.beginArray(elementAlignment: 8)
+        let start = reader.position
+        while reader.position < end {
+            try reader.align(8)
+            let name = try reader.string()
+            last[name] = try reader.uint64()
+        }
+        try reader.endArray(end, elements: start)
+        return last
+    }
+}

@@ -1,0 +1,107 @@
+/// Derives the shape of a type by running its `init(from:)` against a decoder that has no data: every read is written down
+/// and answered with a sample.
+final class SchemaProbe {
+    static let nestedOptional = "an optional of an optional; D-Bus cannot tell nil from an empty value: flatten it"
+
+    let root: String
+    private var inProgress: [ObjectIdentifier] = []
+    private var known: [ObjectIdentifier: (WireType, any Decodable)] = [:]
+
+    init(root: String) { self.root = root }
+
+    func refusal(_ path: [String], _ reason: String) -> SchemaRefusal {
+        SchemaRefusal(type: root, field: Self.text(path), reason: reason)
+    }
+    private static func text(_ path: [String]) -> String {
+        path.reduce(into: "") { text, part in
+            let isSuffix = part.hasPrefix("[") || part.hasPrefix("{") || part.hasPrefix("?")
+            text += text.isEmpty || isSuffix ? part : "." + part
+        }
+    }
+
+    func shape<T: Decodable>(of type: T.Type, at path: [String]) throws(SchemaRefusal) -> (WireType, T) {
+        let id = ObjectIdentifier(type)
+        if let (wire, sample) = known[id] { return (wire, sample as! T) }
+        if inProgress.contains(id) { throw refusal(path, "\(type) contains itself; D-Bus has no recursive types") }
+        inProgress.append(id)
+        defer { inProgress.removeLast() }
+        let result = try newShape(of: type, at: path)
+        if result.0.isTooDeep {
+            throw refusal(path, "nested deeper than D-Bus allows (\(WireLimits.depthOfOneKind) of one kind)")
+        }
+        known[id] = result
+        return result
+    }
+
+    private func newShape<T: Decodable>(of type: T.Type, at path: [String]) throws(SchemaRefusal) -> (WireType, T) {
+        if let primitive = type as? any WirePrimitive.Type { return (primitive.wireType, primitive.sample(0) as! T) }
+        if let special = type as? any WireGenericType.Type {
+            let (wire, sample) = try special.shape(self, at: path)
+            return (wire, sample as! T)
+        }
+        if let cases = type as? any (RawRepresentable & CaseIterable).Type {
+            return try caseShape(cases, type, at: path)
+        }
+        return try probedShape(of: type, at: path)
+    }
+
+    private func caseShape<R: RawRepresentable & CaseIterable, T: Decodable>(
+        _ cases: R.Type, _ type: T.Type, at path: [String]
+    )
+        throws(SchemaRefusal) -> (WireType, T)
+    {
+        guard let first = cases.allCases.first else { throw refusal(path, "\(type) has no cases") }
+        guard let raw = R.RawValue.self as? any WirePrimitive.Type else {
+            throw refusal(
+                path, "\(type) has a raw value of type \(R.RawValue.self); D-Bus can carry integers and strings")
+        }
+        for value in cases.allCases { try RoundTrip.check(value as! T, as: raw.wireType, self, at: path) }
+        return (raw.wireType, first as! T)
+    }
+
+    /// Several rounds with other samples, for types that accept only some values (a UUID, a range, a port number).
+    private func probedShape<T: Decodable>(of type: T.Type, at path: [String]) throws(SchemaRefusal) -> (WireType, T) {
+        var lastError: (any Error)?
+        for round in 0..<Samples.rounds {
+            let run = ProbeDecoder(probe: self, path: path, round: round)
+            do {
+                let value = try type.init(from: run)
+                let wire = try run.wireType(of: type)
+                try RoundTrip.check(value, as: wire, self, at: path)
+                return (wire, value)
+            } catch let refusal as SchemaRefusal {
+                throw refusal
+            } catch {
+                if run.readsAllKeys {
+                    throw refusal(
+                        path,
+                        advice(
+                            type,
+                            "it is an enum with payloads or without raw values, or has keys that only its data know"))
+                }
+                if let example = (type as? any WireExample.Type)?.wireExample as? T {
+                    let wire = try run.wireType(of: type)
+                    try RoundTrip.check(example, as: wire, self, at: path)
+                    return (wire, example)
+                }
+                lastError = error
+            }
+        }
+        if type is any RawRepresentable.Type {
+            throw refusal(path, advice(type, "its cases are unknown; make \(type) CaseIterable"))
+        }
+        throw refusal(path, "\(type) accepts no sample value (\(reason(lastError))); make it a WireExample")
+    }
+    func hugeRefusal<T>(_ type: T.Type, _ path: [String]) -> SchemaRefusal {
+        refusal(path, "\(type) has no D-Bus form; the widest integers are Int64 and UInt64")
+    }
+    private func advice<T>(_ type: T.Type, _ text: String) -> String { "\(type) has no D-Bus form: \(text)" }
+    private func reason(_ error: (any Error)?) -> String {
+        switch error as? DecodingError {
+        case .dataCorrupted(let context)?, .typeMismatch(_, let context)?, .valueNotFound(_, let context)?,
+            .keyNotFound(_, let context)?:
+            context.debugDescription
+        default: error.map { "\($0)" } ?? "no reason given"
+        }
+    }
+}

@@ -1,0 +1,126 @@
+/// The fields of a type and their signature, derived from its `Codable` conformance.
+public struct WireSchema: Hashable, Sendable {
+    /// In the order in which they travel.
+    public let fields: [WireField]
+    /// The fields' types one after the other, as in a message's body.
+    public var signature: String { fields.map(\.type.signature).joined() }
+
+    /// The arguments that every event's signal ends with.
+    package static let stampSignature = "ttt"
+    /// Of the stamp that follows the fields in an event's body, in bytes.
+    static let stampSize = 24
+    package static let stampNames = ["sequence", "previous", "publishedAt"]
+
+    /// Derives the schema of any codable type; one that is no structure has a single field `value`.
+    ///
+    /// Throws `.unsupportedType` with type, field and reason for what D-Bus cannot carry.
+    public init<T: Codable>(of type: T.Type, allowsNoFields: Bool = false) throws {
+        (self, _) = try Self.derived(from: type, allowsNoFields: allowsNoFields)
+    }
+    /// Derives an event's schema, and checks what only events must meet. Throws `.unsupportedType`.
+    public init<E: DomainEvent>(event type: E.Type) throws {
+        guard BusNames.isMember(type.name) else {
+            throw Self.refusal(type, "'\(type.name)' is not a D-Bus name; give the type a static name")
+        }
+        try self.init(of: type, allowsNoFields: true)  // The stamp makes its signal's arguments.
+        for field in fields where Self.stampNames.contains(field.name) {
+            throw Self.refusal(type, field: field.name, "the name is that of an argument which every signal ends with")
+        }
+        // The journal hands a signal's arguments out as one structure.
+        if let reason = Self.fault("(\(signature)\(Self.stampSignature))") {
+            throw Self.refusal(type, "its signature with the stamp's, as one structure, is none for D-Bus: \(reason)")
+        }
+        if case .raw = type.ringPayload.kind { try FixedLayout.check(type) }
+    }
+    /// A schema that is known by its fields, as a sender's is. Throws `.invalidArgument` if D-Bus could not carry it.
+    package init(fields: [WireField]) throws(RelayError) {
+        self.fields = fields
+        var names: Set<String> = []
+        for field in fields where !names.insert(field.name).inserted {
+            throw RelayError(.invalidArgument, "two fields named \(BusNames.quoted(field.name))")
+        }
+        _ = try Signature(signature)
+    }
+
+    static func derived<T: Codable>(from type: T.Type, allowsNoFields: Bool) throws -> (Self, isStructure: Bool) {
+        do throws(SchemaRefusal) {
+            let probe = SchemaProbe(root: "\(type)")
+            let (wire, _) = try probe.shape(of: type, at: [])
+            var isStructure = true
+            let fields: [WireField]
+            switch wire {
+            case .structure(let all): fields = all
+            default: (fields, isStructure) = ([WireField(name: "value", type: wire, swiftType: "\(type)")], false)
+            }
+            if fields.isEmpty && !allowsNoFields {
+                throw probe.refusal([], "it has no fields; D-Bus has no empty structure")
+            }
+            let schema = Self(checked: fields)
+            if let reason = fault(schema.signature) {
+                throw probe.refusal([], "its signature is none for D-Bus: \(reason)")
+            }
+            return (schema, isStructure)
+        } catch {
+            throw RelayError(.unsupportedType, "\(error)", cause: error)
+        }
+    }
+    private init(checked fields: [WireField]) { self.fields = fields }
+
+    private static func fault(_ signature: String) -> String? {
+        do throws(RelayError) { _ = try Signature(signature) } catch {
+            return (error.cause as? SignatureFault)?.reason ?? error.message
+        }
+        return nil
+    }
+    private static func refusal<E>(_ type: E.Type, field: String = "", _ reason: String) -> RelayError {
+        let refusal = SchemaRefusal(type: "\(type)", field: field, reason: reason)
+        return RelayError(.unsupportedType, "\(refusal)", cause: refusal)
+    }
+}
+
+/// A named field of an event, command, reply or nested structure.
+public struct WireField: Hashable, Sendable, CustomStringConvertible {
+    /// As in Swift, and as the argument's name on D-Bus.
+    public let name: String
+    /// What travels.
+    public let type: WireType
+    /// For messages to people; empty where only the shape is known. Not compared.
+    public let swiftType: String
+
+    package init(name: String, type: WireType, swiftType: String = "") {
+        (self.name, self.type, self.swiftType) = (name, type, swiftType)
+    }
+    /// Reads a description, which may come from anywhere. Throws `.invalidArgument` with the place and the reason.
+    package init(parsing description: String) throws(RelayError) {
+        var parser = ShapeParser(description)
+        self = try parser.wholeField()
+    }
+    /// `name:shape`.
+    public var description: String { name + ":" + type.shape }
+
+    package var isOptional: Bool { if case .optional = type { true } else { false } }
+
+    public static func == (a: Self, b: Self) -> Bool { a.name == b.name && a.type == b.type }
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(type)
+    }
+}
+
+/// The fields of an event as its publisher has them: what `Schemas` answers, by number.
+package struct EventSchema: Hashable, Sendable {
+    package var event: String
+    package var fields: [WireField]
+    package init(event: String, fields: [WireField]) { (self.event, self.fields) = (event, fields) }
+}
+
+/// Why a type cannot cross processes: found at registration, never at the first publish.
+public struct SchemaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The type that was to be registered.
+    public let type: String
+    /// The way to the field: `shelves[].dimensions{value}.height?`. Empty for the type itself.
+    public let field: String
+    /// What D-Bus cannot carry, and what to do instead.
+    public let reason: String
+    public var description: String { field.isEmpty ? "\(type): \(reason)" : "\(type), field '\(field)': \(reason)" }
+}

@@ -1,0 +1,68 @@
+/// What an interface carries.
+public struct Contract<Interface: EventInterface>: Sendable {
+    package let members: [ContractMember<Interface>]
+
+    package var names: [String] { events.map { $0.name } + commands.map { $0.name } }
+
+    /// Throws `InvalidArgument` when two members have one name, since which of them a message is for could not be told; and for
+    /// more events than a relay keeps apart.
+    package func checkNames() throws(RelayError) {
+        let count = events.count
+        if count > ContractLimits.events {
+            throw RelayError(
+                .invalidArgument,
+                "\(Interface.name) has \(count) events, an interface can have \(ContractLimits.events): divide it into "
+                    + "several interfaces")
+        }
+        var seen: [String: String] = [:]
+        func check(_ name: String, _ kind: String, _ type: Any.Type) throws(RelayError) {
+            let text = "the \(kind) \(String(reflecting: type))"
+            if let other = seen.updateValue(text, forKey: name) {
+                throw RelayError(
+                    .invalidArgument,
+                    "\(Interface.name) has two members named '\(name)', \(other) and \(text): give one a static name")
+            }
+        }
+        for type in events { try check(type.name, "event", type) }
+        for type in commands { try check(type.name, "command", type) }
+    }
+
+    /// The types of the events, in the order of declaration.
+    public var events: [any DomainEvent<Interface>.Type] {
+        members.compactMap { if case .event(let type) = $0.kind { type } else { nil } }
+    }
+    /// The types of the commands, in the order of declaration.
+    public var commands: [any Command<Interface>.Type] {
+        members.compactMap { if case .command(let type) = $0.kind { type } else { nil } }
+    }
+}
+
+/// Lets a contract be a list of types; refuses, at compile time, one that belongs to another interface.
+@resultBuilder public enum ContractBuilder<Interface: EventInterface> {
+    public static func buildExpression<E: DomainEvent<Interface>>(_ type: E.Type) -> ContractMember<Interface> {
+        ContractMember(kind: .event(type))
+    }
+    public static func buildExpression<C: Command<Interface>>(_ type: C.Type) -> ContractMember<Interface> {
+        ContractMember(kind: .command(type))
+    }
+    @available(*, unavailable, message: "this type belongs to another interface, or is no event or command")
+    public static func buildExpression<T>(_ type: T.Type) -> ContractMember<Interface> { fatalError() }
+
+    public static func buildBlock(_ members: ContractMember<Interface>...) -> Contract<Interface> {
+        Contract(members: members)
+    }
+}
+
+/// One line of a contract. Holds what registration needs, made where the type was still concrete.
+public struct ContractMember<Interface: EventInterface>: Sendable {
+    package enum Kind: Sendable {
+        case event(any DomainEvent<Interface>.Type)
+        case command(any Command<Interface>.Type)
+    }
+    package let kind: Kind
+}
+
+package enum ContractLimits {
+    /// How many events an interface can have: each side keeps a table of them.
+    package static let events = 1_024
+}

@@ -1,0 +1,70 @@
+/// An array whose number of elements is part of its type: samples, a histogram, a frame, as a field of a `FixedLayoutEvent`.
+///
+/// In memory, and so in a ring, it is its elements one after the other, and nothing else. Everywhere else, in signals, journals and
+/// JSON, it is an ordinary array: a program that declares `[UInt64]`, or a tool that knows D-Bus alone, reads it. An array of
+/// another length cannot be decoded.
+///
+/// A value lies on the stack of whoever handles it: registration refuses more than 64 KiB.
+public struct FixedArray<let count: Int, Element: FixedLayoutNumber>: BitwiseCopyable, Sendable {
+    /// In place; its `span` and `mutableSpan` are the elements without a copy.
+    public var elements: InlineArray<count, Element>
+
+    @inlinable public init(_ elements: InlineArray<count, Element>) { self.elements = elements }
+    @inlinable public init(repeating element: Element) { elements = InlineArray(repeating: element) }
+    /// Calls `element` with each index, in order.
+    @inlinable public init<Failure: Error>(_ element: (Int) throws(Failure) -> Element) throws(Failure) {
+        elements = try InlineArray(element)
+    }
+    /// Throws `.invalidArgument` for a sequence that has more or fewer elements.
+    public init(copying sequence: some Sequence<Element>) throws(RelayError) {
+        var rest = sequence.makeIterator()
+        self = try Self { index throws(RelayError) in
+            guard let element = rest.next() else { throw Self.mismatch("\(index)") }
+            return element
+        }
+        if rest.next() != nil { throw Self.mismatch("more") }
+    }
+    private static func mismatch(_ found: String) -> RelayError {
+        RelayError(.invalidArgument, "\(found) elements for a \(Self.self), which has \(count)")
+    }
+}
+
+extension FixedArray: RandomAccessCollection, MutableCollection {
+    @inlinable public var startIndex: Int { 0 }
+    @inlinable public var endIndex: Int { count }
+    @inlinable public var count: Int { Self.count }
+    @inlinable public var indices: Range<Int> { 0..<count }
+    /// - Precondition: the index is one of `indices`.
+    public subscript(index: Int) -> Element {
+        @inlinable get { elements[index] }
+        @inlinable set { elements[index] = newValue }
+    }
+}
+
+/// Element by element, as numbers compare: a NaN is equal to none.
+extension FixedArray: Hashable {
+    @inlinable public static func == (a: Self, b: Self) -> Bool { zip(a, b).allSatisfy { $0 == $1 } }
+    @inlinable public func hash(into hasher: inout Hasher) { for element in self { hasher.combine(element) } }
+}
+
+extension FixedArray: CustomStringConvertible {
+    public var description: String { Array(self).description }
+}
+
+/// The numbers that a fixed layout is made of: integers of 8 to 64 bits, `Float` and `Double`.
+///
+/// The conformances are all there can be: registration refuses an array of any other type.
+public protocol FixedLayoutNumber: BitwiseCopyable, Codable, Hashable, Sendable {}
+
+extension Int8: FixedLayoutNumber {}
+extension Int16: FixedLayoutNumber {}
+extension Int32: FixedLayoutNumber {}
+extension Int64: FixedLayoutNumber {}
+extension Int: FixedLayoutNumber {}
+extension UInt8: FixedLayoutNumber {}
+extension UInt16: FixedLayoutNumber {}
+extension UInt32: FixedLayoutNumber {}
+extension UInt64: FixedLayoutNumber {}
+extension UInt: FixedLayoutNumber {}
+extension Float: FixedLayoutNumber {}
+extension Double: FixedLayoutNumber {}

@@ -1,0 +1,43 @@
+/// Who may call, subscribe, or be believed.
+///
+/// There is no negation: a look-up that failed must never permit.
+public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
+    package indirect enum Rule: Hashable, Sendable {
+        case anyone, sameUser, user(String), group(String), securityLabel(String)
+        case all(Rule, Rule), either(Rule, Rule)
+    }
+    package let rule: Rule
+
+    /// Whoever the bus lets through.
+    public static let anyone = Self(rule: .anyone)
+    /// The user that this process runs as.
+    public static let sameUser = Self(rule: .sameUser)
+    /// A user by name.
+    public static func user(_ name: String) -> Self { Self(rule: .user(name)) }
+    /// The members of a group by name, as the bus learnt them when the peer connected.
+    public static func group(_ name: String) -> Self { Self(rule: .group(name)) }
+    /// A process with this label of the Linux security module.
+    public static func securityLabel(_ label: String) -> Self { Self(rule: .securityLabel(label)) }
+    /// Both.
+    public static func && (a: Self, b: Self) -> Self { Self(rule: .all(a.rule, b.rule)) }
+    /// One of the two.
+    public static func || (a: Self, b: Self) -> Self { Self(rule: .either(a.rule, b.rule)) }
+
+    /// Whether there is nothing to look up.
+    package var isAnyone: Bool { rule == .anyone }
+    /// Whether a broadcast on a bus of one user's own tells nobody who may not know.
+    package var admitsSameUser: Bool { rule == .anyone || rule == .sameUser }
+
+    public var description: String { Self.text(rule) }
+    package static func text(_ rule: Rule) -> String {
+        switch rule {
+        case .anyone: "anyone"
+        case .sameUser: "the same user"
+        case .user(let name): "user '\(name)'"
+        case .group(let name): "group '\(name)'"
+        case .securityLabel(let label): "security label '\(label)'"
+        case .all(let a, let b): "(\(text(a)) and \(text(b)))"
+        case .either(let a, let b): "(\(text(a)) or \(text(b)))"
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/// The bounded queue of one subscription, as a value: what overflows becomes a gap in its place.
+///
+/// Holds at most `limit` events, and at most one run of gaps before, between and behind them.
+struct DeliveryQueue {
+    enum Entry { case event(AnyEventBox, Stamp), gaps(CoalescedGaps) }
+    /// What is delivered in one step.
+    enum Item { case event(AnyEventBox, Stamp), gap(Gap) }
+
+    /// What a push did, for those who keep one token for each entry.
+    struct Change {
+        /// A new entry stands at the end.
+        var isAdded = false
+        /// So many entries at the front became the one lost run there.
+        var orphaned = 0
+        /// To be released where no lock is held: its `deinit` may be anybody's code.
+        var dropped: AnyEventBox?
+    }
+
+    private var entries = Deque<Entry>()
+    /// What stood before the oldest entry.
+    private var lost: CoalescedGaps?
+    private var events = 0
+    private let buffer: EventBuffer
+    /// Whether anything more is taken.
+    private(set) var isClosed = false
+    /// Events in gaps so far; a gap that has no count counts as one.
+    private(set) var missed = 0
+
+    init(_ buffer: EventBuffer) { self.buffer = buffer }
+    var isEmpty: Bool { entries.isEmpty && lost == nil }
+    var entryCount: Int { entries.count }
+
+    mutating func push(_ event: AnyEventBox, _ stamp: Stamp) -> Change {
+        if isClosed { return Change() }
+        if events < buffer.limit {
+            entries.append(.event(event, stamp))
+            events += 1
+            return Change(isAdded: true)
+        }
+        note(1)
+        switch buffer.overflow {
+        case .dropOldest:
+            var change = dropOldest()
+            entries.append(.event(event, stamp))
+            events += 1
+            change.isAdded = true
+            return change
+        case .dropNewest, .end:
+            isClosed = buffer.overflow == .end
+            return append(CoalescedGaps(stamp))
+        }
+    }
+    mutating func push(_ gap: Gap) -> Change {
+        if isClosed { return Change() }
+        note(gap)
+        return append(CoalescedGaps(gap))
+    }
+    /// Counts a gap that goes to its subscriber without standing here.
+    mutating func note(_ gap: Gap) { note(gap.count ?? 1) }
+    private mutating func note(_ count: Int) { missed = Gap.sum(missed, count) ?? .max }
+
+    private mutating func append(_ run: CoalescedGaps) -> Change {
+        if entries.isEmpty && lost != nil {
+            lose(run)
+            return Change()
+        }
+        guard case .gaps(var last)? = entries.last else {
+            entries.append(.gaps(run))
+            return Change(isAdded: true)
+        }
+        last.append(run)
+        entries.last = .gaps(last)
+        return Change()
+    }
+    private mutating func dropOldest() -> Change {
+        var change = Change()
+        while let entry = entries.popFirst() {
+            change.orphaned += 1
+            switch entry {
+            case .gaps(let run): lose(run)
+            case .event(let box, let stamp):
+                events -= 1
+                change.dropped = box
+                lose(CoalescedGaps(stamp))
+                guard case .gaps(let next)? = entries.first else { return change }
+                // Now a neighbour.
+                _ = entries.popFirst()
+                change.orphaned += 1
+                lose(next)
+                return change
+            }
+        }
+        return change
+    }
+    private mutating func lose(_ run: CoalescedGaps) { if lost == nil { lost = run } else { lost?.append(run) } }
+
+    /// Takes no more, and keeps what there is.
+    mutating func close() { isClosed = true }
+    /// The run that replaced the oldest entries, if there is one that was not delivered yet.
+    mutating func popLost() -> Entry? {
+        defer { lost = nil }
+        return lost.map { .gaps($0) }
+    }
+    /// The next entry; what was lost before it is asked for apart.
+    mutating func popEntry() -> Entry? {
+        let entry = entries.popFirst()
+        if case .event? = entry { events -= 1 }
+        return entry
+    }
+    /// The next event or gap.
+    mutating func pop() -> Item? {
+        if let run = lost {
+            lost = run.dropFirst
+            return .gap(run.first)
+        }
+        switch popEntry() {
+        case .event(let box, let stamp)?: return .event(box, stamp)
+        case .gaps(let run)?:
+            lost = run.dropFirst
+            return .gap(run.first)
+        case nil: return nil
+        }
+    }
+    /// Closes, and gives what there was to the caller, to be released where no lock is held.
+    mutating func removeAll() -> Deque<Entry> {
+        defer { (entries, lost, events, isClosed) = (Deque(), nil, 0, true) }
+        return entries
+    }
+}

@@ -1,0 +1,98 @@
+public import Dispatch
+
+/// Where handlers run that are not isolated to an actor of their own.
+public struct DeliveryTarget: Sendable {
+    package enum Kind: Sendable {
+        case immediate, background, actor(any Actor), queue(DispatchQueue), pollable(PollableTarget)
+    }
+    package let kind: Kind
+
+    /// On the publishing thread, before `publish` returns. A handler that blocks there holds up everybody else.
+    public static let immediate = Self(kind: .immediate)
+    /// On the cooperative pool, one event at a time; no order between two subscriptions.
+    public static let background = Self(kind: .background)
+    /// On the main actor, for a user interface.
+    public static var mainActor: Self { Self(kind: .actor(MainActor.shared)) }
+    /// On an actor, which the subscription keeps alive.
+    public static func actor(_ actor: any Actor) -> Self { Self(kind: .actor(actor)) }
+    /// On a queue; one event at a time even if the queue is concurrent.
+    public static func queue(_ queue: DispatchQueue) -> Self { Self(kind: .queue(queue)) }
+    /// When a foreign main loop says so: it polls `fileDescriptor` and calls `drain()`.
+    public static func pollable(_ target: PollableTarget) -> Self { Self(kind: .pollable(target)) }
+}
+
+extension DispatchQueue {
+    /// The same for every object that stands for this queue.
+    ///
+    /// On Linux, `DispatchQueue.main` and `.global()` make a new object at each call, so that an object's own identity would
+    /// give each subscription an order of its own. Without the field, that is what is left.
+    var identity: UInt {
+        if let queue = Mirror(reflecting: self).descendant("__wrapped") as? OpaquePointer {
+            return UInt(bitPattern: queue)
+        }
+        return UInt(bitPattern: ObjectIdentifier(self))
+    }
+}
+
+/// Where a buffered subscription's handlers run.
+package enum DeliveryPlace {
+    case pool
+    /// An actor that lives anyway: the main actor, or one that belongs to this mailbox.
+    case actor(any Actor)
+    /// An actor that a subscription alone does not keep alive.
+    case weakActor(WeakActor)
+    case queue(DispatchQueue)
+    case pollable(PollableTarget)
+}
+
+/// Where a buffered subscription is delivered, and with whom it shares an order.
+package struct DeliveryRoute {
+    /// nil: with nobody.
+    let key: PublisherState.MailboxKey?
+    package let place: DeliveryPlace
+    /// What the subscription keeps alive.
+    package let keeps: (any Actor)?
+
+    private init(_ key: PublisherState.MailboxKey?, _ place: DeliveryPlace, keeps: (any Actor)? = nil) {
+        (self.key, self.place, self.keeps) = (key, place, keeps)
+    }
+
+    /// Synchronous handlers on an actor, which they hold themselves if they need it.
+    package static func closures(on actor: any Actor) -> Self {
+        Self(.init(place: UInt(bitPattern: ObjectIdentifier(actor))), place(of: actor))
+    }
+    /// Synchronous handlers; immediate ones have no route, and are in the background here.
+    package static func closures(_ target: DeliveryTarget) -> Self {
+        switch target.kind {
+        case .immediate, .background: Self(nil, .pool)
+        case .actor(let actor):
+            Self(.init(place: UInt(bitPattern: ObjectIdentifier(actor))), place(of: actor), keeps: actor)
+        case .queue(let queue): Self(.init(place: queue.identity), .queue(queue))
+        case .pollable(let target): Self(.init(place: UInt(bitPattern: ObjectIdentifier(target))), .pollable(target))
+        }
+    }
+    /// An object whose handler may await, on an actor.
+    static func object(_ object: AnyObject, on actor: any Actor) -> Self {
+        Self(.init(owner: ObjectIdentifier(object), place: UInt(bitPattern: ObjectIdentifier(actor))), place(of: actor))
+    }
+    /// An object whose handler may await; an actor is called on itself.
+    static func object(_ object: AnyObject, _ target: DeliveryTarget) -> Self {
+        if let actor = object as? any Actor { return Self.object(object, on: actor) }
+        let owner = ObjectIdentifier(object)
+        switch target.kind {
+        case .immediate, .background: return Self(.init(owner: owner, place: 0), .pool)
+        case .actor(let actor):
+            return Self(
+                .init(owner: owner, place: UInt(bitPattern: ObjectIdentifier(actor))), place(of: actor), keeps: actor)
+        case .queue(let queue):
+            return Self(.init(owner: owner, place: queue.identity), .actor(SerialPlace(queue)))
+        case .pollable(let target):
+            return Self(
+                .init(owner: owner, place: UInt(bitPattern: ObjectIdentifier(target))), .actor(SerialPlace(target)))
+        }
+    }
+    private static func place(of actor: any Actor) -> DeliveryPlace {
+        // Global actors live for ever; waiting on theirs saves a hop.
+        actor === MainActor.shared ? .actor(actor) : .weakActor(WeakActor(actor))
+    }
+}

@@ -1,0 +1,146 @@
+import Synchronization
+
+extension EventPublisher {
+    @usableFromInline func subscribe<E: Event>(
+        _ target: DeliveryTarget, _ buffer: EventBuffer, _ handler: @escaping @Sendable (E) -> Void,
+        _ onGap: (@Sendable (Gap) -> Void)?, _ immediate: @escaping @Sendable (UnsafeRawPointer) -> Void
+    ) -> Subscription {
+        if case .immediate = target.kind {
+            let subscriber = ImmediateSubscriber(immediate, onGap) { [weak self] subscriber in
+                self?.change(E.self) { channel, _ in channel.removeImmediate(subscriber) }
+            }
+            change(E.self) { channel, _ in channel.addImmediate(subscriber) }
+            return Subscription(subscriber)
+        }
+        return Subscription(
+            add(
+                E.self, .closures(target), buffer, .sync { handler(EventBox<E>.value(in: $0)) }, onGap.map { .sync($0) }
+            ))
+    }
+
+    func add<E: Event>(
+        _ type: E.Type, _ route: DeliveryRoute, _ buffer: EventBuffer, _ handler: Handler<AnyEventBox>,
+        _ onGap: Handler<Gap>?
+    ) -> BufferedSubscriber {
+        let key = route.key
+        let (mailbox, isNew) = state.withLock { $0.mailbox(key, route.place) }
+        let subscriber = BufferedSubscriber(mailbox, buffer, handler, onGap, keeping: route.keeps, while: nil) {
+            [weak self] in self?.remove($0, from: type, key, object: nil) ?? $0.leave()
+        }
+        change(type) { channel, _ in channel.add(subscriber) }
+        if isNew { mailbox.start() }
+        return subscriber
+    }
+
+    func addObject<E: Event>(
+        _ weakly: WeakReference, _ object: AnyObject, _ type: E.Type, _ route: DeliveryRoute, _ buffer: EventBuffer,
+        _ handler: Handler<AnyEventBox>, _ onGap: Handler<Gap>?
+    ) {
+        let (id, eventID) = (ObjectIdentifier(object), ObjectIdentifier(type))
+        sweep(before: id)
+        let key = route.key
+        let (mailbox, isNew) = state.withLock { $0.mailbox(key, route.place) }
+        let subscriber = BufferedSubscriber(
+            mailbox, buffer, handler, onGap, keeping: route.keeps, while: { weakly.object != nil }
+        ) { [weak self] in self?.remove($0, from: type, key, object: id) ?? $0.leave() }
+        // Known and added in one step, so that of two threads one subscribes.
+        var isKnown = false
+        var replaced: PublisherState.Object?
+        change(type) { channel, state in
+            // Asked for under the lock, which is safe: alive, it is the caller's own object. Dead, another thread is about
+            // to end its subscriptions.
+            if let known = state.objects[id], known.reference.object == nil {
+                replaced = state.objects.removeValue(forKey: id)
+            }
+            isKnown = state.objects[id]?.subscriptions[eventID] != nil
+            if isKnown { return }
+            state.objects[id, default: .init(reference: weakly)].subscriptions[eventID] = subscriber
+            channel.add(subscriber)
+        }
+        withExtendedLifetime(replaced) {}
+        if isNew { mailbox.start() }
+        if isKnown { subscriber.cancel() }
+    }
+    /// Ends what is left of a dead object at this address, and, once in a while, of all dead ones.
+    private func sweep(before id: ObjectIdentifier) {
+        let suspects = state.withLock { state -> [PublisherState.Object] in
+            guard state.objects.count >= state.objectsToSweep else { return state.objects[id].map { [$0] } ?? [] }
+            return Array(state.objects.values)
+        }
+        for suspect in suspects where suspect.reference.object == nil {
+            for body in suspect.subscriptions.values { body.cancel() }
+        }
+        if suspects.count > 1 { state.withLock { $0.objectsToSweep = max(16, 2 * $0.objects.count) } }
+    }
+
+    func add<I: EventInterface>(_ stream: StreamBuffer, to interface: I.Type) {
+        let (id, types) = (ObjectIdentifier(interface), I.contract.events)
+        let channels = state.withLock { state in
+            for type in types { _ = state.channel(for: type) }
+            let channels = state.channels.all.filter { $0.interface == id }
+            for channel in channels { channel.add(stream) }
+            state.interfaceStreams[id, default: []].append(stream)
+            return channels
+        }
+        for channel in channels { tellInterest(in: channel) }
+    }
+    func remove(_ stream: StreamBuffer) {
+        let channels = state.withLock { state in
+            for (interface, streams) in state.interfaceStreams where streams.contains(where: { $0 === stream }) {
+                let rest = streams.filter { $0 !== stream }
+                state.interfaceStreams[interface] = rest.isEmpty ? nil : rest
+            }
+            return state.channels.all.filter { channel in
+                let isHere = channel.buffered.contains { $0 === stream }
+                if isHere { channel.remove(stream) }
+                return isHere
+            }
+        }
+        for channel in channels { tellInterest(in: channel) }
+    }
+    func remove<E: Event>(
+        _ subscriber: BufferedSubscriber, from type: E.Type, _ key: PublisherState.MailboxKey?,
+        object: ObjectIdentifier?
+    ) {
+        var after = AfterUnlock()
+        change(type) { channel, state in
+            channel.remove(subscriber)
+            state.leave(subscriber.mailbox, key, &after)
+            guard let object, state.objects[object]?.subscriptions[ObjectIdentifier(type)] === subscriber else {
+                return
+            }
+            state.objects[object]?.subscriptions[ObjectIdentifier(type)] = nil
+            if state.objects[object]?.subscriptions.isEmpty == true {
+                after.release(state.objects.removeValue(forKey: object)?.reference)
+            }
+        }
+        after.run()
+    }
+
+    /// Changes the subscribers of a type, and tells the interest observer if that makes a difference.
+    func change<E: Event>(_ type: E.Type, _ body: (Channel, inout PublisherState) -> Void) {
+        let (channel, isNews) = state.withLock { state in
+            let channel = state.channel(for: type)
+            body(channel, &state)
+            return (channel, channel.toldInterest != !channel.isUnused)
+        }
+        if isNews { tellInterest(in: channel) }
+    }
+    private func tellInterest(in channel: Channel) {
+        guard let interest else { return }
+        // Without the publisher's lock, because the observer's own locks may be held while it delivers. Looks again under
+        // this one, so that the last word is right whoever comes last.
+        interestOrder.withLock { _ in
+            let news = state.withLock { _ -> Bool? in
+                let isWanted = !channel.isUnused
+                if channel.toldInterest == isWanted { return nil }
+                // While it is being told, nobody can rely on what it knows: who changes it meanwhile waits for this lock.
+                channel.toldInterest = nil
+                return isWanted
+            }
+            guard let news else { return }
+            channel.tell(interest, news)
+            state.withLock { _ in channel.toldInterest = news }
+        }
+    }
+}

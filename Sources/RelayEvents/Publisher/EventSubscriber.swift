@@ -1,0 +1,52 @@
+/// An object that receives one type of event. Held weakly; subscribed twice, it is one subscriber.
+///
+/// The requirements are `async`, and the protocol not `Sendable`, so that a `@MainActor` class, an actor and a plain class
+/// conform alike, each with an ordinary synchronous `func on(_ event: …)`, also in a module that is on the main actor by default.
+/// An `on` that is itself `async` must say `@MainActor`: Swift does not lend the class's isolation to an asynchronous one here.
+///
+/// - Order: that of `publish`. The next event waits until `on` has returned. As it may await, an object has an order of its
+///   own: it holds up nobody else on the same actor, and nobody holds it up.
+/// - Loss: `onGap` is called in the place of what is missing.
+public protocol EventSubscriber<Subscribed>: AnyObject {
+    associatedtype Subscribed: Event
+    nonisolated(nonsending) func on(_ event: Subscribed) async
+    /// Called when events are missing. Does nothing by default.
+    nonisolated(nonsending) func onGap(_ gap: Gap) async
+}
+
+extension EventSubscriber {
+    public nonisolated(nonsending) func onGap(_ gap: Gap) async {}
+}
+
+/// Carries a subscriber to where it is called: on the actor that subscribed it, or anywhere if it is `Sendable`.
+///
+/// A class without the subscriber's type, because a closure may not capture the metatype of a type that is not sendable.
+class WeakReference: @unchecked Sendable {
+    /// Not to be asked for under a lock, unless the caller holds the object: this reference may turn out to be the last one,
+    /// and the object's `deinit` is anybody's code.
+    var object: AnyObject? { reference }
+    private weak let reference: AnyObject?
+    init(_ object: AnyObject) { reference = object }
+    nonisolated(nonsending) func deliver(_ box: AnyEventBox) async {}
+    nonisolated(nonsending) func deliver(_ gap: Gap) async {}
+}
+
+/// A subscriber object, held weakly, with its type.
+final class WeakSubscriber<S: EventSubscriber>: WeakReference, @unchecked Sendable {
+    private weak let subscriber: S?
+    init(_ subscriber: S) {
+        self.subscriber = subscriber
+        super.init(subscriber)
+    }
+    nonisolated(nonsending) override func deliver(_ box: AnyEventBox) async {
+        await subscriber?.on(EventBox<S.Subscribed>.value(in: box))
+    }
+    nonisolated(nonsending) override func deliver(_ gap: Gap) async { await subscriber?.onGap(gap) }
+}
+
+/// An actor that is not kept alive.
+package final class WeakActor: Sendable {
+    private weak let reference: (any Actor)?
+    init(_ actor: any Actor) { reference = actor }
+    package var actor: (any Actor)? { reference }
+}

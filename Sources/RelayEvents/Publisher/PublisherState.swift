@@ -1,0 +1,72 @@
+/// What a publisher's lock guards.
+struct PublisherState {
+    /// Which mailbox deliveries share.
+    struct MailboxKey: Hashable {
+        /// Set for an object's own mailbox.
+        var owner: ObjectIdentifier?
+        /// The identity of an actor, a queue or a pollable target, or 0 for the pool.
+        var place: UInt
+    }
+    /// A subscriber object and its subscriptions, by event type.
+    struct Object {
+        let reference: WeakReference
+        var subscriptions: [ObjectIdentifier: BufferedSubscriber] = [:]
+    }
+
+    var channels = TypeTable<Channel>()
+    var sequence: UInt64 = 0
+    var mailboxes: [MailboxKey: Mailbox] = [:]
+    /// Mailboxes of a single subscription.
+    var privateMailboxes: [ObjectIdentifier: Mailbox] = [:]
+    var objects: [ObjectIdentifier: Object] = [:]
+    /// Past so many objects, dead ones are looked for.
+    var objectsToSweep = 16
+    var interfaceStreams: [ObjectIdentifier: [StreamBuffer]] = [:]
+    var taps: ContiguousArray<Tap> = []
+
+    /// The channel of a type, made if there is none. New ones join the streams of their interface.
+    mutating func channel<E: Event>(for type: E.Type) -> Channel {
+        if let channel = channels.value(for: ObjectIdentifier(type)) { return channel }
+        let channel = Channel(type)
+        channels.insert(channel, for: ObjectIdentifier(type))
+        if let interface = channel.interface {
+            for stream in interfaceStreams[interface] ?? [] { channel.add(stream) }
+        }
+        return channel
+    }
+    /// A mailbox with one more user; the caller starts it, once the lock is released, if it is new.
+    mutating func mailbox(_ key: MailboxKey?, _ place: @autoclosure () -> DeliveryPlace) -> (Mailbox, isNew: Bool) {
+        if let key, let known = mailboxes[key] {
+            if !known.isOrphaned {
+                known.addUser()
+                return (known, false)
+            }
+            // Another actor has its address now.
+            privateMailboxes[ObjectIdentifier(known)] = known
+        }
+        let mailbox = Mailbox(place())
+        mailbox.addUser()
+        if let key { mailboxes[key] = mailbox } else { privateMailboxes[ObjectIdentifier(mailbox)] = mailbox }
+        return (mailbox, true)
+    }
+    mutating func leave(_ mailbox: Mailbox, _ key: MailboxKey?, _ after: inout AfterUnlock) {
+        guard mailbox.removeUser(&after) else { return }
+        after.release(mailbox)
+        privateMailboxes[ObjectIdentifier(mailbox)] = nil
+        if let key, mailboxes[key] === mailbox { mailboxes[key] = nil }
+    }
+}
+
+/// Told by a publisher when a type gets its first subscriber, and when it loses its last. The relay is one.
+///
+/// A stream of a whole interface is an interest in every event of its contract; a tap is none. The calls for one publisher
+/// come one at a time, each says how things stand at that moment, and the last one is right, whatever threads subscribed
+/// and cancelled at once. When `subscribe` or `cancel` returns, the observer knows of it.
+///
+/// Called on the thread that subscribes or cancels, without the publisher's lock but under one that orders these calls: an
+/// observer may publish there, but must not subscribe or cancel, and nobody may subscribe or cancel while holding a lock
+/// that the observer takes.
+package protocol InterestObserver: AnyObject, Sendable {
+    func interestBegan<E: Event>(in type: E.Type)
+    func interestEnded<E: Event>(in type: E.Type)
+}

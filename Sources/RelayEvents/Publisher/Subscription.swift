@@ -1,0 +1,48 @@
+import Synchronization
+
+/// A subscription's life: it ends when this is cancelled or released.
+///
+/// - Cancellation: after `cancel()` returns on the delivery's own isolation (its actor, its serial queue, the thread that
+///   drains its pollable target), no further call comes. From elsewhere, a call that has begun may still be running.
+/// - Isolation: every member can be used from any thread, also inside the subscription's own handler.
+public final class Subscription: Sendable {
+    fileprivate enum State {
+        case active(any SubscriptionBody)
+        case cancelled(missed: Int)
+    }
+    private let state: Mutex<State>
+
+    package init(_ body: any SubscriptionBody) { state = Mutex(.active(body)) }
+    deinit { cancel() }
+
+    /// Ends the subscription and lets its handler go. Any number of times.
+    public func cancel() {
+        guard let body = state.withLock({ $0.body }) else { return }
+        body.cancel()
+        let missed = body.missed
+        // The handler's captures may be released here, so not under the lock.
+        state.withLock { $0 = .cancelled(missed: missed) }
+    }
+    /// Whether events can still come: false once cancelled, once a buffer ended it, or once its publisher is gone.
+    public var isActive: Bool { state.withLock { $0.body }?.isActive ?? false }
+    /// How many events went missing in gaps so far, whether or not a gap handler was given.
+    ///
+    /// A gap that has no count counts as one.
+    public var missed: Int {
+        switch state.withLock({ $0 }) {
+        case .active(let body): body.missed
+        case .cancelled(let missed): missed
+        }
+    }
+}
+
+extension Subscription.State {
+    fileprivate var body: (any SubscriptionBody)? { if case .active(let body) = self { body } else { nil } }
+}
+
+/// What a `Subscription` stands for.
+package protocol SubscriptionBody: AnyObject, Sendable {
+    func cancel()
+    var isActive: Bool { get }
+    var missed: Int { get }
+}

@@ -1,0 +1,104 @@
+/// Events that a subscription will not see, and why.
+public struct Gap: Hashable, Sendable {
+    /// The run that the sequences belong to.
+    public let epoch: UInt64
+    /// From the first missing sequence to the last. `UInt64.max` as the upper bound: the run ended at an unknown sequence.
+    ///
+    /// Sequences between the two may be events of other types; none is an event that this subscription has seen.
+    public let sequences: ClosedRange<UInt64>
+    /// How many events *of this subscription* are missing; nil when that cannot be known.
+    public let count: Int?
+    /// Why they are missing.
+    public let reason: Reason
+    /// For a person, where there is more to say: which field of which event does not match.
+    public let detail: String?
+
+    /// A gap of one run; `sequences` as the property says.
+    public init(
+        _ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason, detail: String? = nil
+    ) {
+        (self.sequences, self.epoch, self.count) = (sequences, epoch, count)
+        (self.reason, self.detail) = (reason, detail)
+    }
+
+    /// Why events are missing. May grow: compare, never exhaust.
+    public struct Reason: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The subscriber was slower than its buffer is long.
+        public static let overflow = Self(rawValue: "overflow")
+        /// Retention removed them from the journal.
+        public static let expired = Self(rawValue: "expired")
+        /// A volatile interface lost them on the way.
+        public static let lost = Self(rawValue: "lost")
+        /// The run changed, and what it had not delivered is gone.
+        public static let epochChanged = Self(rawValue: "epochChanged")
+        /// The publisher's event lacks a field, or has it in another type.
+        public static let schemaMismatch = Self(rawValue: "schemaMismatch")
+    }
+}
+
+extension Gap {
+    /// Both as one, if that claims nothing which lies between them and may have been delivered before.
+    ///
+    /// `next` stands right behind this gap in the same subscription, so that what lies between them upwards was not for it.
+    package func merged(with next: Gap) -> Gap? {
+        guard next.epoch == epoch, next.reason == reason, next.detail == detail else { return nil }
+        let (lower, upper) = (sequences.lowerBound, sequences.upperBound)
+        let isBehind = lower > 0 && next.sequences.upperBound < lower - 1
+        if isBehind { return nil }
+        let union = min(lower, next.sequences.lowerBound)...max(upper, next.sequences.upperBound)
+        return Gap(union, epoch: epoch, count: Self.sum(count, next.count), reason: reason, detail: detail)
+    }
+    package static func sum(_ a: Int?, _ b: Int?) -> Int? {
+        guard let a, let b else { return nil }
+        let (sum, isOver) = a.addingReportingOverflow(b)
+        return isOver ? .max : sum
+    }
+}
+
+/// The gaps of one place in a queue: at most one for each run and reason, whatever was lost there.
+///
+/// Bounded: past `limit` kinds, the oldest ranges are no longer named, only counted.
+package struct CoalescedGaps: Equatable {
+    package static let limit = 8
+    /// Apart from the others, so that the usual single gap needs no allocation.
+    package private(set) var first: Gap
+    private(set) var others: [Gap] = []
+
+    package init(_ gap: Gap) { first = gap }
+    /// One event that overflowed.
+    package init(_ stamp: Stamp) { first = Self.gap(stamp) }
+
+    package var gaps: [Gap] { [first] + others }
+
+    package mutating func append(_ stamp: Stamp) { append(Self.gap(stamp)) }
+    package mutating func append(_ gap: Gap) {
+        // The newest of a kind is the one to go on with: an older one may lie above it.
+        if let index = others.lastIndex(where: { $0.epoch == gap.epoch && $0.reason == gap.reason }) {
+            if let merged = others[index].merged(with: gap) { return others[index] = merged }
+        } else if let merged = first.merged(with: gap) {
+            return first = merged
+        }
+        others.append(gap)
+        if others.count == Self.limit {
+            let second = others.removeFirst()
+            first = Gap(
+                second.sequences, epoch: second.epoch, count: Gap.sum(first.count, second.count), reason: second.reason)
+        }
+    }
+    package mutating func append(_ run: CoalescedGaps) {
+        append(run.first)
+        for gap in run.others { append(gap) }
+    }
+    /// The run without its first gap.
+    package var dropFirst: CoalescedGaps? {
+        guard let second = others.first else { return nil }
+        var rest = CoalescedGaps(second)
+        rest.others = Array(others.dropFirst())
+        return rest
+    }
+    private static func gap(_ stamp: Stamp) -> Gap {
+        Gap(stamp.sequence...stamp.sequence, epoch: stamp.epoch, count: 1, reason: .overflow)
+    }
+}

@@ -1,0 +1,27 @@
+import CRelayShims
+import Glibc
+
+/// A pipe, whose ends no child process inherits that is started at the same moment.
+package enum SystemPipe {
+    /// Both ends are the caller's to close.
+    package static func open() throws(SystemError) -> (reading: Int32, writing: Int32) {
+        var (reading, writing): (Int32, Int32) = (-1, -1)
+        let failed = relay_pipe(&reading, &writing)
+        if failed != 0 { throw SystemError(failed) }
+        return (reading, writing)
+    }
+}
+
+/// A file descriptor that is closed when this value goes.
+package struct OwnedDescriptor: ~Copyable {
+    package let number: Int32
+    package init(_ number: Int32) { self.number = number }
+    deinit { close(number) }
+
+    /// Leaves it open, for whoever takes it over.
+    package consuming func release() -> Int32 {
+        let number = number
+        discard self
+        return number
+    }
+}

@@ -1,0 +1,78 @@
+import CRelayShims
+
+/// Threads of our own: detached, named, and deaf to the signals of the process.
+package enum OwnThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+    /// Runs `body` on a thread of its own, which keeps it and what it holds until it returns.
+    ///
+    /// Throws what the kernel says when there is no thread to be had; nothing is kept then.
+    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let context = Unmanaged.passRetained(Body(body))
+        let failed = relay_start_thread(
+            name,
+            { context in
+                // Never nil: passed below. The reference goes with the scope, on the thread.
+                guard let context else { return }
+                Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+            }, context.toOpaque())
+        if failed != 0 {
+            context.release()
+            throw SystemError(failed)
+        }
+    }
+}
+
+#if TSAN
+    import Glibc
+
+    /// Stands in for Synchronization's `Mutex` under ThreadSanitizer, which does not see that one's futex and reports every use.
+    package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+        private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+        package init(_ initial: consuming sending Value) {
+            pthread_mutex_init(lock, nil)
+            value.initialize(to: initial)
+        }
+        deinit {
+            value.deinitialize(count: 1).deallocate()
+            pthread_mutex_destroy(lock)
+            lock.deallocate()
+        }
+        package borrowing func withLock<Result: ~Copyable, E: Error>(
+            _ body: (inout sending Value) throws(E) -> sending Result
+        ) throws(E) -> sending Result {
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value.pointee)
+        }
+    }
+    /// Shadows the imported one in this module.
+    typealias Mutex = SanitizedMutex
+#endif
+
+/// What is left to do once a publisher's lock is released: waking, and letting go of what others may have a `deinit` for.
+///
+/// Nearly always none or one of each: no allocation then.
+struct AfterUnlock: ~Copyable, Sendable {
+    private var wakeup: Wakeup?
+    private var moreWakeups: [Wakeup] = []
+    private var released: (any AnyObject & Sendable)?
+    private var moreReleased: [any AnyObject & Sendable] = []
+
+    mutating func wake(_ wakeup: Wakeup?) {
+        guard let wakeup else { return }
+        if self.wakeup == nil { self.wakeup = wakeup } else { moreWakeups.append(wakeup) }
+    }
+    /// Keeps an object until after the lock.
+    mutating func release(_ object: (any AnyObject & Sendable)?) {
+        guard let object else { return }
+        if released == nil { released = object } else { moreReleased.append(object) }
+    }
+    consuming func run() {
+        wakeup?.run()
+        for wakeup in moreWakeups { wakeup.run() }
+    }
+}

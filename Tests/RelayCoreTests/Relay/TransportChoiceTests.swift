@@ -1,0 +1,129 @@
+import TestTraits
+import Testing
+
+@testable import RelayCore
+
+@Suite(.tags(.g2)) struct TransportChoiceTests {
+    /// A relay that does what the transport says, and what its bus and its owner know of that.
+    private struct World: Hashable {
+        enum Input: CaseIterable {
+            case attach, opened, refused, unreadable, retry, faulted, timeout, gone, unwanted
+        }
+        var transport = TransportChoice()
+        var hasOwner = true
+        var hasRules = true
+        var hasRing = false
+        var isAsked = false
+        /// Somebody waits for its `Attach`; how many were sent, and how many of them while signals came.
+        var isWaiting = false
+        var isAttached = false
+        var faults: [String] = []
+
+        /// False where the input cannot come.
+        mutating func apply(_ input: Input) -> Bool {
+            switch input {
+            case .attach:
+                if !hasOwner { return false }
+                isWaiting = true
+                run(transport.attachWanted())
+            case .opened, .refused, .unreadable, .timeout:
+                if !isAsked { return false }
+                isAsked = false
+                // As it comes with the answer, before anything is told.
+                if input == .opened { hasRing = true }
+                switch input {
+                case .opened: run(transport.opened())
+                case .refused: run(transport.refused())
+                case .unreadable:
+                    // Without a signal since the answer: whoever was attached no longer knows where the stream is.
+                    isAttached = false
+                    let mustAsk = transport.phase == .signals
+                    run(transport.unreadable())
+                    if mustAsk && !isAttached { faults.append("does not know what it missed") }
+                default: run(transport.unanswered())
+                }
+            case .retry: run(transport.retry())
+            case .faulted:
+                if !hasRing { return false }
+                isAttached = false
+                run(transport.faulted())
+            case .gone, .unwanted:
+                if input == .gone { hasOwner.toggle() }
+                (isAsked, isWaiting, isAttached) = (false, false, false)
+                run(transport.ended())
+            }
+            check()
+            return true
+        }
+        private mutating func run(_ actions: [TransportChoice.Action]) {
+            for action in actions {
+                switch action {
+                case .openRing:
+                    if isAsked || hasRing { faults.append("asked twice") }
+                    isAsked = true
+                case .closeRing: hasRing = false
+                case .updateRules: hasRules = transport.takesSignals
+                case .attach, .attachAll:
+                    if action == .attach && !isWaiting { faults.append("nobody waits") }
+                    if !hasRing && !hasRules { faults.append("attached to nothing") }
+                    if hasRing && hasRules { faults.append("attached to both") }
+                    if !hasOwner { faults.append("attached to nobody") }
+                    (isWaiting, isAttached) = (false, true)
+                }
+            }
+        }
+        private mutating func check() {
+            if transport.takesSignals == hasRing { faults.append("signals count beside the ring, or nothing does") }
+            if hasRules != transport.takesSignals { faults.append("rules are not what counts") }
+            if hasRing && !hasOwner { faults.append("a ring of nobody") }
+            if isWaiting && transport.phase != .asking { faults.append("waits for nothing") }
+            let asks = transport.phase == .asking || transport.isRetrying
+            if asks != isAsked { faults.append("asks, and does not") }
+            if transport.isRetrying && transport.phase != .signals { faults.append("retries without signals") }
+        }
+    }
+
+    @Test("nothing is attached before it is known how events come, and rules are there or a ring, never both")
+    func all() {
+        var seen: Set<World> = [World()]
+        var level = [World()]
+        while !level.isEmpty {
+            var next: [World] = []
+            for world in level {
+                for input in World.Input.allCases {
+                    var world = world
+                    guard world.apply(input) else { continue }
+                    #expect(world.faults == [], "\(input)")
+                    if world.faults.isEmpty && seen.insert(world).inserted { next.append(world) }
+                }
+            }
+            level = next
+        }
+        let phases = Set(seen.map(\.transport.phase))
+        #expect(phases == [.unknown, .asking, .ring, .signals])
+        #expect(seen.count > 4 && seen.contains { $0.transport.isRetrying })
+    }
+    @Test("what comes too late changes nothing") func late() {
+        var transport = TransportChoice()
+        #expect(transport.opened() == [] && transport.refused() == [] && transport.faulted() == [])
+        #expect(transport.unanswered() == [] && transport.ended() == [] && transport.phase == .unknown)
+        #expect(transport.attachWanted() == [.openRing])
+        #expect(transport.attachWanted() == [], "one question is enough")
+        #expect(transport.unanswered() == [.openRing])
+        #expect(transport.opened() == [.updateRules, .attach])
+        #expect(transport.opened() == [] && transport.refused() == [])
+        #expect(transport.attachWanted() == [.attach])
+        #expect(transport.faulted() == [.closeRing, .updateRules, .attachAll])
+        #expect(transport.faulted() == [] && transport.takesSignals)
+        #expect(transport.retry() == [.openRing])
+        #expect(transport.retry() == [], "one question is enough")
+        #expect(transport.refused() == [] && transport.opened() == [])
+        #expect(transport.retry() == [.openRing])
+        #expect(transport.unanswered() == [], "it goes on with signals, and asks later")
+        #expect(transport.retry() == [.openRing])
+        #expect(transport.unreadable() == [.attachAll])
+        #expect(transport.retry() == [.openRing])
+        #expect(transport.opened() == [.updateRules, .attachAll] && transport.phase == .ring)
+        #expect(transport.retry() == [])
+    }
+}

@@ -1,0 +1,135 @@
+import TestTraits
+import Testing
+
+@testable import RelayEvents
+
+/// What a queue should do, without any care for memory: every event keeps its place, lost or not.
+private struct NaiveQueue {
+    enum Item { case event(UInt64), lost(ClosedRange<UInt64>, Int, Gap.Reason) }
+    var items: [Item] = []
+    var isClosed = false
+    var missed = 0
+    let buffer: EventBuffer
+    init(_ buffer: EventBuffer) { self.buffer = buffer }
+
+    mutating func push(_ sequence: UInt64) {
+        if isClosed { return }
+        let held = items.indices.filter { if case .event = items[$0] { true } else { false } }
+        if held.count < buffer.limit { return items.append(.event(sequence)) }
+        missed += 1
+        switch buffer.overflow {
+        case .dropOldest:
+            if case .event(let oldest) = items[held[0]] { items[held[0]] = .lost(oldest...oldest, 1, .overflow) }
+            items.append(.event(sequence))
+        case .dropNewest, .end:
+            items.append(.lost(sequence...sequence, 1, .overflow))
+            isClosed = buffer.overflow == .end
+        }
+    }
+    mutating func pushGap(_ sequences: ClosedRange<UInt64>) {
+        if isClosed { return }
+        missed += sequences.count
+        items.append(.lost(sequences, sequences.count, .lost))
+    }
+    /// The first event, or all that is lost before it for the reason of the first loss.
+    mutating func pop() -> String? {
+        guard let first = items.first else { return nil }
+        guard case .lost(var range, var count, let reason) = first else {
+            items.removeFirst()
+            if case .event(let sequence) = first { return "\(sequence)" }
+            return nil
+        }
+        items.removeFirst()
+        var index = 0
+        while index < items.count, case .lost(let next, let more, let nextReason) = items[index] {
+            if nextReason == reason {
+                (range, count) = (range.lowerBound...next.upperBound, count + more)
+                items.remove(at: index)
+            } else {
+                index += 1
+            }
+        }
+        return "gap \(range) (\(count), \(reason.rawValue))"
+    }
+}
+
+extension DeliveryQueue {
+    fileprivate mutating func popText() -> String? {
+        switch pop() {
+        case .event(_, let stamp)?: "\(stamp.sequence)"
+        case .gap(let gap)?: text(gap)
+        case nil: nil
+        }
+    }
+}
+
+@Suite(.tags(.g3)) struct DeliveryQueueTests {
+    static let buffers = (1...3).flatMap { limit -> [EventBuffer] in
+        [.bufferingNewest(limit), .bufferingOldest(limit), .ending(after: limit)]
+    }
+
+    @Test("every short sequence of pushes, gaps and pops gives what a naive queue gives", arguments: buffers)
+    func matchesNaiveQueue(_ buffer: EventBuffer) {
+        enum Step: Int { case event, gap, pop }
+        let length = 8
+        let box = EventBox(Numbered(number: 0))
+        var code = 0
+        let codes = (0..<length).reduce(1) { count, _ in count * 3 }
+        while code < codes {
+            defer { code += 1 }
+            var (queue, naive) = (DeliveryQueue(buffer), NaiveQueue(buffer))
+            var (rest, sequence, steps): (Int, UInt64, [Step]) = (code, 0, [])
+            var isEqual = true
+            for _ in 0..<length {
+                let step = Step(rawValue: rest % 3) ?? .pop
+                rest /= 3
+                steps.append(step)
+                switch step {
+                case .event:
+                    sequence += 1
+                    _ = queue.push(box, stamp(sequence))
+                    naive.push(sequence)
+                case .gap:
+                    let lost = sequence + 1...sequence + 2
+                    sequence += 2
+                    _ = queue.push(Gap(lost, epoch: 1, count: 2, reason: .lost))
+                    naive.pushGap(lost)
+                case .pop: isEqual = isEqual && queue.popText() == naive.pop()
+                }
+            }
+            while let expected = naive.pop() { isEqual = isEqual && queue.popText() == expected }
+            isEqual = isEqual && queue.isEmpty && queue.popText() == nil
+            isEqual = isEqual && queue.missed == naive.missed && queue.isClosed == naive.isClosed
+            if !isEqual {
+                Issue.record("differs after \(steps)")
+                return
+            }
+        }
+    }
+
+    @Test("a flood of gaps and events takes no more entries than twice the limit", arguments: buffers)
+    func isBounded(_ buffer: EventBuffer) {
+        var queue = DeliveryQueue(buffer)
+        let box = EventBox(Numbered(number: 0))
+        var sequence: UInt64 = 0
+        for epoch in 1...200 as ClosedRange<UInt64> {
+            for _ in 0..<20 {
+                sequence += 2
+                _ = queue.push(box, stamp(sequence, epoch: epoch))
+                _ = queue.push(Gap(sequence...sequence, epoch: epoch, count: nil, reason: .lost))
+                #expect(queue.entryCount <= 2 * buffer.limit + 1)
+            }
+        }
+        var items = 0
+        while queue.pop() != nil { items += 1 }
+        #expect(items <= (buffer.limit + 1) * CoalescedGaps.limit + buffer.limit)
+    }
+
+    @Test("an event that is dropped is handed out, to be released outside the lock")
+    func handsDroppedEventsOut() {
+        var queue = DeliveryQueue(.bufferingNewest(1))
+        let first = EventBox(Numbered(number: 1))
+        #expect(queue.push(first, stamp(1)).dropped == nil)
+        #expect(queue.push(EventBox(Numbered(number: 2)), stamp(2)).dropped === first)
+    }
+}

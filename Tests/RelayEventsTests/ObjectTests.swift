@@ -1,0 +1,224 @@
+import TestTraits
+import Dispatch
+import RelayTestKit
+import Synchronization
+import Testing
+
+@testable import RelayEvents
+
+@MainActor private final class View: EventSubscriber {
+    private(set) var numbers: [Int] = []
+    func on(_ event: Numbered) {
+        MainActor.assertIsolated()
+        numbers.append(event.number)
+    }
+}
+private actor Ledger: EventSubscriber {
+    private(set) var numbers: [Int] = []
+    private let onEnd: @Sendable () -> Void
+    init(onEnd: @escaping @Sendable () -> Void = {}) { self.onEnd = onEnd }
+    deinit { onEnd() }
+    func on(_ event: Numbered) { numbers.append(event.number) }
+    func follow(_ publisher: EventPublisher) {
+        publisher.subscribe(self, to: Lettered.self) { me, event in me.numbers.append(-event.number) }
+        publisher.subscribe(self, to: Lettered.self) { me, event in me.numbers.append(1_000) }
+    }
+}
+private final class Plain: EventSubscriber, Sendable {
+    let log: Log<Int>
+    init(_ log: Log<Int> = Log()) { self.log = log }
+    func on(_ event: Numbered) { log.add(event.number) }
+}
+private final class WhereAmI: EventSubscriber, Sendable {
+    let log = Log<String>()
+    func on(_ event: Numbered) async {
+        note()
+        await Task.yield()
+        note()
+    }
+    private func note() { log.add(DispatchQueue.getSpecific(key: DispatchQueue.isHere) ?? "elsewhere") }
+}
+/// Not sendable: it belongs to the actor that subscribes it.
+private final class Local: EventSubscriber {
+    var numbers: [Int] = []
+    func on(_ event: Numbered) { numbers.append(event.number) }
+}
+
+@Suite struct ObjectTests {
+    @Test("the same object subscribed twice is one subscriber, until it is unsubscribed")
+    @MainActor func twiceIsOnce() async {
+        let publisher = EventPublisher()
+        let view = View()
+        publisher.subscribe(view)
+        publisher.subscribe(view)
+        publisher.publish(Numbered(number: 1))
+        publisher.publish(Numbered(number: 2))
+        #expect(await eventually { view.numbers == [1, 2] })
+        publisher.unsubscribe(view)
+        publisher.publish(Numbered(number: 3))
+        publisher.subscribe(view)
+        publisher.publish(Numbered(number: 4))
+        #expect(await eventually { view.numbers == [1, 2, 4] })
+        publisher.unsubscribe(View())
+    }
+    @Test("an object that is not sendable is called on the actor that subscribed it")
+    @MainActor func local() async {
+        let publisher = EventPublisher()
+        let object = Local()
+        publisher.subscribe(object)
+        publisher.publish(Numbered(number: 1))
+        #expect(await eventually { object.numbers == [1] })
+    }
+    @Test("an object is held weakly, and pruned when it is gone")
+    @MainActor func heldWeakly() async {
+        let publisher = EventPublisher()
+        weak var gone: View?
+        do {
+            let view = View()
+            gone = view
+            publisher.subscribe(view)
+            publisher.publish(Numbered(number: 1))
+            #expect(await eventually { view.numbers == [1] })
+        }
+        #expect(await eventually { gone == nil })
+        publisher.publish(Numbered(number: 2))
+        #expect(await eventually { publisher.state.withLock { $0.objects.isEmpty } })
+    }
+    @Test("an actor that subscribes itself is not kept alive by it")
+    func actorsWeakly() async {
+        let publisher = EventPublisher()
+        let ended = Log<Int>()
+        do {
+            let ledger = Ledger { ended.add(1) }
+            await ledger.follow(publisher)
+            publisher.subscribe(ledger, delivery: .background)
+            publisher.publish(Numbered(number: 1))
+            publisher.publish(Lettered(number: 2))
+            #expect(await eventually { await ledger.numbers.sorted() == [-2, 1] })
+        }
+        #expect(await eventually { ended.count == 1 })
+        publisher.publish(Numbered(number: 3))
+        publisher.publish(Lettered(number: 3))
+        #expect(await eventually { publisher.state.withLock { $0.objects.isEmpty && $0.mailboxes.isEmpty } })
+    }
+    @Test("an object is delivered to where its delivery says, also after it awaited")
+    func deliveries() async throws {
+        let publisher = EventPublisher()
+        let (queued, polled, background) = (WhereAmI(), WhereAmI(), Plain())
+        publisher.subscribe(queued, delivery: .queue(.marked("home")))
+        let target = try PollableTarget()
+        publisher.subscribe(polled, delivery: .pollable(target))
+        publisher.subscribe(background, delivery: .immediate)
+        publisher.publish(Numbered(number: 1))
+        #expect(await eventually { queued.log.values == ["home", "home"] && background.log.values == [1] })
+        let loop = DispatchQueue.marked("loop")
+        #expect(polled.log.values.isEmpty)
+        #expect(
+            await eventually {
+                loop.sync { target.drain() }
+                return polled.log.values == ["loop", "loop"]
+            })
+    }
+    @Test("two threads that subscribe the same object make one subscriber")
+    func concurrently() async {
+        for _ in 0..<200 {
+            let publisher = EventPublisher()
+            let object = Plain()
+            await withTaskGroup { group in
+                for _ in 0..<4 { group.addTask { publisher.subscribe(object, delivery: .background) } }
+            }
+            publisher.publish(Numbered(number: 1))
+            publisher.publish(Numbered(number: 2))
+            #expect(await eventually { object.log.count >= 2 })
+            #expect(object.log.values == [1, 2])
+            #expect(publisher.state.withLock { $0.channel(for: Numbered.self).buffered.count } == 1)
+        }
+    }
+    @Test("an object at the address of a dead one is a new subscriber")
+    func reusedAddress() async {
+        let publisher = EventPublisher()
+        var (addresses, reused): (Set<ObjectIdentifier>, Int) = ([], 0)
+        for number in 0..<500 {
+            let log = Log<Int>()
+            let object = Plain(log)
+            if !addresses.insert(ObjectIdentifier(object)).inserted { reused += 1 }
+            publisher.subscribe(object, delivery: .background)
+            publisher.publish(Numbered(number: number))
+            #expect(await eventually { log.values == [number] })
+        }
+        #expect(reused > 0)
+    }
+    @Test("an actor at the address of a dead one is a new subscriber")
+    func reusedActor() async {
+        let publisher = EventPublisher()
+        for number in 0..<300 {
+            let ledger = Ledger()
+            await ledger.follow(publisher)
+            publisher.publish(Lettered(number: number))
+            #expect(await eventually { await ledger.numbers == [-number] })
+        }
+    }
+    @Test("dead objects don't gather, though no event comes")
+    func swept() {
+        let publisher = EventPublisher()
+        let kept = (0..<20).map { _ in Plain() }
+        for object in kept { publisher.subscribe(object, delivery: .background) }
+        for _ in 0..<1_000 { publisher.subscribe(Plain(), delivery: .background) }
+        #expect(publisher.state.withLock { $0.objects.count } <= 100)
+        withExtendedLifetime(kept) {}
+    }
+    @Test("an object released while it is being called ends its call, and is called no more")
+    func releasedDuringDelivery() async {
+        final class Suicidal: EventSubscriber, Sendable {
+            let holder: Holder<Suicidal>, log: Log<Int>
+            init(_ holder: Holder<Suicidal>, _ log: Log<Int>) { (self.holder, self.log) = (holder, log) }
+            func on(_ event: Numbered) async {
+                holder.hold(nil)
+                await Task.yield()
+                log.add(event.number)
+            }
+            deinit { log.add(-1) }
+        }
+        let publisher = EventPublisher()
+        let (holder, log) = (Holder<Suicidal>(), Log<Int>())
+        do {
+            let object = Suicidal(holder, log)
+            holder.hold(object)
+            publisher.subscribe(object, delivery: .background)
+        }
+        for number in 1...3 { publisher.publish(Numbered(number: number)) }
+        #expect(await eventually { log.values == [1, -1] })
+        #expect(await eventually { publisher.state.withLock { $0.objects.isEmpty } })
+        #expect(log.values == [1, -1])
+    }
+    @Test("unsubscribing from another thread, in a flood, is safe")
+    func unsubscribedElsewhere() async {
+        let publisher = EventPublisher()
+        for _ in 0..<50 {
+            let object = Plain()
+            publisher.subscribe(object, delivery: .background)
+            await withTaskGroup { group in
+                group.addTask { for number in 1...50 { publisher.publish(Numbered(number: number)) } }
+                group.addTask { publisher.unsubscribe(object) }
+            }
+            #expect(publisher.state.withLock { $0.objects.isEmpty })
+            #expect(object.log.values == object.log.values.sorted())
+        }
+    }
+    @Test("a closure for an object on no actor runs where the publisher says, while the object lives")
+    func closuresForObjects() throws {
+        let target = try PollableTarget()
+        let publisher = EventPublisher(delivery: .pollable(target))
+        let log = Log<Int>()
+        var object: Plain? = Plain(log)
+        publisher.subscribe(object!, to: Lettered.self) { $0.log.add($1.number) }
+        publisher.publish(Lettered(number: 1))
+        target.drain()
+        #expect(log.values == [1])
+        object = nil
+        publisher.publish(Lettered(number: 2))
+        target.drain()
+        #expect(log.values == [1])
+        #expect(publisher.state.withLock { $0.objects.isEmpty })
+    }
+}
