@@ -106,10 +106,13 @@ package final class RunningProgram: Sendable {
     package func line(
         containing part: String, count: Int = 1, within limit: Duration = .seconds(300)
     ) async throws -> String {
-        var found: [String] = []
+        // Each line is looked at once: there may be many.
+        var (found, looked): ([String], (output: Int, errors: Int)) = ([], (0, 0))
         _ = await eventually(within: limit) {
             let hasEnded = process.exit != nil && text.state.withLock { $0.openStreams == 0 }
-            found = (output + errors).filter { $0.contains(part) }
+            let (output, errors) = (output, errors)
+            found += (output[looked.output...] + errors[looked.errors...]).filter { $0.contains(part) }
+            looked = (output.count, errors.count)
             return found.count >= count || hasEnded
         }
         if found.count >= count, let last = found.last { return last }

@@ -20,13 +20,13 @@
 
 /// Starts a program that ends when this process ends, by whatever means.
 ///
-/// In C, because Swift cannot call fork(2), and posix_spawn(3) cannot ask for PR_SET_PDEATHSIG. That signal fires when
-/// the *thread* that forked ends, so each child has a thread of its own, which lives just as long: it waits for it.
+/// In C, because Swift cannot call clone(2), and posix_spawn(3) cannot ask for PR_SET_PDEATHSIG. That signal fires when
+/// the *thread* that made the child ends, so each child has a thread of its own, which lives just as long: it waits for it.
 ///
 /// `keep` lists descriptors to hand over, as `count` pairs (ours, the child's number); all others but 0, 1 and 2 are closed.
 /// `exited` is called once, on that thread, with the wait status, before the child is reaped; with -1 when somebody else
 /// in this process took the status.
-/// Returns the process id, or -errno of the fork or the exec.
+/// Returns the process id, or -errno of the clone or the exec.
 pid_t relay_spawn_bound(const char *path, char *const argv[], char *const envp[], const int *keep, int count,
                         void (*exited)(void *context, int status), void *context);
 
