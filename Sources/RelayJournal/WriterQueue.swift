@@ -29,18 +29,18 @@ struct WriterQueue<Engine> {
     private(set) var isEnding = false
     private var place: Place
     /// So many shared the last commit. Where several publish, who leads at once keeps the others waiting for a whole fsync.
-    private var lastGroup = 0
+    private(set) var lastGroup = 0
     /// The writer's thread is to look what there is to keep: it begins with that. Nobody leads before it has.
-    private var isDue = true
+    private(set) var isDue = true
     /// It is to look before anything more is committed: a leader has left it something.
-    private var mustKeep = false
+    private(set) var mustKeep = false
     /// When it looks by itself.
-    private var deadline: UInt64 = 0
-    private var isAsleep = false
+    private(set) var deadline: UInt64 = 0
+    private(set) var isAsleep = false
     /// What waits is for the thread: there is something among it that nobody leads.
-    private var isThreads = false
+    private(set) var isThreads = false
     /// A leader of what waits is on its way.
-    private var isScheduled = false
+    private(set) var isScheduled = false
 
     /// So many callers share a commit at most.
     private static var groupLimit: Int { 512 }

@@ -141,6 +141,14 @@ import Testing
     }
 }
 
+extension WriterQueue {
+    /// Equal for equal states, but for who has the engine and what waits.
+    fileprivate var key: [Int] {
+        let flags = [isEnding, isClosed, isDue, mustKeep, isAsleep, isThreads, isScheduled]
+        return flags.map { $0 ? 1 : 0 } + [works.count, lastGroup, Int(truncatingIfNeeded: deadline)]
+    }
+}
+
 private final class Numbered: UnitBody {
     let number: Int
     init(_ number: Int) { self.number = number }
@@ -175,6 +183,40 @@ private struct Model {
         var done: [Int] = []
         var holders = 0
         var timeouts = 0
+
+        /// Equal for equal states. What waits in the queue follows from who was taken in, and how far everybody is; who has the
+        /// engine, too.
+        var key: [Int] {
+            func add(_ caller: Caller) {
+                switch caller {
+                case .outside: key.append(0)
+                case .announcing(.nothing): key.append(1)
+                case .announcing(.wake): key.append(2)
+                case .announcing(.schedule): key.append(3)
+                case .coming: key.append(4)
+                case .done: key.append(5)
+                case .leading(let numbers): add(6, numbers)
+                }
+            }
+            func add(_ kind: Int, _ numbers: [Int]) {
+                key.append(kind)
+                key.append(numbers.count)
+                key += numbers
+            }
+            var key = queue.key
+            key += [holders, timeouts, callers.count]
+            for caller in callers { add(caller) }
+            add(stopper)
+            switch thread {
+            case .taking(let hasDeadline): key.append(hasDeadline ? 10 : 11)
+            case .sleeping(let hasDeadline): key.append(hasDeadline ? 12 : 13)
+            case .working(let numbers): add(14, numbers)
+            case .closed: key.append(15)
+            }
+            add(0, accepted)
+            add(0, done)
+            return key
+        }
     }
     let canLead: Bool
     /// Whether a leader leaves something to keep, and the thread's time comes once.
@@ -182,7 +224,7 @@ private struct Model {
     private let start: State
     var (ends, led, grouped, refused, scheduled, vain) = (0, 0, 0, 0, 0, 0)
     var faults: Set<String> = []
-    private var seen: Set<String> = []
+    private var seen: Set<[Int]> = []
 
     init(callers: Int, canLead: Bool, isStopped: Bool, hasKeeping: Bool) {
         (self.canLead, self.hasKeeping) = (canLead, hasKeeping)
@@ -191,8 +233,7 @@ private struct Model {
     mutating func explore() { explore(start) }
 
     private mutating func explore(_ state: State) {
-        // What waits in the queue follows from who was taken in, and how far everybody is.
-        if !seen.insert("\(state)").inserted { return }
+        if !seen.insert(state.key).inserted { return }
         var isStuck = true
         func next(_ body: (inout State) -> Void) -> State {
             isStuck = false

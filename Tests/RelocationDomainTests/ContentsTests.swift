@@ -15,11 +15,11 @@ struct ContentsTests {
         -> Contents.Reply
     {
         let title = try title(text)
-        let all = (1...max(1, boxes)).prefix(Int(boxes)).map { Box(id: $0, title: title, capacity: .large) }
-        let rest = all.filter { $0.id > page.place.boxID }.prefix(page.count)
-        let things = (1...max(1, items)).prefix(Int(items)).filter { $0 > page.place.itemID }
-            .prefix(page.count - rest.count).map { Item(id: $0, title: title, boxID: 1) }
-        return page.reply(Stock(epoch: 7, sequence: 9, boxes: Array(rest), items: Array(things)))
+        let rest = (page.place.boxID..<max(page.place.boxID, boxes)).prefix(page.count)
+            .map { Box(id: $0 + 1, title: title, capacity: .large) }
+        let things = (page.place.itemID..<max(page.place.itemID, items)).prefix(page.count - rest.count)
+            .map { Item(id: $0 + 1, title: title, boxID: 1) }
+        return page.reply(Stock(epoch: 7, sequence: 9, boxes: rest, items: things))
     }
 
     @Test(

@@ -60,7 +60,7 @@ import Testing
     @Test("readers that are lapped all the time see nothing torn, twice, or missing without a word") func lapped()
         async throws
     {
-        let events = TestForm.rounds(400_000, soak: 950_000_000)
+        let events = TestForm.rounds(120_000, soak: 950_000_000)
         let tallies = try await run(events, capacity: 1 << 16, window: nil)
         try check(tallies, events)
         let laps = tallies.compactMap { $0["laps"] }
@@ -71,7 +71,7 @@ import Testing
         #expect(laps.contains { $0 > 0 })
     }
     @Test("readers that the publisher waits for get everything") func complete() async throws {
-        let events = TestForm.rounds(50_000, soak: 50_000_000)
+        let events = TestForm.rounds(20_000, soak: 50_000_000)
         // Also of the largest records so many fit.
         let tallies = try await run(events, capacity: 1 << 20, window: 640)
         try check(tallies, events)

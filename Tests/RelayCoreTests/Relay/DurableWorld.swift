@@ -334,11 +334,15 @@ struct DurableWorld: Hashable {
 
     // MARK: The end
 
-    /// Lets everything come to rest, and checks that nothing which was due is missing in silence.
-    mutating func finish() {
+    /// Removes what keeps everything from coming to rest; `finish` goes on from there.
+    mutating func beginFinish() {
         _ = apply(.room)
         _ = apply(.reconnect)
         if !isRunning { _ = apply(.start) }
+        _ = apply(.bring)
+    }
+    /// Lets everything come to rest, and checks that nothing which was due is missing in silence.
+    mutating func finish() {
         settle()
         if ring != nil {
             // What was committed is emitted, and then nothing comes for a while: a ring's reader asks about what it is in doubt of.
