@@ -130,7 +130,7 @@ struct WatcherAccount {
         return UInt64(text[place.upperBound...].prefix { $0.isNumber })
     }
     private static func withoutStream(_ text: String) -> String {
-        guard let place = text.firstRange(of: ",\"stream\":\""),
+        guard let place = text.firstRange(of: ",\"transport\":\""),
             let end = text[place.upperBound...].firstIndex(of: "\"")
         else { return text }
         return String(text[..<place.lowerBound] + text[text.index(after: end)...])

@@ -11,7 +11,7 @@ import Testing
         return account
     }
     private func event(_ sequence: Int, _ title: String = "a", stream: String = "signal") -> String {
-        #"{"event":"E","interface":"i","sequence":\#(sequence),"previous":0,"publishedAt":"t","stream":"\#(stream)","#
+        #"{"event":"E","interface":"i","sequence":\#(sequence),"previous":0,"publishedAt":"t","transport":"\#(stream)","#
             + #""fields":{"title":"\#(title)"}}"#
     }
     private func events(_ range: ClosedRange<Int>) -> [String] { range.map { event($0) } }

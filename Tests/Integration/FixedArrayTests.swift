@@ -72,7 +72,7 @@ import Testing
             let bins = (-8..<8).map { "\($0)" }.joined(separator: ",")
             let fields =
                 #""fields":{"at":\#(number),"samples":[\#(samples)],"gains":[0.5,-1.0,2.0,3.0],"bins":[\#(bins)]}}"#
-            #expect(line.hasSuffix(#""stream":"ring","# + fields), "\(line)")
+            #expect(line.hasSuffix(#""transport":"ring","# + fields), "\(line)")
         }
         let text = await people.outcome()
         #expect(text.code == 0 && text.output.count == 2, "\(text)")

@@ -7,7 +7,7 @@ import Testing
 /// `relay-cli history`, `export`, `status` and `watch` from a place, against a live service with a journal.
 @Suite(.heavy) struct HistoryCommandTests {
     private func withoutStream(_ lines: [String]) -> [String] {
-        lines.map { $0.replacing(/"stream":"(signal|ring|journal)"/, with: "") }
+        lines.map { $0.replacing(/"transport":"(signal|ring|journal)"/, with: "") }
     }
     /// What a watch printed when it had shown all that was kept, and was asked to end.
     private func untilCaughtUp(_ watcher: RunningProgram) async throws -> RunningProgram.Outcome {

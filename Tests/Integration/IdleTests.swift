@@ -23,7 +23,7 @@ import Testing
         #expect(
             try await eventually {
                 _ = try await service.orderBox("Kitchen")
-                return watcher.output.contains { $0.contains(#""stream":"ring""#) }
+                return watcher.output.contains { $0.contains(#""transport":"ring""#) }
             })
 
         // One sample now, the next at the end of the measurement.
@@ -34,7 +34,7 @@ import Testing
         try await telemetry.line(containing: "ready")
         let meter = try RunningProgram(
             Programs.cli, ["--bus", bus.address, "--json", "watch"], environment: Programs.environment())
-        try await meter.line(containing: #""stream":"ring""#)
+        try await meter.line(containing: #""transport":"ring""#)
         let monitor = try RunningProgram(
             "dbus-monitor", ["--address", bus.address, "type='signal',interface='org.eventrelay.Stream1'"],
             environment: Programs.environment())

@@ -38,8 +38,9 @@ import Testing
                 #"{"event":"ItemProvisioned","interface":"org.eventrelay.Relocation1","sequence":2,"previous":0,"#))
         // It begins in the journal, and goes on with the ring.
         #expect(
-            line.hasSuffix(#""stream":"ring","fields":{"itemID":1,"boxID":1,"title":"Kettle"}}"#)
-                || line.hasSuffix(#""stream":"journal","fields":{"itemID":1,"boxID":1,"title":"Kettle"}}"#), "\(line)")
+            line.hasSuffix(#""transport":"ring","fields":{"itemID":1,"boxID":1,"title":"Kettle"}}"#)
+                || line.hasSuffix(#""transport":"journal","fields":{"itemID":1,"boxID":1,"title":"Kettle"}}"#),
+            "\(line)")
     }
 
     @Test("watch ends with exit code 0 when --for is over, and on SIGINT and SIGTERM")
