@@ -1,32 +1,42 @@
 public import RelayCore
 
-/// The durable log of a service's events, in one SQLite file with its state: DIRECTORY/journal.sqlite.
+/// The durable log of a service's events, in one SQLite file with its state: `DIRECTORY/journal.sqlite`.
+///
+/// ```swift
+/// let journal = try EventJournal(directory: "/var/lib/printer")
+/// let jobID = try await journal.unitOfWork { unit in
+///     let id = try unit.query("INSERT INTO jobs (title) VALUES (?) RETURNING id", [.text(title)]) { $0.integer(0) }[0]
+///     try unit.publish(JobPrinted(jobID: id, title: title, pages: 2))
+///     return id
+/// }
+/// ```
 ///
 /// - Order: units of work run one after the other. Events leave after their unit was committed, in the order of their
-///   sequences, and before whoever published them goes on.
-/// - Isolation: a thread of the journal's own reads, and one writes what takes long; both are used from any thread. Units that take a
-///   moment are committed on a thread of the cooperative pool, which waits for the disk then: never an actor's, one thread of the
-///   process at a time, and none where the process has but one processor.
-/// - Loss: what was committed is lost by nothing but the disk (see `Synchronous`); what fails leaves no trace, and no hole in
-///   the sequences. After an I/O error at a commit nobody can know: the journal takes nothing more, and a restart finds out.
-/// - Cancellation: a unit that was handed over runs, whatever becomes of the task that waits for it.
+///   sequences, and before their publisher goes on.
+/// - Isolation: can be used from any thread. Threads of the journal's own read, and write what takes long. Short units
+///   are committed on a thread of the cooperative pool, which waits for the disk: never an actor's, one in the process
+///   at a time, and none if the process has but one processor.
+/// - Loss: only the disk can lose what was committed (see ``Synchronous``). What fails leaves no trace, and no hole in
+///   the sequences. After an I/O error at a commit the outcome is unknown: the journal accepts nothing more, and a
+///   restart decides.
+/// - Cancellation: a unit that was handed over runs, even if the task that waits for it is cancelled.
 public final class EventJournal: EventLog {
     private let storage: JournalStorage
 
-    /// Opens the journal in a directory, for this journal alone; makes directory and file when they are missing.
+    /// Opens the journal in a directory, exclusively. Creates directory and file if they are missing.
     ///
-    /// Writes nothing before it has seen that the tables agree with each other: a file that is refused stays as it is. The whole file
-    /// is read only after a run that did not end in good order, on a thread of its own while the service works: what that
-    /// finds stops the journal, as a failure of the disk does, and the next one is opened after such a check, which the
-    /// end of the caller's task cancels.
+    /// Nothing is written before the tables were found to agree with each other: a file that is refused stays as it is.
+    /// The whole file is checked only after a run that did not end in good order, on a thread of its own while the
+    /// service works. What that check finds stops the journal, as a failure of the disk does. The next one is then
+    /// opened after such a check, which the cancellation of the caller's task ends.
     ///
-    /// Throws `Conflict` when another journal
-    /// has the directory, `InvalidArgument` for a file of something else or of a newer version, and for a directory that others can write,
-    /// `Unavailable` for a damaged one (nothing is ever repaired or made anew silently), `NotPermitted`, `StorageFull`,
-    /// `Cancelled`. The message names the file.
-    ///
-    /// - Parameter onNotice: is called with what goes wrong while the journal is used, and with what a long start does (see
-    ///   `Notice.Kind`). Calls are few, one at a time, on a thread of their own: it may write to a log that blocks.
+    /// - Parameter directory: the folder, for this journal alone.
+    /// - Parameter synchronous: what a power loss may take.
+    /// - Parameter onNotice: is called with what goes wrong while the journal is used, and with what a long start does:
+    ///   see `Notice.Kind`. Calls are few, one at a time, on a thread of their own; it may write to a log that blocks.
+    /// - Throws: `.conflict` if another journal has the directory. `.invalidArgument` for another program's file, one
+    ///   of a newer version, and a directory that others can write. `.unavailable` for a damaged file: nothing is ever
+    ///   repaired or replaced silently. `.notPermitted`, `.storageFull`, `.cancelled`. The message names the file.
     public convenience init(
         directory: String, synchronous: Synchronous = .full, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
@@ -69,16 +79,20 @@ public final class EventJournal: EventLog {
     /// For `EventService(journal:)`.
     public var access: EventLogAccess { EventLogAccess(storage) }
 
-    /// Runs a unit of work, and commits its state and events together; returns when they are on disk and the events have left.
+    /// Runs a unit of work, and commits its state and events together. Returns when they are on disk and the events
+    /// have left.
     ///
-    /// What `body` throws undoes this unit alone, and is rethrown. Units that came while the disk was busy share a commit, not
-    /// a fate; but when that commit fails, all of them get its error: what a unit was refused on may never have been.
+    /// What `body` throws undoes this unit alone, and is rethrown. Units that arrive while the disk is busy share a
+    /// commit, not a fate. But when that commit fails, all of them get its error: what a unit was refused on may never
+    /// have been.
     ///
-    /// - Isolation: `body` runs on the journal's thread or on one of the cooperative pool (see `EventJournal`); never on its caller's
-    ///   actor. It keeps all others waiting: no waiting in it, least of all for another unit.
-    ///   Neither the caller's task-local values nor its cancellation can be counted on in it.
-    ///
-    /// Throws `StorageFull` or `Unavailable` when nothing was done, `OutcomeUnknown` when that cannot be known.
+    /// - Isolation: `body` runs on the journal's thread or on one of the cooperative pool, never on its caller's actor,
+    ///   and without the caller's task-local values and cancellation. It keeps all other units waiting: do not wait in
+    ///   it, least of all for another unit.
+    /// - Parameter body: changes the state and publishes events.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws. `.storageFull` or `.unavailable` if nothing was done, `.outcomeUnknown` if that
+    ///   cannot be known.
     @discardableResult
     public func unitOfWork<Result>(
         _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
@@ -86,15 +100,19 @@ public final class EventJournal: EventLog {
         try await storage.unitOfWork(body)
     }
 
-    /// Runs a unit of work as `unitOfWork(_:)` does; a refusal is reported by events of the same transaction.
+    /// Runs a unit of work whose refusal is reported by events of the same transaction.
     ///
-    /// When `body` throws a `Refusal`, all that it did is undone, `onRefusal` publishes what reports it, the transaction is
-    /// committed, the events leave, and then the refusal is thrown. Nothing of other units comes between the state that was
-    /// refused on and these events. Other errors of `body` are rethrown as they are, and `onRefusal` is not called.
+    /// When `body` throws a `Refusal`, everything it did is undone, `onRefusal` publishes events, the transaction is
+    /// committed, the events leave, and then the refusal is thrown. Nothing of other units comes between the state that
+    /// was refused on and these events. Other errors of `body` are rethrown, and `onRefusal` is not called.
     ///
     /// - Isolation: `onRefusal` runs where `body` does.
-    /// - Loss: after a crash there are either all of the refusal's events or none; the caller learns of the refusal only after
-    ///   they are on disk. When they cannot be published or committed, that error is thrown in place of the refusal.
+    /// - Loss: after a crash there are all events of the refusal, or none. The caller learns of the refusal after they
+    ///   are on disk. If they cannot be published or committed, that error is thrown in place of the refusal.
+    /// - Parameter body: changes the state and publishes events.
+    /// - Parameter onRefusal: publishes what reports the refusal.
+    /// - Returns: what `body` returns.
+    /// - Throws: as ``unitOfWork(_:)``.
     @discardableResult
     public func unitOfWork<Result, Refusal: Error>(
         _ body: sending @escaping (inout UnitOfWork) throws -> sending Result,
@@ -105,30 +123,36 @@ public final class EventJournal: EventLog {
         }
     }
 
-    /// Reads the domain's tables as of one moment, without holding up units of work; from any task, command handlers included.
+    /// Reads the domain's tables as of one moment, without delaying units of work. From any task, command handlers
+    /// included.
     ///
-    ///     let jobs = try await journal.read { snapshot in
-    ///         (at: try snapshot.position(of: Printing1.self), titles: try snapshot.query("SELECT title FROM jobs") { $0.text(0) })
-    ///     }
+    /// ```swift
+    /// let titles = try await journal.read { snapshot in
+    ///     try snapshot.query("SELECT title FROM jobs") { $0.text(0) }
+    /// }
+    /// ```
     ///
     /// - Order: it sees every unit that returned before it was called.
-    /// - Isolation: `body` runs on one of two threads of the journal's own, never on its caller's actor. Further reads wait
-    ///   until one is free. Keep it short: while it runs, the write-ahead log cannot be cut, and grows.
-    /// - Loss: none: it changes nothing, and may be repeated.
-    /// - Cancellation: a read that was handed over runs, whatever becomes of the task that waits for it. `close` interrupts it:
-    ///   its query throws `Unavailable`.
-    ///
-    /// Throws `Unavailable` when the journal has failed or is closed, and what `body` throws.
+    /// - Isolation: `body` runs on one of two threads of the journal's own, never on its caller's actor. Further reads
+    ///   wait until one is free. Keep it short: while it runs, the write-ahead log grows.
+    /// - Loss: none. It changes nothing, and may be repeated.
+    /// - Cancellation: a read that was handed over runs, even if the task that waits for it is cancelled. ``close()``
+    ///   interrupts it: its query throws `.unavailable`.
+    /// - Parameter body: queries the snapshot.
+    /// - Returns: what `body` returns.
+    /// - Throws: `.unavailable` if the journal has failed or is closed, and what `body` throws.
     public func read<Result>(
         _ body: sending @escaping (inout JournalSnapshot) throws -> sending Result
     ) async throws -> sending Result {
         try await storage.snapshot(body)
     }
 
-    /// Finishes what was handed over, moves everything into the one file, and gives the directory free. Reads are interrupted;
-    /// later units and reads are refused with `Unavailable`. Also done when the journal and its service are released.
+    /// Finishes what was handed over, moves everything into the one file, and releases the directory.
     ///
-    /// Returns when all of that is done. Within a unit of work or a read it returns at once, and the rest is done when they have
-    /// returned.
+    /// Reads are interrupted; later units and reads are refused with `.unavailable`. The release of journal and service
+    /// does the same.
+    ///
+    /// Returns when that is done. Within a unit of work or a read it returns at once, and the rest is done when they
+    /// have returned.
     public func close() { storage.close() }
 }

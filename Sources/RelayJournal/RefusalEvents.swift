@@ -2,14 +2,17 @@ public import RelayCore
 
 /// What a refused unit may still do: publish the events that report the refusal. It cannot change state.
 ///
-/// - Order: as in `UnitOfWork`, in the place of the unit's own events, which are dropped.
+/// - Order: as in ``UnitOfWork``, in the place of the unit's own events, which are dropped.
 /// - Isolation: it cannot be kept, copied or sent elsewhere.
-/// - Loss: as in `UnitOfWork`.
+/// - Loss: as in ``UnitOfWork``.
 public struct RefusalEvents: ~Copyable, EventSink {
     private let engine: JournalEngine
     init(_ engine: JournalEngine) { self.engine = engine }
 
-    /// Adds an event. Throws as `UnitOfWork.publish` does.
+    /// Adds an event.
+    ///
+    /// - Parameter event: the event.
+    /// - Throws: as ``UnitOfWork/publish(_:)``.
     public mutating func publish<E: DomainEvent>(_ event: E) throws {
         try engine.publish(event)
     }

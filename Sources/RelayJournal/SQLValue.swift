@@ -1,4 +1,4 @@
-/// What SQLite stores, and a statement's parameters are.
+/// A value that SQLite stores, and a parameter of a statement.
 public enum SQLValue: Hashable, Sendable {
     case integer(Int64)
     case real(Double)

@@ -1,9 +1,13 @@
-/// What SQLite said: its extended result code, as the cause of a `RelayError`.
+/// An error of SQLite, by its extended result code: the cause of a `RelayError`.
 public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// As in sqlite3.h: `SQLITE_IOERR_WRITE` is 778.
+    /// As in `sqlite3.h`: `SQLITE_IOERR_WRITE` is 778.
     public let code: Int32
-    /// SQLite's words for it. They name tables and columns, never values.
+    /// SQLite's text. It names tables and columns, never values.
     public let message: String
+    /// An error of SQLite.
+    ///
+    /// - Parameter code: its extended result code.
+    /// - Parameter message: its text.
     public init(code: Int32, message: String) { (self.code, self.message) = (code, message) }
     public var description: String { "\(message) (SQLite \(code))" }
     /// The code without its details: `SQLITE_IOERR` is 10.

@@ -1,8 +1,17 @@
-/// Waits for a condition that other threads bring about: `#expect(await eventually { counter.value == 3 })`.
+/// Waits for a condition that other threads bring about.
 ///
-/// Looks again and again, so that a test takes as long as it has to and no longer: a generous limit costs nothing when the
-/// condition comes. Returns false when the time is over, or at once when the task is cancelled.
+/// ```swift
+/// #expect(await eventually { counter.value == 3 })
+/// ```
+///
+/// It checks again and again, so that a test takes as long as it must and no longer: a generous limit costs nothing
+/// when the condition comes.
+///
 /// - Isolation: the condition runs where the caller is.
+/// - Parameter limit: how long to wait.
+/// - Parameter condition: what to wait for.
+/// - Returns: false if the time is over, or at once if the task is cancelled.
+/// - Throws: what `condition` throws.
 public nonisolated(nonsending) func eventually(
     within limit: Duration = .seconds(300), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {

@@ -1,18 +1,29 @@
 public import RelayCore
 
-/// Stands in for a journal in tests of services with durable interfaces: keeps events in memory, for as long as it lives.
+/// A journal in memory, for tests of services with durable interfaces.
 ///
-/// Give it to `EventService(journal:)`. What it keeps survives a service, not the process: `reopened()` is what the service's
-/// next run finds. It keeps everything, whatever an interface's retention is, and knows no units of work.
+/// ```swift
+/// let log = MemoryLog()
+/// let service = try EventService(name: name, on: bus.bus, exporting: Printing1.self, journal: log)
+/// // Later, the service's next run:
+/// let next = try EventService(name: name, on: bus.bus, exporting: Printing1.self, journal: log.reopened())
+/// ```
+///
+/// It survives a service, not the process. It keeps everything, whatever an interface's retention is, and has no units
+/// of work.
 public final class MemoryLog: EventLog, Sendable {
     package let storage: MemoryLogStorage
 
+    /// An empty log.
     public convenience init() { self.init(MemoryLogStore()) }
     private init(_ store: MemoryLogStore) { storage = MemoryLogStorage(store) }
 
+    /// For `EventService(journal:)`.
     public var access: EventLogAccess { EventLogAccess(storage) }
 
-    /// The same events in a log that no service has yet. This one is closed: what is published to it throws `Unavailable`.
+    /// The same events in a log that no service has used yet.
+    ///
+    /// This one is closed: what is published to it throws `.unavailable`.
     public func reopened() -> MemoryLog {
         storage.close()
         return MemoryLog(storage.store)

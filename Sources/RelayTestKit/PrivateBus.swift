@@ -2,19 +2,27 @@ package import BusProcess
 import Glibc
 public import RelayCore
 
-/// A bus of one's own, for tests: a daemon in a temporary folder, which ends with this value or with the process.
+/// A bus of a test's own: a daemon in a temporary folder, which ends with this value or with the process.
+///
+/// ```swift
+/// let bus = try PrivateBus()
+/// let service = try EventService(name: name, on: bus.bus, exporting: Printing1.self, journal: MemoryLog())
+/// ```
 public final class PrivateBus: Sendable {
-    /// Where services and relays connect: `Bus.address(bus.address)`.
+    /// The address of the bus.
     public let address: String
+    /// Where services and relays connect.
     public var bus: Bus { .address(address) }
-    /// The folder of the socket; for whatever else a test needs beside it.
+    /// The folder of the socket, for whatever else a test needs beside it.
     public let directory: String
     /// The daemon.
     package let process: ChildProcess
     /// Kept for what a broker needs beside its process.
     private let broker: BrokerDaemon?
 
-    /// Starts a `dbus-daemon`. Throws `NotFound` when it is not installed, `Unavailable` when it does not come up.
+    /// Starts a `dbus-daemon`.
+    ///
+    /// - Throws: `.notFound` if it is not installed, `.unavailable` if it does not start.
     public convenience init() throws { try self.init(limits: .session) }
     package init(limits: BusDaemon.Limits, policy: String = "") throws {
         directory = try Self.temporaryDirectory()
@@ -34,7 +42,7 @@ public final class PrivateBus: Sendable {
     }
     /// The daemon's process id, to stop or kill it.
     public var processID: Int32 { process.processID }
-    /// Ends the daemon, and waits for that.
+    /// Ends the daemon, and waits until it has ended.
     public func stop() async {
         process.terminate()
         _ = await process.waitForExit()

@@ -1,13 +1,19 @@
 public import RelayCore
 import Synchronization
 
-/// Stands in where a publisher or an `EventSink` is injected, and records every event that is published.
+/// A double for tests: takes the place of a publisher or an `EventSink`, and records every event.
 ///
-/// Give `recorder` to code that takes an `EventSink`, `recorder.publisher` to code that takes an `EventPublisher`: whatever is
-/// published through either is recorded, and reaches the publisher's subscribers.
+/// Pass `recorder` to code that takes an `EventSink`, `recorder.publisher` to code that takes an `EventPublisher`. What
+/// is published through either is recorded, and reaches the publisher's subscribers.
+///
+/// ```swift
+/// let recorder = RecordingPublisher()
+/// try remove(box, publishing: recorder)
+/// #expect(recorder.events(of: BoxRemoved.self).count == 1)
+/// ```
 ///
 /// - Order: of each publishing thread.
-/// - Isolation: from any thread; an event is recorded when `publish` returns.
+/// - Isolation: from any thread. An event is recorded when `publish` returns.
 public final class RecordingPublisher: EventSink, Sendable {
     private struct State {
         var events: [any Event] = []
@@ -23,19 +29,26 @@ public final class RecordingPublisher: EventSink, Sendable {
         let value = Mutex(State())
     }
 
-    /// Records a new publisher, or the one given.
+    /// Records a publisher.
+    ///
+    /// - Parameter publisher: the publisher; a new one unless given.
     public init(_ publisher: EventPublisher = EventPublisher(delivery: .immediate)) {
         let state = Shared()
         (self.publisher, self.state) = (publisher, state)
         tap = publisher.tap { event in state.value.withLock { $0.events.append(event) } }
     }
 
-    /// Publishes and records; throws what `refuse(with:)` says, and then does neither.
+    /// Publishes and records an event.
+    ///
+    /// - Parameter event: the event.
+    /// - Throws: what ``refuse(with:)`` was called with; then the event is neither published nor recorded.
     public func publish<E: DomainEvent>(_ event: E) throws {
         if let refusal = state.value.withLock({ $0.refusal }) { throw refusal }
         publisher.publish(event)
     }
-    /// What `publish` of the sink throws from now on; nil for nothing.
+    /// Makes `publish(_:)` throw from now on.
+    ///
+    /// - Parameter error: what it throws; nil for nothing.
     public func refuse(with error: (any Error)?) { state.value.withLock { $0.refusal = error } }
 
     /// All events so far, of all types.
@@ -51,13 +64,22 @@ public final class RecordingPublisher: EventSink, Sendable {
         }
         withExtendedLifetime(old) {}
     }
-    /// Waits until the events recorded meet a condition; false when the time is over.
+    /// Waits until the recorded events meet a condition.
+    ///
+    /// - Parameter limit: how long to wait.
+    /// - Parameter condition: is called with all events so far.
+    /// - Returns: false if the time is over.
     public nonisolated(nonsending) func wait(
         within limit: Duration = .seconds(300), until condition: ([any Event]) -> Bool
     ) async -> Bool {
         await eventually(within: limit) { condition(events) }
     }
-    /// Waits until so many events of a type are recorded; false when the time is over.
+    /// Waits until enough events of a type are recorded.
+    ///
+    /// - Parameter count: how many.
+    /// - Parameter type: the type of event.
+    /// - Parameter limit: how long to wait.
+    /// - Returns: false if the time is over.
     public nonisolated(nonsending) func wait<E: Event>(
         for count: Int = 1, of type: E.Type, within limit: Duration = .seconds(300)
     ) async -> Bool {

@@ -1,18 +1,20 @@
-/// Something that a running service or journal reports to its administrator: what happened, and what to do about it.
+/// A report of a running service or journal to its administrator: what happened, and what to do about it.
 ///
 /// ```swift
-/// let service = try EventService(name: "org.example.Service1", exporting: Boxes1.self) { notice in
-///     logger.log("\(notice.kind.rawValue): \(notice)")
+/// let service = try EventService(name: "org.example.Printer", exporting: Printing1.self, journal: journal) { notice in
+///     log("\(notice.kind.rawValue): \(notice)")
 /// }
 /// ```
 ///
 /// A notice names peers, users, interfaces and files. It never contains the fields of an event or a command.
 public struct Notice: Sendable, CustomStringConvertible {
-    /// What a notice is about, for filters and rate limits. May grow: compare, never exhaust.
+    /// What a notice is about, for filters. More may be added: compare kinds, and never switch over them without a
+    /// default.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
     }
+    /// How urgent a notice is.
     public enum Severity: Int, Comparable, Sendable {
         /// A state that was reported before is over, or needs nobody.
         case info
@@ -22,11 +24,14 @@ public struct Notice: Sendable, CustomStringConvertible {
         case error
         public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
+    /// What the notice is about.
     public let kind: Kind
+    /// Whether somebody should act.
     public let severity: Severity
     /// For a person: what happened, with which value, and the remedy.
     public let message: String
-    /// How many more of this kind were left out since the last one: at most five of a kind are reported at once, then one a minute.
+    /// How many more of this kind were left out since the last one. At most five of a kind are reported at once, then
+    /// one a minute.
     public let suppressed: Int
 
     package init(_ kind: Kind, _ severity: Severity, _ message: String, suppressed: Int = 0) {
@@ -41,14 +46,14 @@ extension Notice.Kind {
     public static let limitExceeded = Self(rawValue: "LimitExceeded")
     /// A peer was refused because it does not meet a requirement.
     public static let notPermitted = Self(rawValue: "NotPermitted")
-    /// Who a peer is, or which number a user or group has, could not be found out in time.
+    /// The user of a peer, or the number of a user or group, could not be determined in time.
     public static let lookUpFailed = Self(rawValue: "LookUpFailed")
-    /// An interface's ring, or a peer's part in it, could not be made.
+    /// An interface's ring, or a peer's part in it, could not be created.
     public static let ringUnavailable = Self(rawValue: "RingUnavailable")
     /// An interface's signals have been paused for long: subscribers without ring and journal lose events.
     public static let signalsPaused = Self(rawValue: "SignalsPaused")
-    /// The bus does not say what peers have not read, so that unread replies cannot be bounded.
+    /// The bus does not report what peers have not read, so unread replies cannot be bounded.
     public static let unreadUnknown = Self(rawValue: "UnreadUnknown")
-    /// There is no room for the journal: what has to be kept is refused.
+    /// There is no room for the journal: what must be kept is refused.
     public static let storageFull = Self(rawValue: "StorageFull")
 }

@@ -1,19 +1,27 @@
-/// The front end: follows a service's name, and feeds a local publisher with its events.
+/// The front end's side: follows a service's name, and feeds a local publisher with its events.
 ///
-/// - Order: the events of one interface come in the order of their publication, whatever brought them: its ring, signals or the
-///   journal; a reply comes after the events that the service published before it, those that have to be read included, as long
-///   as the call's timeout lasts; a `State` comes after the events that preceded it, on the same actor or queue. Subscriptions
-///   made here, with a position, have an order of their own.
-/// - Isolation: as with any `EventPublisher`. `.immediate` handlers run on one of the relay's two threads, the bus's or the
-///   rings', never on both at once, and must not block there. They may use the relay as they like, and end it.
-/// - Loss: a subscriber that is slower than the ring is long is lapped, and what did not arrive of a durable interface is read from the service's journal; what cannot be read, and everything
-///   that a volatile one lost, is a `Gap` in its place. Where a buffer of the publisher's subscriptions overflows is a gap, too;
-///   a subscription with a position reads a durable interface again instead. An event counts only from the verified owner of
-///   the service's name.
-/// - Cancellation: `invalidate()`, or release.
+/// ```swift
+/// let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
+/// let subscription = relay.publisher.subscribe(to: JobPrinted.self) { print($0.title) }
+/// relay.activate()
+/// let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
+/// ```
+///
+/// - Order: the events of one interface come in the order of their publication, whatever transport carries them. A
+///   reply comes after the events that the service published before it, those that must be read included, within the
+///   call's timeout. A ``State`` comes after the events that preceded it, on the same actor or queue. Positioned
+///   subscriptions each have an order of their own.
+/// - Isolation: as with any ``publisher``. An `.immediate` handler runs on one of the relay's two threads, never on
+///   both at once, and must not block there. It may use the relay in any way, and end it.
+/// - Loss: what did not arrive of a durable interface is read from the service's journal. What cannot be read,
+///   everything that a volatile interface lost, and what overflowed a buffer is a `Gap` in its place. A positioned
+///   subscription reads a durable interface again instead of overflowing. An event counts only from the verified owner
+///   of the service's name.
+/// - Cancellation: ``invalidate()``, or the relay's release.
 public final class EventRelay: Sendable {
-    /// An ordinary publisher. Subscribe here as to any other: code that does so need not know of the bus. What is published
-    /// here by hand stays in this process.
+    /// Where the events arrive. Code that subscribes here need not know of the bus.
+    ///
+    /// Events that are published here by hand stay in this process.
     public let publisher: EventPublisher
     /// The bus name that is followed.
     public let service: String
@@ -22,18 +30,19 @@ public final class EventRelay: Sendable {
     private let interfaces: [String: any EventInterface.Type]
     private let commands: [ObjectIdentifier: any RelayCommandCodec]
 
-    /// Prepares to follow a service. Nothing happens before `activate()`, so that the first subscriptions miss nothing.
+    /// Prepares to follow a service. Nothing happens before ``activate()``, so that the first subscriptions miss
+    /// nothing.
     ///
-    /// - Parameters:
-    ///   - service: the bus name, which need not have an owner yet.
-    ///   - interfaces: those whose events and commands are used here.
-    ///   - delivery: where handlers run that are on no actor.
-    ///   - requirement: whom the service's owner must be, to be believed.
-    ///   - activation: whether the bus is asked to start an absent service.
-    ///   - cursors: the folder in which `.resuming` keeps how far subscribers have come; nil stands for `relay/cursors` in
-    ///     `XDG_STATE_HOME`, else in `~/.local/state`. It is made when it is first needed, for its user alone.
-    /// - Throws: `UnsupportedType` with type, field and reason for what D-Bus cannot carry; `InvalidArgument` for a name that
-    ///   is none.
+    /// - Parameter service: the bus name, which need not have an owner yet.
+    /// - Parameter bus: the bus to connect to.
+    /// - Parameter interfaces: those whose events and commands are used.
+    /// - Parameter delivery: where handlers run that are not isolated to an actor.
+    /// - Parameter requirement: the condition on the name's owner.
+    /// - Parameter activation: whether the bus is asked to start an absent service.
+    /// - Parameter cursors: the folder in which `.resuming` keeps positions; nil for `relay/cursors` in
+    ///   `XDG_STATE_HOME`, else in `~/.local/state`. It is created when it is first needed, for its user alone.
+    /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
+    ///   bad name.
     public convenience init(
         following service: String, on bus: Bus = .session, interfaces: any EventInterface.Type...,
         delivery: DeliveryTarget = .background, requiring requirement: PeerRequirement = .anyone,
@@ -71,46 +80,55 @@ public final class EventRelay: Sendable {
     }
     deinit { receivers.finish() }
 
-    /// Connects, and goes on doing so: from before the service exists, through its restarts and the bus's.
+    /// Connects, and stays connected: from before the service exists, through its restarts and those of the bus.
     public func activate() { follower.activate() }
-    /// Ends the relay: waiting commands fail with `Unavailable`, and no event, gap or state comes from the bus any more.
+    /// Ends the relay: waiting calls fail with `.unavailable`, and nothing more arrives from the bus.
     ///
-    /// From any thread; does not wait. When it returns, the publisher gets nothing further, but for one event that the bus's
-    /// thread is handing over at that very moment; if that is an `.immediate` handler, it may still run. What buffers hold
-    /// by then is still delivered where it belongs: cancel a subscription to end that, too. Events that are published by
-    /// hand still go their way.
+    /// From any thread; does not wait. When it returns, the publisher gets nothing more but one event that the bus's
+    /// thread may be delivering at that moment; an `.immediate` handler of it may still run. What buffers hold is still
+    /// delivered: cancel a subscription to end that, too.
     public func invalidate() {
         follower.invalidate()
         receivers.finish()
     }
 
-    /// How the connection fares: the present state, then every change. Ends after `invalidated`, or with the relay.
+    /// The state of the connection: the present one, then every change. Ends after ``State/invalidated(_:)``, or with
+    /// the relay.
     ///
-    /// A slow reader misses states from the oldest on (it holds 64). To see states in order with events, subscribe to `State`
-    /// as to any event of `publisher`.
+    /// It holds 64 states; a slow reader misses the oldest. To receive states in order with events, subscribe to
+    /// ``State`` like any event of ``publisher``.
     public var states: AsyncStream<State> { receivers.states() }
 
-    /// Signals of the service's interfaces that came from somebody else than its owner, and were dropped.
+    /// How many signals of the service's interfaces came from other senders than its owner, and were dropped.
     public var foreignSignals: Int { follower.foreignSignals }
 
     // MARK: Commands
 
-    /// Sends a command once, and waits for its answer.
+    /// Sends a command once, and waits for its reply.
     ///
-    /// From `activate()` until the first attempt to connect has ended, and while the service's owner is looked up, it waits,
-    /// within the timeout. An attempt that fails ends all calls that wait, at once, with `Unavailable`: nothing has run, and
-    /// the relay goes on trying. Once it was connected, a call while the bus is gone ends at once, too. On the bus, an absent
-    /// service is started by the call if it can be; else the call ends with `Unavailable`.
+    /// From ``activate()`` until the first attempt to connect has ended, and while the service's owner is looked up,
+    /// the call waits, within its timeout. A failed attempt ends all waiting calls at once with `.unavailable`: nothing
+    /// has run, and the relay goes on trying. Later, a call while the bus is gone ends at once, too. The bus starts an
+    /// absent service for a call if it can; else the call ends with `.unavailable`.
     ///
-    /// - Throws: `.refused` with what the command declares; `.relay` for everything else: `Unavailable` when there is no
-    ///   service or it left, `TimedOut`, `NotPermitted`, `SchemaMismatch`, `Cancelled`. Its `mayHaveRun` is false only when the
-    ///   command certainly did not run.
+    /// - Parameter command: the request.
+    /// - Parameter timeout: how long to wait.
+    /// - Returns: the reply.
+    /// - Throws: ``CommandError/refused(_:)`` with what the command declares, ``CommandError/relay(_:)`` with
+    ///   everything else: `.unavailable` if there is no service or it left, `.timedOut`, `.notPermitted`,
+    ///   `.schemaMismatch`, `.cancelled`. `mayHaveRun` is false only if the command certainly did not run.
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws(CommandError<C.Failure>)
         -> C.Reply
     {
         try await send(command, timeout)
     }
-    /// As above, for a command that declares no failure: throws a plain `RelayError`, so that `catch .unavailable` matches it.
+    /// As above, for a command that declares no refusal: throws a plain ``RelayError``, so that `catch .unavailable`
+    /// matches it.
+    ///
+    /// - Parameter command: the request.
+    /// - Parameter timeout: how long to wait.
+    /// - Returns: the reply.
+    /// - Throws: as above.
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws -> C.Reply
     where C.Failure == Never {
         do throws(CommandError<Never>) {
@@ -122,11 +140,19 @@ public final class EventRelay: Sendable {
         }
     }
     /// As above, for a command without a reply.
+    ///
+    /// - Parameter command: the request.
+    /// - Parameter timeout: how long to wait.
+    /// - Throws: as above.
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws(CommandError<C.Failure>)
     where C.Reply == NoReply {
         _ = try await send(command, timeout)
     }
-    /// As above, for a command without a reply and without a failure of its own.
+    /// As above, for a command without a reply and without a refusal.
+    ///
+    /// - Parameter command: the request.
+    /// - Parameter timeout: how long to wait.
+    /// - Throws: as above.
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws
     where C.Reply == NoReply, C.Failure == Never {
         let _: C.Reply = try await call(command, timeout: timeout)
@@ -134,23 +160,30 @@ public final class EventRelay: Sendable {
 
     // MARK: Subscriptions that start elsewhere than now
 
-    /// Calls `handler` with each event of a type, from `start` on: on the actor it is written on, else where the publisher's
-    /// delivery says. `publisher.subscribe(to:)` is for events from now on.
+    /// Calls `handler` with each event of a type, from `start` on.
     ///
-    /// - Order: that of the interface, first the journal's events, then the live ones, each once. Two positioned
-    ///   subscriptions have no order between them, nor with the publisher's.
-    /// - Loss: what the journal no longer has is a gap in its place, as is everything that came while nobody listened on a
-    ///   volatile interface. When the subscriber is slower than its buffer is long, a durable interface is read again from
-    ///   there, without a gap; on a volatile one the buffer's rule holds. An event whose present or former schema cannot be
-    ///   read is a gap of its own.
-    /// - Memory: two pages of the journal (256 KiB each), and the buffer's limit of events.
-    /// - Cancellation: by the subscription returned, which must be kept; after `cancel()` on the handler's own actor no call
-    ///   comes. The relay's end ends it, after what it holds.
-    /// - Cursors: with `.resuming`, the place is advanced after the handler has returned, and written within 100 ms and at
-    ///   the end: after a crash the last events come again. `CursorFailure` tells when it cannot be written.
-    /// - Throws: `NotFound` for an event that is of no interface of this relay. For `.resuming`: `Conflict` while another
-    ///   subscription, process or relay uses the name; `InvalidArgument` for a name or a file that is none, or one that was
-    ///   made for other events; `Unavailable` or `NotPermitted` for a folder that cannot be used.
+    /// For events from now on, `publisher.subscribe(to:)` is enough.
+    ///
+    /// - Order: that of the interface: first the journal's events, then the live ones, each once. Positioned
+    ///   subscriptions have no order among each other, nor with the publisher's.
+    /// - Isolation: on the actor that the handler is written on, else where the publisher's delivery says.
+    /// - Loss: what the journal no longer has is a gap in its place, and so is everything that a volatile interface
+    ///   published while nobody listened. If the buffer overflows, a durable interface is read again from there,
+    ///   without a gap; on a volatile one the buffer's rule holds. An event whose schema cannot be read is a gap of its
+    ///   own. Memory: two pages of the journal (256 KiB each), and the buffer's limit of events.
+    /// - Cancellation: by the subscription, which must be kept. After `cancel()` on the handler's own actor no call
+    ///   comes. The relay's end ends it, after what it holds. With `.resuming`, the position is written within 100 ms
+    ///   after the handler has returned, and at the end: after a crash the last events come again. ``CursorFailure``
+    ///   reports when it cannot be written.
+    /// - Parameter type: the type of event.
+    /// - Parameter start: where to begin.
+    /// - Parameter buffer: how many live events are held.
+    /// - Parameter handler: is called with each event.
+    /// - Parameter onGap: is called with each gap.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: `.notFound` for an event of no interface of this relay. For `.resuming`: `.conflict` while the name is
+    ///   in use; `.invalidArgument` for a bad name, a damaged file, or one that was made for other events;
+    ///   `.unavailable` or `.notPermitted` for a folder that cannot be used.
     public func subscribe<E: DomainEvent>(
         to type: E.Type = E.self, from start: StreamPosition, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
@@ -173,8 +206,14 @@ public final class EventRelay: Sendable {
     }
     /// The events of a type from `start` on, as a sequence.
     ///
-    /// Order, loss, memory and what is thrown: as above. An event counts as handled when the next one is asked for. The
-    /// stream begins when it is asked for, not with its first iteration; it ends with the relay, after what it holds.
+    /// Order and loss are those of ``subscribe(to:from:buffer:_:onGap:)``. An event counts as handled when the next one
+    /// is requested. The stream begins when it is created, and ends with the relay, after what it holds.
+    ///
+    /// - Parameter type: the type of event.
+    /// - Parameter start: where to begin.
+    /// - Parameter buffer: how many live events are held.
+    /// - Returns: the stream.
+    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
     public func events<E: DomainEvent>(
         of type: E.Type = E.self, from start: StreamPosition, buffer: EventBuffer = .standard
     ) throws -> EventStream<E> {
@@ -184,7 +223,14 @@ public final class EventRelay: Sendable {
     }
     /// The events of a whole interface from `start` on, in their one order: what rebuilds a state.
     ///
-    /// All else as above. Its cursor is for all of the interface's events, also those that a later version adds.
+    /// Everything else is as above. Its cursor is for all events of the interface, also those that a later version
+    /// adds.
+    ///
+    /// - Parameter interface: the interface.
+    /// - Parameter start: where to begin.
+    /// - Parameter buffer: how many live events are held.
+    /// - Returns: the stream.
+    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
     public func events<I: EventInterface>(
         in interface: I.Type, from start: StreamPosition, buffer: EventBuffer = .standard
     ) throws -> EventStream<any DomainEvent> {

@@ -1,29 +1,32 @@
 extension EventRelay {
-    /// How the connection to the service fares.
+    /// The state of the connection to the service.
     ///
-    /// An `Event` on the relay's publisher, too: on one actor or queue a state comes after the events that preceded it.
+    /// It is also an `Event` on the relay's publisher: on one actor or queue a state comes after the events that
+    /// preceded it.
     public enum State: Event {
-        /// Not there yet: the bus, the service, or its first answer.
+        /// Not there yet: the bus, the service, or its first reply.
         case connecting
-        /// In step with the service: what the publisher's subscribers missed of a durable interface has come before this. A
-        /// positioned subscription may still be replaying, at its own pace.
+        /// In step with the service. What the publisher's subscribers missed of a durable interface came before this. A
+        /// positioned subscription may still be replaying.
         case active
-        /// The service or the bus went away, or the present service lacks an interface that is subscribed to: a gap with
-        /// `schemaMismatch` tells its subscriptions which, and the others go on. The relay comes back by itself, when
-        /// another service takes the name.
+        /// The service or the bus went away, or the present service lacks an interface that is subscribed to.
+        ///
+        /// In the last case its subscriptions get a gap with `schemaMismatch`, and the others go on. The relay recovers
+        /// by itself.
         case interrupted
-        /// Retrying will not help, for this reason: the bus or the service does not permit it, or the service's owner does not
-        /// meet the requirement. (A name without an owner is waited for, also when the bus cannot start one: somebody may yet
-        /// take it.) The last state.
+        /// The last state: retrying will not help.
+        ///
+        /// The bus or the service does not permit it, or the service's owner does not meet the requirement. (A name
+        /// without an owner is no reason: the relay waits.)
         case invalidated(RelayError)
     }
 
     /// Whether the bus is asked to start an absent service.
     public struct Activation: Hashable, Sendable {
         let startsService: Bool
-        /// When the relay connects, and by each command that finds none. Not again when it merely went away.
+        /// When the relay connects, and by each command that finds no service. Not when it merely went away.
         public static let onDemand = Self(startsService: true)
-        /// It is waited for, and commands fail meanwhile.
+        /// Never. The relay waits for the service, and commands fail meanwhile.
         public static let ifRunning = Self(startsService: false)
     }
 }

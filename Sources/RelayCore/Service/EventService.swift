@@ -1,13 +1,22 @@
 import Synchronization
 
-/// The backend: owns a bus name, exports interfaces, answers commands, publishes.
+/// The service's side: owns a bus name, exports interfaces, answers commands, publishes events.
+///
+/// ```swift
+/// let journal = try EventJournal(directory: "/var/lib/printer")
+/// let service = try EventService(name: "org.example.Printer", exporting: Printing1.self, journal: journal)
+/// service.handle(PrintJob.self) { job, _ in PrintJob.Reply(jobID: try await print(job)) }
+/// try await service.run()
+/// ```
 ///
 /// - Order: the events of one interface reach the bus in the order of `publish`, whatever threads publish.
-/// - Isolation: a handler runs on the actor that it is written on, else on the cooperative pool. Calls of one peer run in
-///   order, those of different peers at the same time.
-/// - Loss: what the bus does not take in time has its place in the sequence, so that subscribers see the gap.
-/// - Cancellation: cancelling the task of `run()` finishes what runs, within its patience, and releases the name.
+/// - Isolation: a handler runs on the actor that it is written on, else on the cooperative pool. The calls of one peer
+///   run one after the other, those of different peers at the same time.
+/// - Loss: an event that the bus does not accept in time keeps its sequence, so that subscribers see the gap.
+/// - Cancellation: cancelling the task of ``run(patience:onReady:)`` finishes what runs, within its patience, and
+///   releases the name.
 public final class EventService: Sendable {
+    /// The bus name.
     public let name: String
     private let interfaces: [ExportedInterface]
     private let events: ExportedEvents
@@ -17,16 +26,18 @@ public final class EventService: Sendable {
     private let strays = Mutex<[String]>([])
     private let hasRun = Atomic<Bool>(false)
 
-    /// Prepares a service; nothing is on the bus before `run()`.
+    /// Prepares a service. Nothing is on the bus before ``run(patience:onReady:)``.
     ///
-    /// - Parameters:
-    ///   - journal: keeps the events of the durable interfaces. From here on its units of work can publish events of
-    ///     this service. A journal serves one service, once.
-    ///   - onNotice: is called with what goes wrong while the service runs: refused peers, signals that are paused for long, and so
-    ///     on (see `Notice.Kind`). Calls are few, one at a time, on a thread of their own: it may write to a log that blocks.
-    /// - Throws: `UnsupportedType` with type, field and reason for what D-Bus cannot carry, at this point and not at the first
-    ///   publish; `InvalidArgument` for a bad or doubled name, and for a durable interface without a journal; `Conflict` for a
-    ///   journal that has served already; what the journal throws.
+    /// - Parameter name: the well-known bus name.
+    /// - Parameter bus: the bus to connect to.
+    /// - Parameter interfaces: the interfaces to export.
+    /// - Parameter journal: keeps the events of durable interfaces. From here on its units of work can publish events
+    ///   of this service. A journal serves one service, once.
+    /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``. Calls are few,
+    ///   one at a time, on a thread of their own; it may write to a log that blocks.
+    /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
+    ///   bad or repeated name, and for a durable interface without a journal. `.conflict` for a journal that has served
+    ///   already. Whatever the journal throws.
     public init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
         journal: (any EventLog)? = nil, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -59,11 +70,14 @@ public final class EventService: Sendable {
         storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
     }
 
-    /// Answers a command. The last handler given counts.
+    /// Answers a command. The last handler counts.
     ///
-    /// An error of the command's `Failure` reaches the caller as itself, a `RelayError` as its code, any other as `Internal`.
-    /// `InvalidArgument`, `NotPermitted`, `NotFound`, `Conflict`, `Unavailable`, `StorageFull` and `LimitsExceeded` tell the
-    /// caller that nothing was done.
+    /// An error of the command's `Failure` reaches the caller as itself, a ``RelayError`` as its code, any other error
+    /// as `.internalFailure`. `.invalidArgument`, `.notPermitted`, `.notFound`, `.conflict`, `.unavailable`,
+    /// `.storageFull` and `.limitsExceeded` tell the caller that nothing was done.
+    ///
+    /// - Parameter type: the command.
+    /// - Parameter handler: is called with each request, and returns the reply.
     @_disfavoredOverload  // A closure that returns nothing, or only throws, fits the other one better.
     public func handle<C: Command>(
         _ type: C.Type,
@@ -72,7 +86,10 @@ public final class EventService: Sendable {
     ) {
         setHandler(type) { command, context in try await handler(command, context) }
     }
-    /// Answers a command that has no reply.
+    /// Answers a command without a reply. The last handler counts. Errors as above.
+    ///
+    /// - Parameter type: the command.
+    /// - Parameter handler: is called with each request.
     public func handle<C: Command>(
         _ type: C.Type,
         @_inheritActorContext with handler: @escaping @isolated(any) @Sendable (C, CommandContext) async throws -> Void
@@ -90,12 +107,13 @@ public final class EventService: Sendable {
         }
     }
 
-    /// Publishes at once. From any thread; does not wait for the bus. Only events of volatile interfaces: a durable one has to
-    /// be committed.
+    /// Publishes an event of a volatile interface at once. From any thread; never waits for the bus.
     ///
-    /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
-    ///   carry (a NUL in a string), `TooLarge` over 1 MiB or over a quarter of the interface's `ringCapacity`, `Unavailable` once
-    ///   `run()` has said that nothing more comes. Nothing was published then.
+    /// - Parameter event: the event.
+    /// - Throws: `.notFound` for an event of an interface that is not exported. `.invalidArgument` for a value that
+    ///   D-Bus cannot carry (a NUL in a string). `.tooLarge` over 1 MiB, or over a quarter of the interface's
+    ///   ``EventInterface/ringCapacity``. `.unavailable` after the end of ``run(patience:onReady:)``. Nothing was
+    ///   published then.
     @inlinable public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
         // The pointer is used only during the call.
         let isDone = try withUnsafePointer(to: event) {
@@ -103,28 +121,34 @@ public final class EventService: Sendable {
         }
         if !isDone { try publishByType(event) }
     }
-    /// Without the type, because generic code that is not specialised looks metadata up at every turn: a value whose own bytes are
-    /// all that is published. Returns false for any other, with nothing done.
+    /// Without the type, because generic code that is not specialised looks metadata up at every turn: a value whose
+    /// own bytes are all that is published. Returns false for any other, with nothing done.
     @usableFromInline func publishIntoRing(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
         try events.publishIntoRing(value, type)
     }
     @usableFromInline func publishByType<E: DomainEvent>(_ event: E) throws { try events.publish(event) }
-    /// Publishes in a transaction of its own, and returns when the event is durable and on its way. To commit it together with
-    /// a change of state, publish within a unit of work of the journal.
+    /// Publishes an event of a durable interface in a transaction of its own. Returns when it is durable and on its
+    /// way.
     ///
-    /// - Order: as committed: of two publishes of which one returned before the other began, it is theirs.
-    /// - Isolation: from any actor, which is not kept from other work. With an `EventJournal`, a thread of the cooperative pool
-    ///   commits, and waits for the disk then: one of them at a time, where there are several.
-    /// - Cancellation: does not take the event back.
-    /// - Throws: `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
-    ///   carry (a NUL in a string), `TooLarge` over 1 MiB; `StorageFull` or `Unavailable` from the journal: nothing was
-    ///   published then. `OutcomeUnknown` when the commit failed in a way that leaves that open: the service ends, and when it
-    ///   has started again the journal tells.
+    /// To commit an event together with a change of state, publish it within a unit of work of the journal.
+    ///
+    /// - Order: as committed. Of two publishes of which one returned before the other began, it is theirs.
+    /// - Isolation: from any actor, which can do other work meanwhile. With an `EventJournal`, a thread of the
+    ///   cooperative pool commits and waits for the disk: one at a time in the process, where there are several.
+    /// - Cancellation: does not withdraw the event.
+    /// - Parameter event: the event.
+    /// - Throws: `.notFound` for an event of an interface that is not exported. `.invalidArgument` for a value that
+    ///   D-Bus cannot carry (a NUL in a string). `.tooLarge` over 1 MiB. `.storageFull` or `.unavailable` from the
+    ///   journal. Nothing was published then. `.outcomeUnknown` if the commit failed in a way that leaves that open:
+    ///   the service ends, and the journal of its next run decides.
     public nonisolated(nonsending) func publish<E: DomainEvent>(_ event: E) async throws
     where E.Interface.Durability == Durable {
         try await log.commit(events.encode(event))
     }
-    /// Publishes all of them in one transaction, in their order, or none. As `publish`, otherwise.
+    /// Publishes events of a durable interface in one transaction, in their order: all of them, or none.
+    ///
+    /// - Parameter events: the events.
+    /// - Throws: as ``publish(_:)``.
     public nonisolated(nonsending) func publish<E: DomainEvent>(contentsOf events: some Sequence<E>) async throws
     where E.Interface.Durability == Durable {
         var encoded: [EncodedEvent] = []
@@ -139,17 +163,16 @@ public final class EventService: Sendable {
         }
     }
 
-    /// Serves until the task is cancelled, then finishes what runs and releases the name. Once only.
+    /// Exports the interfaces until the task is cancelled; then finishes what runs, and releases the name. Once only.
     ///
-    /// - Parameters:
-    ///   - patience: how long, after the cancellation, commands may still run. Past it those that wait are refused with
-    ///     `Unavailable`, and the handlers that run are cancelled (`Task.isCancelled`); after one more second the service
-    ///     ends without them: they can neither answer nor publish any more, and their callers get `Unavailable` from the bus.
-    ///   - onReady: is called when the name is taken.
-    /// - Throws: `NotFound` at once when a command of an exported interface has no handler, or a handler no exported command;
-    ///   `Conflict` when somebody else has the name; `NotPermitted` when the bus's policy forbids it; `Unavailable` when there
-    ///   is no bus, or when it goes away; when the journal has failed for good, its reason (`OutcomeUnknown` if a commit's
-    ///   outcome is open), after the replies under way.
+    /// - Parameter patience: how long commands may run after the cancellation. Then those that wait are refused with
+    ///   `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second the service
+    ///   ends without them: they can neither reply nor publish, and their callers get `.unavailable` from the bus.
+    /// - Parameter onReady: is called when the service owns the name.
+    /// - Throws: `.notFound` at once if a command of an exported interface has no handler, or a handler no exported
+    ///   command. `.conflict` if another process owns the name. `.notPermitted` if the bus's policy forbids it.
+    ///   `.unavailable` if there is no bus, or it goes away. If the journal has failed for good, its reason
+    ///   (`.outcomeUnknown` if a commit's outcome is open), after the replies under way.
     public func run(patience: Duration = .seconds(10), onReady: @Sendable () -> Void = {}) async throws {
         try checkHandlers()
         if hasRun.exchange(true, ordering: .acquiringAndReleasing) {
@@ -168,7 +191,8 @@ public final class EventService: Sendable {
         }
         onReady()
         let reason = await core.untilEnd()
-        // In a task of its own: this one is cancelled, which would cut the leave-taking short, and lose what still waits.
+        // In a task of its own: this one is cancelled, which would cut the leave-taking short, and lose what still
+        // waits.
         await Task.detached { [core] in await core.stop(patience: patience) }.value
         if let reason { throw reason }
     }

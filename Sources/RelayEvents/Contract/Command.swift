@@ -1,13 +1,23 @@
-/// A request with a reply: a D-Bus method of its interface.
+/// A request with one reply, or one refusal: a D-Bus method of its interface.
+///
+/// ```swift
+/// struct PrintJob: Command {
+///     typealias Interface = Printing1
+///     let title: String, pages: Int32
+///     struct Reply: Codable, Sendable { let jobID: Int64 }
+///     enum Failure: String, CommandFailure { case tooLong = "TooLong" }
+/// }
+/// ```
 public protocol Command<Interface>: Codable, Sendable {
+    /// The interface that the method belongs to.
     associatedtype Interface: EventInterface
-    /// Its fields are the method's out arguments. Leave it out for a command that only succeeds or fails.
+    /// The fields of the reply are the method's out arguments. Leave it out for a command that only succeeds or fails.
     associatedtype Reply: Codable & Sendable = NoReply
-    /// What the handler may refuse with. Leave it out when there is nothing to refuse.
+    /// The refusals that the command declares. Leave it out if there are none.
     associatedtype Failure: CommandFailure = Never
-    /// The method's member name. Defaults to the type's own name.
+    /// The method's member name. Defaults to the type's name.
     static var name: String { get }
-    /// Who may call. Defaults to the interface's requirement.
+    /// Which peers may call. Defaults to the interface's requirement.
     static var requirement: PeerRequirement { get }
 }
 
@@ -16,13 +26,21 @@ extension Command {
     public static var requirement: PeerRequirement { Interface.requirement }
 }
 
-/// The reply of a command that has none: no out arguments.
+/// The reply of a command without out arguments.
 public struct NoReply: Codable, Sendable { public init() {} }
 
-/// A refusal that a command declares: a D-Bus error `<interface>.Error.<name>` with a message.
+/// A refusal that a command declares: the D-Bus error `<interface>.Error.<errorName>` with a message.
+///
+/// An enum with `String` raw values needs nothing but the conformance.
 public protocol CommandFailure: Error {
+    /// The last part of the D-Bus error's name.
     var errorName: String { get }
+    /// For a person: why the command refused, and what to do. Defaults to ``errorName``.
     var message: String { get }
+    /// The refusal that arrived from a service, or nil for a name that the command does not declare.
+    ///
+    /// - Parameter errorName: the last part of the D-Bus error's name.
+    /// - Parameter message: the service's text, which is untrusted.
     init?(errorName: String, message: String)
 }
 
@@ -40,10 +58,10 @@ extension Never: CommandFailure {
     public init?(errorName: String, message: String) { nil }
 }
 
-/// What a call throws: what the command declares, or what went wrong on the way.
+/// Why a call threw: a refusal that the command declares, or a failure on the way.
 public enum CommandError<Failure: CommandFailure>: Error {
     /// The handler refused; nothing was changed.
     case refused(Failure)
-    /// The call did not get through, or its answer did not: see `mayHaveRun`.
+    /// The call or its reply did not get through. ``RelayError/mayHaveRun`` tells whether the command may have run.
     case relay(RelayError)
 }

@@ -1,11 +1,11 @@
-/// What an interface carries.
+/// The events and commands of an interface, made by listing their types in ``EventInterface/contract``.
 public struct Contract<Interface: EventInterface>: Sendable {
     package let members: [ContractMember<Interface>]
 
     package var names: [String] { events.map { $0.name } + commands.map { $0.name } }
 
-    /// Throws `InvalidArgument` when two members have one name, since which of them a message is for could not be told; and for
-    /// more events than a relay keeps apart.
+    /// Throws `InvalidArgument` when two members have one name, since which of them a message is for could not be told;
+    /// and for more events than a relay keeps apart.
     package func checkNames() throws(RelayError) {
         let count = events.count
         if count > ContractLimits.events {
@@ -37,7 +37,7 @@ public struct Contract<Interface: EventInterface>: Sendable {
     }
 }
 
-/// Lets a contract be a list of types; refuses, at compile time, one that belongs to another interface.
+/// Turns a list of types into a ``Contract``. A type of another interface does not compile.
 @resultBuilder public enum ContractBuilder<Interface: EventInterface> {
     public static func buildExpression<E: DomainEvent<Interface>>(_ type: E.Type) -> ContractMember<Interface> {
         ContractMember(kind: .event(type))
@@ -53,7 +53,7 @@ public struct Contract<Interface: EventInterface>: Sendable {
     }
 }
 
-/// One line of a contract. Holds what registration needs, made where the type was still concrete.
+/// One line of a contract.
 public struct ContractMember<Interface: EventInterface>: Sendable {
     package enum Kind: Sendable {
         case event(any DomainEvent<Interface>.Type)

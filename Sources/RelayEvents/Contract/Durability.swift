@@ -1,27 +1,35 @@
-/// How long an interface's events live.
+/// How long an interface's events live: ``Durable`` or ``Volatile``.
 public protocol InterfaceDurability: Sendable {}
 
-/// Events are kept in the journal: they survive everything, and replay fills gaps.
+/// Events are kept in the journal. They survive restarts, and a missed range is read from it.
 public struct Durable: InterfaceDurability {
-    /// How long the journal keeps them.
+    /// How long, how many and how many bytes of events the journal keeps.
     public var retention: Retention
+    /// Durable, with ``Retention/standard`` unless given otherwise.
+    ///
+    /// - Parameter retention: what the journal keeps.
     public init(retention: Retention = .standard) { self.retention = retention }
 }
 
-/// Events live as long as the process: a gap is reported with its range.
+/// Events are kept nowhere. A missed range is reported as a gap.
 public struct Volatile: InterfaceDurability {
+    /// Volatile. Publishing is synchronous, and needs no journal.
     public init() {}
 }
 
-/// What the journal keeps of an interface, whichever bound is met first.
+/// How much of an interface a journal keeps. The first bound that is reached counts.
 public struct Retention: Sendable {
-    /// How long an event is kept; nil: no bound.
+    /// How long an event is kept at least; nil for no bound.
     public var age: Duration?
-    /// How many events are kept; nil: no bound.
+    /// How many events are kept; nil for no bound.
     public var count: Int?
-    /// How many bytes of events are kept; nil: no bound.
+    /// How many bytes of events are kept; nil for no bound.
     public var bytes: Int?
-    /// Without bounds where none is given.
+    /// A retention with the bounds given.
+    ///
+    /// - Parameter age: how long an event is kept at least.
+    /// - Parameter count: how many events are kept.
+    /// - Parameter bytes: how many bytes of events are kept.
     public init(age: Duration? = nil, count: Int? = nil, bytes: Int? = nil) {
         (self.age, self.count, self.bytes) = (age, count, bytes)
     }

@@ -1,13 +1,29 @@
-/// A value published within a process. Nothing is required but `Sendable`; enums with payloads are welcome.
+/// A value that is published within a process.
+///
+/// `Sendable` is the only requirement. Enums with payloads are allowed; they cannot cross processes, which takes a
+/// ``DomainEvent``.
+///
+/// ```swift
+/// enum WindowEvent: Event { case opened(title: String), closed(title: String) }
+/// ```
 public protocol Event: Sendable {}
 
-/// An event that can also cross processes: a fact in the past tense, carried as a D-Bus signal of its interface.
+/// A fact that other processes learn about, carried as a D-Bus signal of its interface.
+///
+/// Name it in the past tense. Its stored properties are the signal's arguments, in order.
+///
+/// ```swift
+/// struct JobPrinted: DomainEvent {
+///     typealias Interface = Printing1
+///     let jobID: Int64, title: String, pages: Int32
+/// }
+/// ```
 public protocol DomainEvent<Interface>: Event, Codable {
     /// The interface whose order, durability and permissions this event shares.
     associatedtype Interface: EventInterface
-    /// The signal's member name. Defaults to the type's own name.
+    /// The signal's member name. Defaults to the type's name.
     static var name: String { get }
-    /// How the ring carries a value. A requirement, so that a refinement's default reaches generic code.
+    /// What the ring holds of a value. Defaults to ``RingPayload/wire``; leave it to ``FixedLayoutEvent`` otherwise.
     static var ringPayload: RingPayload { get }
 }
 
@@ -16,11 +32,18 @@ extension DomainEvent {
     public static var ringPayload: RingPayload { .wire }
 }
 
-/// An event for telemetry rates: its bytes are fit to be copied as they are.
+/// An event for telemetry rates: the ring of a volatile interface holds its bytes as they are, without encoding.
 ///
-/// In a volatile interface's ring it is these bytes, with no encoding; as a signal, and in a journal, it travels as any event does.
-/// Its fields are numbers, structures of them, and `FixedArray`s of them. `BitwiseCopyable` is necessary, not sufficient: registration
-/// refuses padding, pointers, Bool and enum fields, and values of more than 64 KiB.
+/// As a signal, and in a journal, it travels as any event does. Its fields are numbers, structs of numbers, and
+/// ``FixedArray``s. `BitwiseCopyable` is necessary, not sufficient: registration refuses padding, pointers, `Bool` and
+/// enum fields, and values of more than 64 KiB.
+///
+/// ```swift
+/// struct LoadSampled: FixedLayoutEvent {
+///     typealias Interface = Telemetry1
+///     let uptime: UInt64, load: Double
+/// }
+/// ```
 public protocol FixedLayoutEvent: DomainEvent, BitwiseCopyable {}
 
 extension FixedLayoutEvent {

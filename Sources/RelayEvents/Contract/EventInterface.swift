@@ -1,19 +1,31 @@
-/// A D-Bus interface declared in Swift: the contract, the order, the durability and the permission of its events.
+/// A D-Bus interface declared in Swift: the contract, order, durability and permission of its events and commands.
+///
+/// ```swift
+/// enum Printing1: EventInterface {
+///     static let name = "org.example.Printing1"
+///     static var contract: Contract<Self> {
+///         JobPrinted.self
+///         PrintJob.self
+///     }
+/// }
+/// ```
 public protocol EventInterface: SendableMetatype {
-    /// `Durable` (journal; loss is refilled) or `Volatile` (no journal; loss is reported).
+    /// ``Durable``: events are kept in a journal, and a missed range is read from it. ``Volatile``: a missed range is a
+    /// gap.
     associatedtype Durability: InterfaceDurability = Durable
     /// The D-Bus interface name, with its version: `org.eventrelay.Relocation1`.
     static var name: String { get }
-    /// Everything this interface carries: event and command types, one a line.
+    /// All events and commands of this interface, one type per line.
     @ContractBuilder<Self> static var contract: Contract<Self> { get }
-    /// Defaults to `Durable()`, for which `EventService` needs a journal.
+    /// Defaults to `Durable()`, for which ``EventService`` needs a journal.
     static var durability: Durability { get }
-    /// Who may call and subscribe. Defaults to `.sameUser`.
+    /// Which peers may call and subscribe. Defaults to ``PeerRequirement/sameUser``.
     static var requirement: PeerRequirement { get }
-    /// How many of the events the bus is given as signals. Defaults to `.standard`.
+    /// How many events are sent as signals. Defaults to ``SignalBudget/standard``.
     static var signalBudget: SignalBudget { get }
-    /// Bytes of the shared-memory ring that carries the events to relays: a power of two, from 64 KiB to 1 GiB; 0 for none.
-    /// Defaults to 4 MiB. The memory is taken when the first relay asks for it.
+    /// The size in bytes of the ring that carries the events to relays. Defaults to 4 MiB.
+    ///
+    /// A power of two from 64 KiB to 1 GiB, or 0 for no ring. The memory is allocated when the first relay asks for it.
     static var ringCapacity: Int { get }
 }
 
@@ -27,31 +39,33 @@ extension EventInterface where Durability == Durable {
     public static var durability: Durable { Durable() }
 }
 
-/// How many of an interface's events the bus is given as signals.
+/// How many of an interface's events are sent as signals.
 ///
-/// Past it signals pause, and `Head` announces every 100 ms how far the stream has come: relays on the ring or the journal notice
-/// nothing, and a plain D-Bus client sees that something happens. They go on after a second below it. An event that goes to each
-/// peer by itself, as a restricted interface's do, counts as so many signals.
+/// Beyond the budget signals pause, and `Head` announces every 100 ms how far the stream has come. Relays on the ring
+/// or the journal notice nothing. A plain D-Bus client sees that something happens. Signals resume after one second
+/// within the budget.
 ///
-/// Whatever the budget, they pause too while the bus holds too much that some subscriber does not read: 32 MiB, or less where it
-/// has less room.
+/// An event of a restricted interface goes to each peer separately, and counts once for each.
+///
+/// Whatever the budget, signals also pause while the backlog is too large: 32 MiB, or less where the bus has less room.
 public struct SignalBudget: Hashable, Sendable {
     /// Signals a second; nil: without end.
     package let rate: Int?
     /// How many may come at once.
     package let burst: Int
 
-    /// 2,000 a second, 4,000 at once.
+    /// 2,000 signals a second, 4,000 at once.
     public static let standard = Self.perSecond(2_000, burst: 4_000)
-    /// Every event is a signal, whatever that does to the bus.
+    /// Every event is a signal, whatever that costs the bus.
     public static let unlimited = Self(rate: nil, burst: 0)
-    /// - Parameters:
-    ///   - rate: at least 1.
-    ///   - burst: at least 1.
+    /// A budget of so many signals.
+    ///
+    /// - Parameter rate: signals a second, at least 1.
+    /// - Parameter burst: signals at once, at least 1.
     public static func perSecond(_ rate: Int, burst: Int) -> Self { Self(rate: max(1, rate), burst: max(1, burst)) }
 }
 
-/// What the ring holds of an event. Signal and journal always hold the wire encoding.
+/// What a ring holds of an event. Signals and journals always hold the wire encoding.
 public struct RingPayload: Hashable, Sendable {
     package enum Kind: Hashable { case wire, raw(Int) }
     package let kind: Kind
@@ -59,5 +73,7 @@ public struct RingPayload: Hashable, Sendable {
     /// The D-Bus wire encoding.
     public static let wire = Self(kind: .wire)
     /// The value's own bytes.
+    ///
+    /// - Parameter size: the size of the type in memory.
     public static func raw(size: Int) -> Self { Self(kind: .raw(size)) }
 }

@@ -1,21 +1,30 @@
-/// An array whose number of elements is part of its type: samples, a histogram, a frame, as a field of a `FixedLayoutEvent`.
+/// An array whose length is part of its type: samples, a histogram or a frame, as a field of a ``FixedLayoutEvent``.
 ///
-/// In memory, and so in a ring, it is its elements one after the other, and nothing else. Everywhere else, in signals, journals and
-/// JSON, it is an ordinary array: a program that declares `[UInt64]`, or a tool that knows D-Bus alone, reads it. An array of
-/// another length cannot be decoded.
+/// In memory, and so in a ring, it is its elements one after the other, and nothing else. In signals, journals and JSON
+/// it is an ordinary array: a program that declares `[UInt64]` reads it, and so does a tool that knows only D-Bus. An
+/// array of another length cannot be decoded.
 ///
-/// A value lies on the stack of whoever handles it: registration refuses more than 64 KiB.
+/// A value lies on the stack of the code that uses it. Registration refuses more than 64 KiB.
 public struct FixedArray<let count: Int, Element: FixedLayoutNumber>: BitwiseCopyable, Sendable {
-    /// In place; its `span` and `mutableSpan` are the elements without a copy.
+    /// The elements in place. Its `span` and `mutableSpan` give access without a copy.
     public var elements: InlineArray<count, Element>
 
+    /// An array that holds one element at every index.
+    ///
+    /// - Parameter element: the element to repeat.
     @inlinable public init(_ elements: InlineArray<count, Element>) { self.elements = elements }
     @inlinable public init(repeating element: Element) { elements = InlineArray(repeating: element) }
-    /// Calls `element` with each index, in order.
+    /// Computes each element from its index, in order.
+    ///
+    /// - Parameter element: returns the element at an index.
+    /// - Throws: what `element` throws.
     @inlinable public init<Failure: Error>(_ element: (Int) throws(Failure) -> Element) throws(Failure) {
         elements = try InlineArray(element)
     }
-    /// Throws `.invalidArgument` for a sequence that has more or fewer elements.
+    /// Copies a sequence.
+    ///
+    /// - Parameter sequence: has exactly as many elements as the type says.
+    /// - Throws: `.invalidArgument` for a sequence of another length.
     public init(copying sequence: some Sequence<Element>) throws(RelayError) {
         var rest = sequence.makeIterator()
         self = try Self { index throws(RelayError) in
@@ -51,9 +60,9 @@ extension FixedArray: CustomStringConvertible {
     public var description: String { Array(self).description }
 }
 
-/// The numbers that a fixed layout is made of: integers of 8 to 64 bits, `Float` and `Double`.
+/// A number that a fixed layout is made of: an integer of 8 to 64 bits, `Float` or `Double`.
 ///
-/// The conformances are all there can be: registration refuses an array of any other type.
+/// There are no other conformances: registration refuses an array of any other type.
 public protocol FixedLayoutNumber: BitwiseCopyable, Codable, Hashable, Sendable {}
 
 extension Int8: FixedLayoutNumber {}

@@ -1,6 +1,10 @@
-/// Who may call, subscribe, or be believed.
+/// A condition on a peer: who may call or subscribe, or who may be the owner of a followed name.
 ///
-/// There is no negation: a look-up that failed must never permit.
+/// ```swift
+/// static let requirement = PeerRequirement.sameUser || .group("operators")
+/// ```
+///
+/// There is no negation: a failed look-up must never permit.
 public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     package indirect enum Rule: Hashable, Sendable {
         case anyone, sameUser, user(String), group(String), securityLabel(String)
@@ -8,19 +12,25 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     }
     package let rule: Rule
 
-    /// Whoever the bus lets through.
+    /// Every peer that the bus admits.
     public static let anyone = Self(rule: .anyone)
     /// The user that this process runs as.
     public static let sameUser = Self(rule: .sameUser)
-    /// A user by name.
+    /// One user.
+    ///
+    /// - Parameter name: the user's name, looked up when the service starts.
     public static func user(_ name: String) -> Self { Self(rule: .user(name)) }
-    /// The members of a group by name, as the bus learnt them when the peer connected.
+    /// The members of a group, as the bus learnt them when the peer connected.
+    ///
+    /// - Parameter name: the group's name, looked up when the service starts.
     public static func group(_ name: String) -> Self { Self(rule: .group(name)) }
     /// A process with this label of the Linux security module.
+    ///
+    /// - Parameter label: the label, compared exactly.
     public static func securityLabel(_ label: String) -> Self { Self(rule: .securityLabel(label)) }
-    /// Both.
+    /// Both requirements.
     public static func && (a: Self, b: Self) -> Self { Self(rule: .all(a.rule, b.rule)) }
-    /// One of the two.
+    /// At least one of the two requirements.
     public static func || (a: Self, b: Self) -> Self { Self(rule: .either(a.rule, b.rule)) }
 
     /// Whether there is nothing to look up.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A subscription with a queue of its own, delivered through a mailbox.
 ///
-/// The queue is guarded by the mailbox's lock. Each of its entries has a token in the mailbox; the tokens of entries that
-/// were dropped are orphans, and come before all others of this subscription.
+/// The queue is guarded by the mailbox's lock. Each of its entries has a token in the mailbox; the tokens of entries
+/// that were dropped are orphans, and come before all others of this subscription.
 final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked Sendable {
     let mailbox: Mailbox
     private var queue: DeliveryQueue
@@ -35,7 +35,8 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
     func cancel() {
         if cancelled.exchange(true, ordering: .sequentiallyConsistent) { return }
         onCancel(self)
-        // What is held can be much, and the place may never get to it. Its tokens go with the mailbox, or when they are many.
+        // What is held can be much, and the place may never get to it. Its tokens go with the mailbox, or when they are
+        // many.
         let held = mailbox.state.withLock { state in
             counting(in: &state) {
                 let held = queue.removeAll()
@@ -128,7 +129,7 @@ protocol BufferedDelivery: AnyObject, Sendable {
     func end(_ after: inout AfterUnlock)
 }
 
-/// How much a subscription may fall behind, and what becomes of the rest: a gap, always.
+/// How far a subscription may fall behind, and what is dropped beyond that. What is dropped is always a gap.
 ///
 /// Limits count events, and are at least 1.
 public struct EventBuffer: Hashable, Sendable {
@@ -136,13 +137,19 @@ public struct EventBuffer: Hashable, Sendable {
     package let limit: Int
     package let overflow: Overflow
 
-    /// Past the limit the oldest give way; the gap comes first, then the newest.
+    /// Drops the oldest. The gap comes first, then the newest events.
+    ///
+    /// - Parameter limit: how many events are buffered.
     public static func bufferingNewest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropOldest) }
-    /// Past the limit the newest give way; the gap comes when the subscriber gets there.
+    /// Drops the newest. The gap comes when the subscriber reaches it.
+    ///
+    /// - Parameter limit: how many events are buffered.
     public static func bufferingOldest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropNewest) }
-    /// Past the limit the subscription ends, with a gap as its last word.
+    /// Ends the subscription, with a gap as its last delivery.
+    ///
+    /// - Parameter limit: how many events are buffered.
     public static func ending(after limit: Int) -> Self { Self(limit: max(1, limit), overflow: .end) }
 
-    /// The newest 1,024.
+    /// The newest 1,024 events.
     public static let standard = Self.bufferingNewest(1_024)
 }

@@ -1,31 +1,37 @@
 public import Dispatch
 
-/// Where handlers run that are not isolated to an actor of their own.
+/// Where handlers run that are not isolated to an actor.
 public struct DeliveryTarget: Sendable {
     package enum Kind: Sendable {
         case immediate, background, actor(any Actor), queue(DispatchQueue), pollable(PollableTarget)
     }
     package let kind: Kind
 
-    /// On the publishing thread, before `publish` returns. A handler that blocks there holds up everybody else.
+    /// On the publishing thread, before `publish` returns. A handler that blocks there delays everything.
     public static let immediate = Self(kind: .immediate)
-    /// On the cooperative pool, one event at a time; no order between two subscriptions.
+    /// On the cooperative pool, one event at a time. Two subscriptions have no order between them.
     public static let background = Self(kind: .background)
     /// On the main actor, for a user interface.
     public static var mainActor: Self { Self(kind: .actor(MainActor.shared)) }
-    /// On an actor, which the subscription keeps alive.
+    /// On an actor.
+    ///
+    /// - Parameter actor: the actor, which the subscription keeps alive.
     public static func actor(_ actor: any Actor) -> Self { Self(kind: .actor(actor)) }
-    /// On a queue; one event at a time even if the queue is concurrent.
+    /// On a queue, one event at a time even if the queue is concurrent.
+    ///
+    /// - Parameter queue: the queue.
     public static func queue(_ queue: DispatchQueue) -> Self { Self(kind: .queue(queue)) }
-    /// When a foreign main loop says so: it polls `fileDescriptor` and calls `drain()`.
+    /// On a foreign main loop, when it calls ``PollableTarget/drain()``.
+    ///
+    /// - Parameter target: the descriptor to poll.
     public static func pollable(_ target: PollableTarget) -> Self { Self(kind: .pollable(target)) }
 }
 
 extension DispatchQueue {
     /// The same for every object that stands for this queue.
     ///
-    /// On Linux, `DispatchQueue.main` and `.global()` make a new object at each call, so that an object's own identity would
-    /// give each subscription an order of its own. Without the field, that is what is left.
+    /// On Linux, `DispatchQueue.main` and `.global()` make a new object at each call, so that an object's own identity
+    /// would give each subscription an order of its own. Without the field, that is what is left.
     var identity: UInt {
         if let queue = Mirror(reflecting: self).descendant("__wrapped") as? OpaquePointer {
             return UInt(bitPattern: queue)

@@ -4,12 +4,20 @@ import Synchronization
 
 /// A delivery target for GLib, Qt or a game loop: a descriptor to poll, and a function to call when it is readable.
 ///
+/// ```swift
+/// let target = try PollableTarget()
+/// let relay = try EventRelay(following: name, interfaces: Printing1.self, delivery: .pollable(target))
+/// // In the main loop, when target.fileDescriptor is readable:
+/// target.drain()
+/// ```
+///
 /// - Order: that of `publish`, across event types.
-/// - Isolation: handlers run on the thread that calls `drain()`. Let it be one thread.
+/// - Isolation: handlers run on the thread that calls ``drain()``. Use one thread.
 /// - Loss: each subscription is bounded by its buffer, however long nobody drains.
-/// - Cancellation: cancel its subscriptions, or drain it a last time, before letting it go.
+/// - Cancellation: cancel its subscriptions, or drain it a last time, before releasing it.
 public final class PollableTarget: Sendable {
-    /// Readable (POLLIN) while something is due. Close-on-exec. Only to be polled; lives as long as this object.
+    /// Readable (`POLLIN`) while something is due. Only to be polled. Close-on-exec, and open as long as this object
+    /// lives.
     public let fileDescriptor: Int32
     private let due = Mutex<[Job]>([])
     /// At most one for each mailbox, so bounded by their number.
@@ -18,7 +26,9 @@ public final class PollableTarget: Sendable {
         case other(@Sendable () -> Void)
     }
 
-    /// Throws `RelayError.unavailable` when the process has no descriptors left.
+    /// Creates a target.
+    ///
+    /// - Throws: `.unavailable` if the process has no descriptors left.
     public init() throws {
         fileDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         if fileDescriptor < 0 {
@@ -29,7 +39,9 @@ public final class PollableTarget: Sendable {
     }
     deinit { close(fileDescriptor) }
 
-    /// Runs what was due when it was called, on the calling thread. Also inside a handler, where it skips the one that runs.
+    /// Runs what is due at this moment, on the calling thread.
+    ///
+    /// May be called inside a handler; then it skips the one that runs.
     public func drain() {
         let jobs = due.withLock { due in
             var count: UInt64 = 0
@@ -56,8 +68,8 @@ public final class PollableTarget: Sendable {
             _ = write(fileDescriptor, &one, MemoryLayout.size(ofValue: one))
         }
     }
-    /// A mailbox that nobody uses is due no more: it and this target would keep each other. Returned, if it was due, to be
-    /// released where no lock is held. The descriptor may stay readable: `drain()` then finds nothing.
+    /// A mailbox that nobody uses is due no more: it and this target would keep each other. Returned, if it was due, to
+    /// be released where no lock is held. The descriptor may stay readable: `drain()` then finds nothing.
     func forget(_ mailbox: Mailbox) -> Mailbox? {
         due.withLock { due in
             let index = due.firstIndex { if case .mailbox(let known) = $0 { known === mailbox } else { false } }

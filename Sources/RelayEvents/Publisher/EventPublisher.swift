@@ -1,24 +1,36 @@
 import Synchronization
 
-/// Typed publish and subscribe within a process. Make as many as there are subsystems, and inject them.
+/// Typed publish and subscribe within a process.
 ///
-/// - Order: deliveries to one actor or queue come in the order of `publish`, across event types. `.background`
-///   subscriptions and subscriber objects have an order each. Immediate deliveries come in the order of each publishing
-///   thread; an event that a handler publishes there is delivered at once, depth first, so that a later immediate
-///   subscriber sees the inner event before the outer one. Buffered subscribers never do.
-/// - Isolation: a handler runs on the actor that it is written on; any other where its delivery says.
-/// - Loss: buffers are bounded; what overflows is a `Gap` in its place, counted.
-/// - Cancellation: `Subscription.cancel()`, or its release. Handlers may subscribe, publish, cancel and release at will.
+/// Make as many as there are subsystems, and inject them.
+///
+/// ```swift
+/// let publisher = EventPublisher()
+/// let subscription = publisher.subscribe(to: JobPrinted.self) { print($0.title) }
+/// publisher.publish(job)
+/// ```
+///
+/// - Order: deliveries to one actor or queue come in the order of `publish`, across event types. Each `.background`
+///   subscription and each subscriber object has an order of its own. Immediate deliveries come in the order of each
+///   publishing thread. An event that an immediate handler publishes is delivered at once, depth first: a later
+///   immediate subscriber sees the inner event before the outer one. Buffered subscribers never do.
+/// - Isolation: a handler runs on the actor that it is written on, else where its delivery says.
+/// - Loss: buffers are bounded. What overflows is a counted ``Gap`` in its place.
+/// - Cancellation: ``Subscription/cancel()``, or the subscription's release. Handlers may subscribe, publish, cancel
+///   and release.
 public final class EventPublisher: Sendable, EventSink {
     let state = Mutex(PublisherState())
     /// Orders what the interest observer is told.
     let interestOrder = Mutex(())
     let interest: (any InterestObserver)?
     let epoch = UInt64.random(in: 1...(.max))
-    /// Where handlers run that are not isolated to an actor of their own.
+    /// Where handlers run that are not isolated to an actor.
     public let delivery: DeliveryTarget
 
-    /// A publisher with a default delivery: `.mainActor` for a user interface, `.immediate` for a tight inner circle.
+    /// Creates a publisher.
+    ///
+    /// - Parameter delivery: where handlers run that are not isolated to an actor: ``DeliveryTarget/mainActor`` for a
+    ///   user interface, ``DeliveryTarget/immediate`` for a tight inner circle.
     public init(delivery: DeliveryTarget = .background) { (self.delivery, interest) = (delivery, nil) }
     /// A publisher that tells what is subscribed to. It keeps its observer.
     package init(delivery: DeliveryTarget, interest: any InterestObserver) {
@@ -39,7 +51,11 @@ public final class EventPublisher: Sendable, EventSink {
         after.run()
     }
 
-    /// Gives the event to every subscriber of its type. From any thread; never waits for a buffered subscriber, never throws.
+    /// Delivers an event to every subscriber of its type.
+    ///
+    /// From any thread. Never waits for a buffered subscriber, and never throws.
+    ///
+    /// - Parameter event: the event.
     @inlinable public func publish<E: Event>(_ event: E) {
         // The pointer is used only during the call.
         let rest = withUnsafePointer(to: event) { deliver(UnsafeRawPointer($0), ObjectIdentifier(E.self), nil) }
@@ -48,11 +64,21 @@ public final class EventPublisher: Sendable, EventSink {
 
     // MARK: Closures
 
-    /// Calls `handler` with each event of a type: on the actor it is written on, else where the publisher's delivery says.
+    /// Calls `handler` with each event of a type.
     ///
-    /// - Order: with all other closures on that actor or queue, that of `publish`.
-    /// - Loss: `onGap` is called in the place of what is missing, where the handler is.
-    /// - Cancellation: by the subscription returned, which must be kept.
+    /// ```swift
+    /// let subscription = publisher.subscribe(to: JobPrinted.self) { show($0) } onGap: { show(missing: $0) }
+    /// ```
+    ///
+    /// - Order: that of `publish`, with all other closures on that actor or queue.
+    /// - Isolation: on the actor that the handler is written on, else where the publisher's delivery says.
+    /// - Loss: `onGap` is called in the place of what is missing, where the handler runs.
+    /// - Cancellation: by the subscription, which must be kept.
+    /// - Parameter type: the type of event.
+    /// - Parameter buffer: how far the subscription may fall behind.
+    /// - Parameter handler: is called with each event.
+    /// - Parameter onGap: is called with each gap.
+    /// - Returns: the subscription, which ends when it is released.
     public func subscribe<E: Event>(
         to type: E.Type = E.self, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
@@ -71,11 +97,17 @@ public final class EventPublisher: Sendable, EventSink {
         }
     }
 
-    /// Calls `handler` where `delivery` says: `.immediate`, `.queue(_:)`, `.pollable(_:)`, `.background`, an actor.
+    /// Calls `handler` with each event of a type, where `delivery` says.
     ///
-    /// - Order: on a queue, actor or pollable target, that of `publish` across event types.
-    /// - Loss: `onGap` is called in the place of what is missing, where the handler is.
-    /// - Cancellation: by the subscription returned, which must be kept.
+    /// - Order: that of `publish`, across event types, on a queue, an actor or a pollable target.
+    /// - Loss: `onGap` is called in the place of what is missing, where the handler runs.
+    /// - Cancellation: by the subscription, which must be kept.
+    /// - Parameter type: the type of event.
+    /// - Parameter delivery: where the handler runs.
+    /// - Parameter buffer: how far the subscription may fall behind.
+    /// - Parameter handler: is called with each event.
+    /// - Parameter onGap: is called with each gap.
+    /// - Returns: the subscription, which ends when it is released.
     @inlinable public func subscribe<E: Event>(
         to type: E.Type = E.self, delivery: DeliveryTarget, buffer: EventBuffer = .standard,
         _ handler: @escaping @Sendable (E) -> Void, onGap: (@Sendable (Gap) -> Void)? = nil
@@ -87,6 +119,10 @@ public final class EventPublisher: Sendable, EventSink {
     // MARK: Streams
 
     /// The events of a type from this moment on, as a sequence.
+    ///
+    /// - Parameter type: the type of event.
+    /// - Parameter buffer: how far the stream may fall behind.
+    /// - Returns: a stream that buffers from now on.
     public func events<E: Event>(of type: E.Type = E.self, buffer: EventBuffer = .standard) -> EventStream<E> {
         let stream = StreamBuffer(buffer) { [weak self] in self?.remove($0) }
         change(E.self) { channel, _ in channel.add(stream) }
@@ -94,6 +130,10 @@ public final class EventPublisher: Sendable, EventSink {
     }
 
     /// The events of a whole interface from this moment on, in their one order.
+    ///
+    /// - Parameter interface: the interface.
+    /// - Parameter buffer: how far the stream may fall behind.
+    /// - Returns: a stream that buffers from now on.
     public func events<I: EventInterface>(
         in interface: I.Type, buffer: EventBuffer = .standard
     ) -> EventStream<any DomainEvent> {
@@ -103,9 +143,13 @@ public final class EventPublisher: Sendable, EventSink {
         return EventStream(stream) { $0.event as! any DomainEvent }
     }
 
-    /// Sees every event at once, on the publishing thread, in each thread's order. For recorders and diagnostics.
+    /// Calls `handler` with every event of any type, on the publishing thread. For recorders and diagnostics.
     ///
-    /// It is no interest: a relay fetches nothing for it.
+    /// It is no interest in an event type: a relay fetches nothing for it.
+    ///
+    /// - Order: of each publishing thread.
+    /// - Parameter handler: is called with each event, before `publish` returns.
+    /// - Returns: the subscription, which ends when it is released.
     public func tap(_ handler: @escaping @Sendable (any Event) -> Void) -> Subscription {
         let tap = Tap(handler) { [weak self] tap in
             self?.state.withLock { state in state.taps.removeAll { $0 === tap } }
@@ -116,9 +160,14 @@ public final class EventPublisher: Sendable, EventSink {
 
     // MARK: Objects
 
-    /// Subscribes an object, held weakly, to its type of event, on the actor that this is called on. Twice is once.
+    /// Subscribes an object, held weakly, on the actor that this is called on.
     ///
-    /// Order, loss: see `EventSubscriber`. Ended by `unsubscribe(_:)` or by the object's release.
+    /// An object that is subscribed twice is one subscriber. Order and loss: see ``EventSubscriber``.
+    ///
+    /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
+    /// - Parameter subscriber: the object.
+    /// - Parameter buffer: how far it may fall behind.
+    /// - Parameter isolation: the actor; the caller's unless given.
     public func subscribe<S: EventSubscriber>(
         _ subscriber: S, buffer: EventBuffer = .standard, isolation: isolated any Actor = #isolation
     ) {
@@ -128,9 +177,15 @@ public final class EventPublisher: Sendable, EventSink {
             buffer, .async { await weakly.deliver($0) }, .async { await weakly.deliver($0) })
     }
 
-    /// Subscribes a sendable object, held weakly, to its type of event, where `delivery` says. Twice is once.
+    /// Subscribes a sendable object, held weakly, where `delivery` says.
     ///
-    /// An actor is called on itself. As `on` may await, `.immediate` cannot be had, and is `.background` here.
+    /// An object that is subscribed twice is one subscriber. An actor is called on itself. As `on(_:)` may await,
+    /// ``DeliveryTarget/immediate`` means ``DeliveryTarget/background`` here.
+    ///
+    /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
+    /// - Parameter subscriber: the object.
+    /// - Parameter delivery: where it is called.
+    /// - Parameter buffer: how far it may fall behind.
     public func subscribe<S: EventSubscriber & Sendable>(
         _ subscriber: S, delivery: DeliveryTarget, buffer: EventBuffer = .standard
     ) {
@@ -140,10 +195,19 @@ public final class EventPublisher: Sendable, EventSink {
             .async { await weakly.deliver($0) }, .async { await weakly.deliver($0) })
     }
 
-    /// Subscribes an object, held weakly, to one more type of event, with a handler on the actor it is written on, else
-    /// where the publisher's delivery says (`.immediate` being `.background`). Once for each type.
+    /// Subscribes an object, held weakly, to one more type of event. Once for each type.
     ///
-    /// Order: with the closures on that actor or queue, that of `publish`. Loss: `onGap`, in the place of what is missing.
+    /// The handler runs on the actor that it is written on, else where the publisher's delivery says
+    /// (``DeliveryTarget/immediate`` means ``DeliveryTarget/background``).
+    ///
+    /// - Order: that of `publish`, with the closures on that actor or queue.
+    /// - Loss: `onGap` is called in the place of what is missing.
+    /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
+    /// - Parameter subscriber: the object.
+    /// - Parameter type: the type of event.
+    /// - Parameter buffer: how far it may fall behind.
+    /// - Parameter handler: is called with the object and each event.
+    /// - Parameter onGap: is called with the object and each gap.
     public func subscribe<S: AnyObject & Sendable, E: Event>(
         _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (S, E) -> Void,
@@ -167,9 +231,17 @@ public final class EventPublisher: Sendable, EventSink {
             plainGap.map { onGap in .sync { [weak subscriber] in if let subscriber { onGap(subscriber, $0) } } })
     }
 
-    /// Subscribes an actor, held weakly, to one more type of event, with a handler isolated to it. Once for each type.
+    /// Subscribes an actor, held weakly, to one more type of event. Once for each type.
     ///
-    /// Order: with the closures on that actor, that of `publish`. Loss: `onGap`, in the place of what is missing.
+    /// - Order: that of `publish`, with the closures on that actor.
+    /// - Isolation: the handler runs on the actor.
+    /// - Loss: `onGap` is called in the place of what is missing.
+    /// - Cancellation: ``unsubscribe(_:)``, or the actor's release.
+    /// - Parameter subscriber: the actor.
+    /// - Parameter type: the type of event.
+    /// - Parameter buffer: how far it may fall behind.
+    /// - Parameter handler: is called with the actor and each event.
+    /// - Parameter onGap: is called with the actor and each gap.
     public func subscribe<S: Actor, E: Event>(
         _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard,
         _ handler: @escaping @Sendable (isolated S, E) -> Void,
@@ -181,7 +253,9 @@ public final class EventPublisher: Sendable, EventSink {
             onGap.map { onGap in .async { [weak subscriber] in if let subscriber { await onGap(subscriber, $0) } } })
     }
 
-    /// Ends every subscription of an object. Its release does so too.
+    /// Ends every subscription of an object, as its release does.
+    ///
+    /// - Parameter subscriber: the object.
     public func unsubscribe(_ subscriber: AnyObject) {
         let ended = state.withLock { state in
             state.objects[ObjectIdentifier(subscriber)].map { Array($0.subscriptions.values) } ?? []
@@ -190,8 +264,11 @@ public final class EventPublisher: Sendable, EventSink {
     }
 }
 
-/// Where domain code publishes: a unit of work, a publisher, a recording double.
+/// Where domain code publishes: a unit of work in the service, a recording double in a test.
 public protocol EventSink: ~Copyable {
-    /// Takes the event, or throws why it cannot.
+    /// Accepts an event.
+    ///
+    /// - Parameter event: the event.
+    /// - Throws: why the event cannot be accepted.
     mutating func publish<E: DomainEvent>(_ event: E) throws
 }

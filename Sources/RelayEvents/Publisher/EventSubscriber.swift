@@ -1,16 +1,30 @@
-/// An object that receives one type of event. Held weakly; subscribed twice, it is one subscriber.
+/// An object that receives one type of event.
 ///
-/// The requirements are `async`, and the protocol not `Sendable`, so that a `@MainActor` class, an actor and a plain class
-/// conform alike, each with an ordinary synchronous `func on(_ event: …)`, also in a module that is on the main actor by default.
-/// An `on` that is itself `async` must say `@MainActor`: Swift does not lend the class's isolation to an asynchronous one here.
+/// It is held weakly. An object that is subscribed twice is one subscriber.
 ///
-/// - Order: that of `publish`. The next event waits until `on` has returned. As it may await, an object has an order of its
-///   own: it holds up nobody else on the same actor, and nobody holds it up.
-/// - Loss: `onGap` is called in the place of what is missing.
+/// ```swift
+/// @MainActor final class JobList: EventSubscriber {
+///     func on(_ event: JobPrinted) { rows.append(event.title) }
+/// }
+/// ```
+///
+/// The requirements are `async` and the protocol is not `Sendable`, so that a `@MainActor` class, an actor and a plain
+/// class conform alike, each with an ordinary synchronous `on(_:)`. An `on(_:)` that is itself `async` must be marked
+/// `@MainActor`: Swift does not lend the class's isolation to an asynchronous one here.
+///
+/// - Order: that of `publish`. The next event waits until `on(_:)` has returned. An object has an order of its own: it
+///   delays nobody else on the same actor, and nobody delays it.
+/// - Loss: `onGap(_:)` is called in the place of what is missing.
 public protocol EventSubscriber<Subscribed>: AnyObject {
+    /// The type of event.
     associatedtype Subscribed: Event
+    /// Is called with each event.
+    ///
+    /// - Parameter event: the event.
     nonisolated(nonsending) func on(_ event: Subscribed) async
-    /// Called when events are missing. Does nothing by default.
+    /// Is called when events are missing. Does nothing by default.
+    ///
+    /// - Parameter gap: the missing range.
     nonisolated(nonsending) func onGap(_ gap: Gap) async
 }
 
@@ -20,10 +34,11 @@ extension EventSubscriber {
 
 /// Carries a subscriber to where it is called: on the actor that subscribed it, or anywhere if it is `Sendable`.
 ///
-/// A class without the subscriber's type, because a closure may not capture the metatype of a type that is not sendable.
+/// A class without the subscriber's type, because a closure may not capture the metatype of a type that is not
+/// sendable.
 class WeakReference: @unchecked Sendable {
-    /// Not to be asked for under a lock, unless the caller holds the object: this reference may turn out to be the last one,
-    /// and the object's `deinit` is anybody's code.
+    /// Not to be asked for under a lock, unless the caller holds the object: this reference may turn out to be the last
+    /// one, and the object's `deinit` is anybody's code.
     var object: AnyObject? { reference }
     private weak let reference: AnyObject?
     init(_ object: AnyObject) { reference = object }

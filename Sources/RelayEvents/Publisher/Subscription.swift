@@ -1,10 +1,11 @@
 import Synchronization
 
-/// A subscription's life: it ends when this is cancelled or released.
+/// Keeps a subscription alive. It ends when this is cancelled or released.
 ///
-/// - Cancellation: after `cancel()` returns on the delivery's own isolation (its actor, its serial queue, the thread that
-///   drains its pollable target), no further call comes. From elsewhere, a call that has begun may still be running.
 /// - Isolation: every member can be used from any thread, also inside the subscription's own handler.
+/// - Cancellation: after ``cancel()`` returns on the delivery's own isolation (its actor, its serial queue, the thread
+///   that drains its pollable target), no further call comes. From elsewhere, a call that has begun may still be
+///   running.
 public final class Subscription: Sendable {
     fileprivate enum State {
         case active(any SubscriptionBody)
@@ -15,7 +16,7 @@ public final class Subscription: Sendable {
     package init(_ body: any SubscriptionBody) { state = Mutex(.active(body)) }
     deinit { cancel() }
 
-    /// Ends the subscription and lets its handler go. Any number of times.
+    /// Ends the subscription and releases its handler. Idempotent.
     public func cancel() {
         guard let body = state.withLock({ $0.body }) else { return }
         body.cancel()
@@ -25,9 +26,7 @@ public final class Subscription: Sendable {
     }
     /// Whether events can still come: false once cancelled, once a buffer ended it, or once its publisher is gone.
     public var isActive: Bool { state.withLock { $0.body }?.isActive ?? false }
-    /// How many events went missing in gaps so far, whether or not a gap handler was given.
-    ///
-    /// A gap that has no count counts as one.
+    /// How many events went missing in gaps so far, with or without a gap handler. A gap without a count counts as one.
     public var missed: Int {
         switch state.withLock({ $0 }) {
         case .active(let body): body.missed

@@ -1,11 +1,22 @@
-/// A subscription as a sequence of events and gaps. It holds events from the moment it was asked for, not from its first
-/// iteration.
+/// A subscription as an asynchronous sequence of events and gaps.
 ///
-/// - Order: that of `publish`; a stream of an interface has the interface's one order.
-/// - Loss: a `.gap` in the place of what is missing. It never throws.
-/// - Cancellation: it ends when it is cancelled or when its last copy and iterator are released; when its publisher goes or
-///   its buffer ends it, after what it holds. A cancelled task's `next()` returns nil and takes nothing.
-/// - Isolation: from any task. Made for one consumer: two loops share the deliveries.
+/// It holds events from the moment it is created, not from its first iteration.
+///
+/// ```swift
+/// for await delivery in publisher.events(of: JobPrinted.self) {
+///     switch delivery {
+///     case .event(let job, let stamp): print(stamp.sequence, job.title)
+///     case .gap(let gap): print("missing", gap.sequences)
+///     }
+/// }
+/// ```
+///
+/// - Order: that of `publish`. A stream of an interface has the interface's one order.
+/// - Isolation: from any task. It is made for one consumer: two loops share the deliveries.
+/// - Loss: a ``Delivery/gap(_:)`` in the place of what is missing. It never throws.
+/// - Cancellation: it ends when it is cancelled, or when its last copy and iterator are released; and, after what it
+///   holds, when its publisher is released or its buffer ends it. In a cancelled task `next()` returns nil and consumes
+///   nothing.
 public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Delivery<Payload>
     public typealias Failure = Never
@@ -21,13 +32,14 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     }
     package init(_ pulled: any PulledDeliveries<Payload>) { (source, handle) = (.pulled(pulled), Subscription(pulled)) }
 
-    /// Ends the stream for all its copies; what is buffered is dropped.
+    /// Ends the stream for all its copies, and drops what is buffered.
     public func cancel() { handle.cancel() }
-    /// How many events went missing in gaps so far, delivered or not. A gap that has no count counts as one.
+    /// How many events went missing in gaps so far, delivered or not. A gap without a count counts as one.
     public var missed: Int { handle.missed }
 
     public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
+    /// The iterator of an ``EventStream``.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let stream: EventStream
 

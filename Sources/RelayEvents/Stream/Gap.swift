@@ -1,19 +1,26 @@
-/// Events that a subscription will not see, and why.
+/// A range of events that a subscription does not receive, and the reason. It is delivered in their place.
 public struct Gap: Hashable, Sendable {
     /// The run that the sequences belong to.
     public let epoch: UInt64
-    /// From the first missing sequence to the last. `UInt64.max` as the upper bound: the run ended at an unknown sequence.
+    /// From the first missing sequence to the last. An upper bound of `UInt64.max` means that the run ended at an
+    /// unknown sequence.
     ///
-    /// Sequences between the two may be events of other types; none is an event that this subscription has seen.
+    /// Sequences in between may be events of other types. None is an event that this subscription has received.
     public let sequences: ClosedRange<UInt64>
-    /// How many events *of this subscription* are missing; nil when that cannot be known.
+    /// How many events *of this subscription* are missing; nil if that cannot be known.
     public let count: Int?
     /// Why they are missing.
     public let reason: Reason
-    /// For a person, where there is more to say: which field of which event does not match.
+    /// For a person, if there is more to know: which field of which event does not match.
     public let detail: String?
 
-    /// A gap of one run; `sequences` as the property says.
+    /// A gap within one run.
+    ///
+    /// - Parameter sequences: from the first missing sequence to the last.
+    /// - Parameter epoch: the run.
+    /// - Parameter count: how many events of the subscription are missing, if that is known.
+    /// - Parameter reason: why they are missing.
+    /// - Parameter detail: more, for a person.
     public init(
         _ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason, detail: String? = nil
     ) {
@@ -21,11 +28,11 @@ public struct Gap: Hashable, Sendable {
         (self.reason, self.detail) = (reason, detail)
     }
 
-    /// Why events are missing. May grow: compare, never exhaust.
+    /// Why events are missing. More may be added: compare reasons, and never switch over them without a default.
     public struct Reason: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The subscriber was slower than its buffer is long.
+        /// The buffer overflowed.
         public static let overflow = Self(rawValue: "overflow")
         /// Retention removed them from the journal.
         public static let expired = Self(rawValue: "expired")
@@ -41,7 +48,8 @@ public struct Gap: Hashable, Sendable {
 extension Gap {
     /// Both as one, if that claims nothing which lies between them and may have been delivered before.
     ///
-    /// `next` stands right behind this gap in the same subscription, so that what lies between them upwards was not for it.
+    /// `next` stands right behind this gap in the same subscription, so that what lies between them upwards was not for
+    /// it.
     package func merged(with next: Gap) -> Gap? {
         guard next.epoch == epoch, next.reason == reason, next.detail == detail else { return nil }
         let (lower, upper) = (sequences.lowerBound, sequences.upperBound)

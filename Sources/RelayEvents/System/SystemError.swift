@@ -2,7 +2,11 @@ import Glibc
 
 /// What the kernel said: an errno, as the cause of a `RelayError`.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The errno.
     public let code: Int32
+    /// An error of the kernel.
+    ///
+    /// - Parameter code: the errno.
     public init(_ code: Int32) { self.code = code }
     /// The C library's words for it.
     public var description: String {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which bus to connect to.
+/// The bus to connect to.
 public struct Bus: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable { case session, system, address(String) }
     package let kind: Kind
@@ -9,7 +9,9 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
     public static let session = Self(kind: .session)
     /// The machine's bus: `DBUS_SYSTEM_BUS_ADDRESS`, else its well-known socket.
     public static let system = Self(kind: .system)
-    /// A bus at an address in D-Bus's form: `unix:path=…`.
+    /// A bus at an address.
+    ///
+    /// - Parameter address: in D-Bus's form: `unix:path=…`.
     public static func address(_ address: String) -> Self { Self(kind: .address(address)) }
 
     public var description: String {

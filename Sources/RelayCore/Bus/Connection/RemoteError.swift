@@ -2,7 +2,7 @@
 public struct RemoteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `org.eventrelay.Error.NotPermitted`, `org.freedesktop.DBus.Error.ServiceUnknown`, …
     public let name: String
-    /// The sender's words: untrusted text.
+    /// The sender's text, which is untrusted.
     public let message: String
     package init(name: String, message: String) { (self.name, self.message) = (name, message) }
     public var description: String { message.isEmpty ? name : "\(name): \(message)" }

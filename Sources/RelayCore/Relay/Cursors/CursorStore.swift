@@ -50,15 +50,17 @@ final class CursorStore: Sendable {
 }
 
 extension EventRelay {
-    /// A cursor could not be written, for lack of room or of rights: after the next start its subscriber gets events again
-    /// that it has had. Or it was found damaged, as after a power loss, and an older copy counts.
+    /// A cursor that could not be written, or that was found damaged.
     ///
-    /// An `Event` on the relay's publisher. Told once; the relay tries again every second, and tells the next failure after one
-    /// that succeeded. Delivery goes on meanwhile.
+    /// Not written, for lack of room or of rights: after the next start its subscriber receives events again. Damaged,
+    /// as after a power loss: an older copy counts.
+    ///
+    /// It is an `Event` on the relay's publisher, published once. The relay retries every second, and reports the next
+    /// failure after a success. Delivery goes on meanwhile.
     public struct CursorFailure: Event {
-        /// The cursor's.
+        /// The cursor's name.
         public let name: String
-        /// Why.
+        /// Why it failed.
         public let error: RelayError
     }
 }

@@ -70,8 +70,8 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
                 name: ErrorNames.name(for: .internalFailure),
                 message: "\(C.name) was refused as '\(failure.errorName)', which is no D-Bus error name")
         } catch let error as RelayError {
-            // Its code only: what is beneath may name files and values that are not the caller's business. And what failed
-            // in doubt beneath, a call of another service, is in doubt for this caller, too.
+            // Its code only: what is beneath may name files and values that are not the caller's business. And what
+            // failed in doubt beneath, a call of another service, is in doubt for this caller, too.
             let code = error.mayHaveRun ? RelayError.Code.outcomeUnknown : error.code
             return .error(name: ErrorNames.name(for: code), message: "the service could not run \(C.name)")
         } catch {
@@ -94,9 +94,9 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     }
 }
 
-/// What a handler knows besides the request.
+/// What a command handler receives besides the request.
 public struct CommandContext: Sendable {
-    /// Who asks.
+    /// The caller.
     public let peer: Peer
     package init(peer: Peer) { self.peer = peer }
 }
@@ -105,7 +105,7 @@ public struct CommandContext: Sendable {
 public struct Peer: Hashable, Sendable {
     /// The connection's name, until the bus or the peer restarts.
     public let uniqueName: String
-    /// The user that the peer runs as; nil when it left before the bus was asked.
+    /// The user that the peer runs as; nil if it left before the bus was asked.
     public let userID: UInt32?
     package init(uniqueName: String, userID: UInt32?) { (self.uniqueName, self.userID) = (uniqueName, userID) }
 }

@@ -1,10 +1,11 @@
-/// A durable log of events, for `EventService(journal:)`: `EventJournal` of RelayJournal is one.
+/// A durable log of events, for `EventService(journal:)`. `EventJournal` of RelayJournal is one, `MemoryLog` of
+/// RelayTestKit another.
 public protocol EventLog: AnyObject, Sendable {
-    /// The service's way in.
+    /// The service's access to the log.
     var access: EventLogAccess { get }
 }
 
-/// What a service needs of its log, and nobody else.
+/// What a service uses of its log. Only the library can use it.
 public struct EventLogAccess: Sendable {
     package let storage: any EventLogStorage
     package init(_ storage: any EventLogStorage) { self.storage = storage }
@@ -12,12 +13,13 @@ public struct EventLogAccess: Sendable {
 
 /// A log, as a service uses it.
 ///
-/// Invariant: events leave (`CommittedEventSink.emit`) after their transaction was committed, on the thread that committed it and before
-/// another commits, in the order of their sequences, and before whoever published them goes on.
+/// Invariant: events leave (`CommittedEventSink.emit`) after their transaction was committed, on the thread that
+/// committed it and before another commits, in the order of their sequences, and before whoever published them goes on.
 package protocol EventLogStorage: AnyObject, Sendable {
     /// Takes a service's durable interfaces in, and begins a run of each. Before anything is published; once.
     ///
-    /// Returns where each stands, in the same order. Throws `Conflict` when a service has it already, and what storage throws.
+    /// Returns where each stands, in the same order. Throws `Conflict` when a service has it already, and what storage
+    /// throws.
     func open(_ interfaces: [LoggedInterface], encoder: any EventEncoder) throws -> [LogSnapshot]
 
     /// Commits events in one transaction of their own; returns when they are durable and were emitted.

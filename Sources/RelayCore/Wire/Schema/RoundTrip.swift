@@ -1,5 +1,5 @@
-/// Encodes a sample by the schema and decodes it again: `encode(to:)` and `init(from:)` written by hand may disagree, which
-/// would otherwise show at the first publish.
+/// Encodes a sample by the schema and decodes it again: `encode(to:)` and `init(from:)` written by hand may disagree,
+/// which would otherwise show at the first publish.
 enum RoundTrip {
     static func check<T: Decodable>(_ sample: T, as wire: WireType, _ probe: SchemaProbe, at path: [String])
         throws(SchemaRefusal)
@@ -36,7 +36,7 @@ enum Samples {
     static func integer<I: FixedWidthInteger>(_ round: Int) -> I { I(clamping: integers[round % integers.count]) }
 }
 
-/// For a type whose `init(from:)` accepts no value that the probe knows: gives it one.
+/// An example value, for a type whose `init(from:)` accepts no value that schema derivation tries.
 public protocol WireExample: Decodable {
     static var wireExample: Self { get }
 }

@@ -1,4 +1,4 @@
-/// The fields of a type and their signature, derived from its `Codable` conformance.
+/// The fields of a type and their D-Bus signature, derived from its `Codable` conformance.
 public struct WireSchema: Hashable, Sendable {
     /// In the order in which they travel.
     public let fields: [WireField]
@@ -11,13 +11,18 @@ public struct WireSchema: Hashable, Sendable {
     static let stampSize = 24
     package static let stampNames = ["sequence", "previous", "publishedAt"]
 
-    /// Derives the schema of any codable type; one that is no structure has a single field `value`.
+    /// Derives the schema of a codable type. A type that is not a struct has a single field `value`.
     ///
-    /// Throws `.unsupportedType` with type, field and reason for what D-Bus cannot carry.
+    /// - Parameter type: the type.
+    /// - Parameter allowsNoFields: whether a struct without fields is accepted.
+    /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry.
     public init<T: Codable>(of type: T.Type, allowsNoFields: Bool = false) throws {
         (self, _) = try Self.derived(from: type, allowsNoFields: allowsNoFields)
     }
-    /// Derives an event's schema, and checks what only events must meet. Throws `.unsupportedType`.
+    /// Derives an event's schema, and checks what only events must meet.
+    ///
+    /// - Parameter type: the event.
+    /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry.
     public init<E: DomainEvent>(event type: E.Type) throws {
         guard BusNames.isMember(type.name) else {
             throw Self.refusal(type, "'\(type.name)' is not a D-Bus name; give the type a static name")
@@ -78,7 +83,7 @@ public struct WireSchema: Hashable, Sendable {
     }
 }
 
-/// A named field of an event, command, reply or nested structure.
+/// A named field of an event, command, reply or nested struct.
 public struct WireField: Hashable, Sendable, CustomStringConvertible {
     /// As in Swift, and as the argument's name on D-Bus.
     public let name: String
@@ -114,7 +119,7 @@ package struct EventSchema: Hashable, Sendable {
     package init(event: String, fields: [WireField]) { (self.event, self.fields) = (event, fields) }
 }
 
-/// Why a type cannot cross processes: found at registration, never at the first publish.
+/// Why a type cannot cross processes. Found at registration, never at the first publish.
 public struct SchemaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The type that was to be registered.
     public let type: String

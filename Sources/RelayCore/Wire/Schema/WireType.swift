@@ -1,4 +1,4 @@
-/// What D-Bus can carry.
+/// A type that D-Bus can carry.
 public indirect enum WireType: Hashable, Sendable {
     case bool, byte, int16, uint16, int32, uint32, int64, uint64, double, string
     case array(WireType)
@@ -43,7 +43,8 @@ public indirect enum WireType: Hashable, Sendable {
         default: true
         }
     }
-    /// Containers within each other: arrays, structures, and all (a dictionary's entry is one of its own, as in libdbus).
+    /// Containers within each other: arrays, structures, and all (a dictionary's entry is one of its own, as in
+    /// libdbus).
     var depth: (arrays: Int, structures: Int, all: Int) {
         switch self {
         case .array(let inner), .optional(let inner):
