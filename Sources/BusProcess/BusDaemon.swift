@@ -29,13 +29,13 @@ package final class BusDaemon: Sendable {
     package let address: String
     package let process: ChildProcess
 
-    /// Starts a daemon whose socket is `directory`/bus. The folder must exist, and be the caller's alone. What the daemon
-    /// says goes to `directory`/bus.log, and into the error when it does not come up.
+    /// Starts a daemon whose socket is `directory`/bus. The folder must exist, and be the caller's alone. What the
+    /// daemon says goes to `directory`/bus.log, and into the error when it does not come up.
     ///
     /// - Parameters:
     ///   - policy: XML of additional policies, which win over those that let everything pass.
-    /// Throws `Conflict` when a bus runs there already, `NotFound` when dbus-daemon is not installed, `Unavailable` when
-    /// it does not come up within ten seconds.
+    /// Throws `Conflict` when a bus runs there already, `NotFound` when dbus-daemon is not installed, `Unavailable`
+    /// when it does not come up within ten seconds.
     package init(directory: String, limits: Limits = .session, policy: String = "") throws(RelayError) {
         let socket = "\(directory)/bus"
         let configuration = "\(directory)/bus.conf"

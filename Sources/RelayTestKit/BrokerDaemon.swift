@@ -4,8 +4,8 @@ package import RelayCore
 
 /// A private `dbus-broker` at a socket of its own, which ends with this value or with the process.
 ///
-/// The program serves whom its controller lets in. That is systemd's business elsewhere; here it is ours, so that neither
-/// systemd nor a journal has to run: `AddListener` with a socket, and with a policy that allows everything.
+/// The program serves whom its controller lets in. That is systemd's business elsewhere; here it is ours, so that
+/// neither systemd nor a journal has to run: `AddListener` with a socket, and with a policy that allows everything.
 package final class BrokerDaemon: Sendable {
     package let address: String
     package let process: ChildProcess
@@ -15,7 +15,7 @@ package final class BrokerDaemon: Sendable {
     /// What `dbus-broker-launch` makes of a configuration without limits, as the system bus's: 64 connections of 8 MiB.
     package static let builtInBytes = 512 << 20
 
-    /// Starts a broker whose socket is `directory`/bus. What it says goes to `directory`/bus.log.
+    /// Starts a broker whose socket is `directory`/bus. Its output goes to `directory`/bus.log.
     ///
     /// - Parameter bytes: what one user may have waiting in it.
     /// Throws `NotFound` when there is no dbus-broker, `Unavailable` when it does not come up within a minute.
@@ -52,8 +52,9 @@ package final class BrokerDaemon: Sendable {
         close(controller)
     }
 
-    /// The program in `PATH`; else the one that scripts/install-dependencies has unpacked, in `debian` of one of the folders
-    /// around the test bundle: the package must not be installed for a test, since it would become the system's bus.
+    /// The program in `PATH`; else the one that scripts/install-dependencies has unpacked, in `debian` of one of the
+    /// folders around the test bundle: the package must not be installed for a test, since it would become the system's
+    /// bus.
     private static func program() throws(RelayError) -> String {
         var places = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
         var folder = Substring(Programs.folder)
@@ -99,7 +100,8 @@ package final class BrokerDaemon: Sendable {
         let id = "\(getuid())".utf8.map { byte in "3\(byte - UInt8(ascii: "0"))" }.joined()
         return Array("\0AUTH EXTERNAL \(id)\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n".utf8)
     }
-    /// The policy's form (dbus-broker, src/bus/policy.c): for all users, users of a kind, SELinux, AppArmor, the bus's kind.
+    /// The policy's form (dbus-broker, src/bus/policy.c): for all users, users of a kind, SELinux, AppArmor, the bus's
+    /// kind.
     private static let batch = "(bta(btbs)a(btssssuutt)a(btssssuutt))"
     private static func addListener() throws(RelayError) -> [UInt8] {
         let policy = "(a(u\(batch))a(buu\(batch))a(ss)bs)"

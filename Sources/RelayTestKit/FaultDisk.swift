@@ -4,13 +4,14 @@ package import RelayJournal
 import RelayCore
 import Synchronization
 
-/// A disk that fails when it is told to, for a journal under test: `EventJournal(directory:, faults: disk.faults, vfs: disk.name)`.
+/// A disk that fails on request, for a journal under test:
+/// `EventJournal(directory:, faults: disk.faults, vfs: disk.name)`.
 ///
 /// Switches are set from any thread, at any time. It must outlive the journals on it.
 package final class FaultDisk: Sendable {
     /// What can be made to fail.
     package enum Call: UInt32, Sendable { case write, sync, truncate, open, read }
-    /// What SQLite is told.
+    /// What SQLite gets.
     package struct Failure: Sendable {
         let code: Int32
         /// The medium fails: EIO.
@@ -53,8 +54,8 @@ package final class FaultDisk: Sendable {
     /// How many calls there were.
     package func calls(_ call: Call) -> Int { Int(fault_vfs_calls(vfs, fault_call(rawValue: call.rawValue))) }
 
-    /// By how many bytes the files together may still grow; nil: without a bound. What is cut off or deleted gives its room
-    /// back.
+    /// By how many bytes the files together may still grow; nil: without a bound. What is cut off or deleted gives its
+    /// room back.
     package var room: Int? {
         get {
             let room = fault_vfs_room(vfs)

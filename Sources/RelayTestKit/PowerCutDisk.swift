@@ -4,8 +4,8 @@ import Synchronization
 
 /// A disk whose power can be cut at any moment: `EventJournal(directory:, faults: JournalFaults(), vfs: disk.name)`.
 ///
-/// It records what SQLite writes into one folder, and which syncs were reported as successful. `PowerCut` rebuilds from that what
-/// the folder may hold after a power cut. It must outlive the journals on it.
+/// It records what SQLite writes into one folder, and which syncs were reported as successful. `PowerCut` rebuilds from
+/// that what the folder may hold after a power cut. It must outlive the journals on it.
 package final class PowerCutDisk: Sendable {
     /// For SQLite.
     package let name: String
@@ -26,14 +26,15 @@ package final class PowerCutDisk: Sendable {
     }
     /// How many operations were recorded: a moment to cut the power at.
     package var position: Int { Int(power_vfs_position(vfs)) }
-    /// After so many more syncs one reports an I/O error, once. As on Linux, what was not on disk of that file is clean in memory
-    /// from then on: it reads as before, and later syncs do not write it.
+    /// After so many more syncs one reports an I/O error, once. As on Linux, what was not on disk of that file is clean
+    /// in memory from then on: it reads as before, and later syncs do not write it.
     package func failSync(after count: Int) { power_vfs_fail_sync(vfs, Int64(count)) }
     /// No sync fails that has not failed yet.
     package func healSync() { power_vfs_fail_sync(vfs, -1) }
     /// Whether the sync that `failSync` asked for has failed.
     package var hasFailed: Bool { power_vfs_has_failed(vfs) }
-    /// Whoever has files open is dead: nothing of it reaches the files from now on. Close it before opening anything.
+    /// A process with open files counts as dead: nothing of it reaches the files from now on. Close it before opening
+    /// anything.
     package func kill() { power_vfs_kill(vfs) }
 }
 

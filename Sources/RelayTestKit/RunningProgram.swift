@@ -3,7 +3,8 @@ import Glibc
 import RelayCore
 import Synchronization
 
-/// A program under test: its output is kept by lines, and tests wait for one. Ends with this value, or with the process.
+/// A program under test: its output is kept by lines, and tests wait for one. Ends with this value, or with the
+/// process.
 package final class RunningProgram: Sendable {
     /// What a program that ended has left.
     package struct Outcome: Sendable, CustomStringConvertible {
@@ -101,7 +102,8 @@ package final class RunningProgram: Sendable {
         _ = await eventually(within: .seconds(30)) { text.state.withLock { $0.openStreams == 0 } }
         return text.state.withLock { Outcome(exit: exit, output: $0.output, errors: $0.errors) }
     }
-    /// Waits for a line of output or errors that contains this, and returns it; throws `TimedOut` with all that there was.
+    /// Waits for a line of output or errors that contains this, and returns it; throws `TimedOut` with all that there
+    /// was.
     @discardableResult
     package func line(
         containing part: String, count: Int = 1, within limit: Duration = .seconds(300)

@@ -1,12 +1,12 @@
 /// What a client knows of boxes and items: the pages of `Contents`, joined with the events of `Relocation1`.
 ///
-/// Each page names the sequence that it is of, and an event changes only what is of an earlier one. So pages and events may come
-/// in any mixture: pages in their order, events in that of their sequences, all that follow the first page's sequence. After a gap
-/// begin anew.
+/// Each page names the sequence that it is of, and an event changes only what is of an earlier one. So pages and events
+/// may come in any mixture: pages in their order, events in that of their sequences, all that follow the first page's
+/// sequence. After a gap begin anew.
 ///
-/// - Loss: none, with bounded memory. Events about ids that no page has listed yet are kept, up to 65,536. Past that they are dropped,
-///   and pages that are older than the dropped ones are refused: `next` stays as it is, and the page that is asked for again has seen
-///   them.
+/// - Loss: none, with bounded memory. Events about ids that no page has listed yet are kept, up to 65,536. Past that
+///   they are dropped, and pages that are older than the dropped ones are refused: `next` stays as it is, and the page
+///   that is asked for again has seen them.
 public struct Inventory: Sendable {
     /// By id.
     public private(set) var boxes: [Int64: Contents.Box] = [:]

@@ -2,7 +2,8 @@ public import RelayCore
 
 /// A host's own figures, version 1: what its kernel counts, read at a chosen rate.
 ///
-/// Counters are totals since the host or the interface came up, not differences: an event that is missed costs resolution only.
+/// Counters are totals since the host or the interface came up, not differences: an event that is missed costs
+/// resolution only.
 public enum Telemetry1: EventInterface {
     public static let name = "org.eventrelay.Telemetry1"
     public static let durability = Volatile()

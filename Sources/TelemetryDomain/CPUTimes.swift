@@ -5,7 +5,7 @@ struct CPUTimes: Equatable {
     let ticks: [UInt64]
 
     static let kinds = 8
-    /// Kernels have always told these.
+    /// Kernels have always reported these.
     private static let known = 4
 
     /// The processors' lines, which come first; the line of all together is left out.

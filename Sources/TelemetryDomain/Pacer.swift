@@ -4,7 +4,7 @@
 struct Pacer {
     /// Nanoseconds.
     static let patience: UInt64 = 100_000_000
-    /// Of what is said about samples that were left out.
+    /// Of the reports about samples that were left out.
     static let firstReport: UInt64 = 1_000_000_000
     static let reports: UInt64 = 10_000_000_000
 
@@ -39,7 +39,7 @@ struct Pacer {
         (start, taken) = (now, 0)
     }
 
-    /// What was missed since the last report, when it is time to say so.
+    /// What was missed since the last report, when it is time to report it.
     mutating func report(now: UInt64) -> Report? {
         if now < nextReport { return nil }
         defer { (reportStart, nextReport, missed, takenInReport) = (now, now + Self.reports, 0, 0) }

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// A text of the kernel's that says something else than expected.
+/// A text of the kernel's that is not as expected.
 struct ProcFault: Error, Equatable {
     /// What is missing or no number: "a number of 'cpu3'".
     let what: String

@@ -3,7 +3,7 @@ import RelayCore
 
 /// A file that the kernel writes anew each time it is read.
 final class ProcFile {
-    /// More than the kernel has to say of 4,096 processors.
+    /// More than the kernel has to report of 4,096 processors.
     static let longest = 4 << 20
 
     let path: String
@@ -23,7 +23,7 @@ final class ProcFile {
         return RelayError(.unavailable, "cannot read \(path): \(cause)", cause: cause)
     }
 
-    /// What it says now. The bytes are to be let go before the next call, which takes their place.
+    /// Its present content. The bytes are to be let go before the next call, which takes their place.
     func read() throws(RelayError) -> ArraySlice<UInt8> {
         var count = 0
         while true {
@@ -43,7 +43,7 @@ final class ProcFile {
 }
 
 extension ProcFile {
-    /// What it says now, understood. Throws `Internal` with the path for a text that says something else than expected.
+    /// Its present content, parsed. Throws `Internal` with the path for a text that is not as expected.
     func figures<Figures>(_ parse: (ArraySlice<UInt8>) throws(ProcFault) -> Figures) throws(RelayError) -> Figures {
         let text = try read()
         do throws(ProcFault) { return try parse(text) } catch { throw error.relayError(path) }

@@ -19,7 +19,7 @@ package final class TelemetrySampler: Sendable {
 
     /// - Parameters:
     ///   - rate: events a second, of all sources together.
-    ///   - log: is told of a source that fails, and of samples that were left out.
+    ///   - log: is called about a source that fails, and about samples that were left out.
     package init(
         rate: Double, sources: sending [any TelemetrySource], output: any TelemetryOutput,
         log: @escaping @Sendable (String) -> Void
@@ -79,7 +79,7 @@ private struct PublishingFailure: Error {
     let cause: any Error
 }
 
-/// Tells what publishing throws from what reading throws.
+/// Distinguishes what publishing throws from what reading throws.
 private struct TellingOutput: TelemetryOutput {
     let output: any TelemetryOutput
     func publish<E: TelemetryEvent>(_ event: E) throws {

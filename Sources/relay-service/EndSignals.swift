@@ -41,7 +41,8 @@ enum EndSignals {
         if !ignoresHangUp { sigaddset(&set, SIGHUP) }
         return set
     }
-    /// Whether nohup(1) or the like wants the daemon to outlive its terminal: blocked, the signal would come all the same.
+    /// Whether nohup(1) or the like wants the daemon to outlive its terminal: blocked, the signal would come all the
+    /// same.
     private static var ignoresHangUp: Bool {
         var action = sigaction()
         sigaction(SIGHUP, nil, &action)

@@ -32,8 +32,8 @@ import RelayTool
                 exit(exitCode(error).rawValue)
             }
         }
-        // The main thread does nothing else: no part of the daemon is on the main actor. (`dispatchMain()` would not do: it
-        // suspends with every signal unblocked.)
+        // The main thread does nothing else: no part of the daemon is on the main actor. (`dispatchMain()` would not
+        // do: it suspends with every signal unblocked.)
         log.info("\(EndSignals.wait()): finishing")
         serving.cancel()
         exit(128 + EndSignals.waitAgain())

@@ -2,7 +2,8 @@ import RelayCore
 import RelayJournal
 import RelayTool
 
-/// What ends the service, where its error's code alone does not tell the exit code: the bus and the journal have the same ones.
+/// What ends the service, where its error's code alone does not decide the exit code: the bus and the journal have the
+/// same ones.
 struct ServiceFailure: Error {
     let code: ExitCode
     let message: String
@@ -14,7 +15,8 @@ struct ServiceFailure: Error {
         self.init(code: UnfitFile.explains(error) ? .badValue : .outputFailed, message: error.message)
     }
 
-    /// What the journal says when it is opened: either the file was read, and is refused for what is in it, or it could not be had.
+    /// Why the journal cannot be opened: either the file was read, and is refused for what is in it, or it could not be
+    /// had.
     init(opening error: any Error) {
         message = (error as? RelayError)?.message ?? "\(error)"
         code =
@@ -23,7 +25,8 @@ struct ServiceFailure: Error {
             } else {
                 switch (error as? RelayError)?.code {
                 case RelayError.Code.conflict?: .timedOut
-                // What may be over when it is tried again: a full disk, an error of the disk's, a lock of another program's.
+                // What may be over when it is tried again: a full disk, an error of the disk's, a lock of another
+                // program's.
                 case RelayError.Code.storageFull?: .outputFailed
                 case RelayError.Code.unavailable? where (error as? RelayError)?.cause is SQLiteError: .outputFailed
                 case RelayError.Code.internalFailure?, nil: .software

@@ -50,7 +50,7 @@ package struct SystemAccounts: AccountDirectory, Sendable {
             switch error {
             case ERANGE where size < 4 << 20: size *= 4
             case 0: return id.map { .found($0) } ?? .missing
-            // Some name services say so for a name that is unknown: getpwnam(3).
+            // Some name services return that for an unknown name: getpwnam(3).
             case ENOENT, ESRCH: return .missing
             default: return .unknown
             }
@@ -61,9 +61,10 @@ package struct SystemAccounts: AccountDirectory, Sendable {
 /// Remembers what another directory found: a look-up may ask the network, and a bus's thread must not wait for that.
 ///
 /// The first question of a name waits for the answer, so names are looked up before they are needed
-/// (`PeerRequirement.lookUp(in:)`). From then on no question waits. What was found is kept for as long as this lives: numbers of users
-/// and groups do not change under a running service. What was not found is looked up again after a minute, what could not be looked up
-/// after a second, by a thread of its own; until that has an answer, the last one counts.
+/// (`PeerRequirement.lookUp(in:)`). From then on no question waits. What was found is kept for as long as this lives:
+/// numbers of users and groups do not change under a running service. What was not found is looked up again after a
+/// minute, what could not be looked up after a second, by a thread of its own; until that has an answer, the last one
+/// counts.
 package final class AccountCache<Directory: AccountDirectory & Sendable>: AccountDirectory, Sendable {
     private struct Key: Hashable {
         enum Kind { case user, group }

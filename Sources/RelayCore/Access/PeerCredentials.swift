@@ -14,8 +14,8 @@ package struct PeerCredentials: Hashable, Sendable {
         (self.processID, self.securityLabel) = (processID, securityLabel)
     }
 
-    /// From the answer of `GetConnectionCredentials`, a dictionary of variants; what has another type than the specification
-    /// says counts as unknown.
+    /// From the answer of `GetConnectionCredentials`, a dictionary of variants; what has another type than the
+    /// specification says counts as unknown.
     package init(_ reply: BusReply) throws(RelayError) {
         guard reply.signature == "a{sv}", case .dictionary(_, let entries)? = try reply.values().first else {
             throw RelayError(.schemaMismatch, "the bus answered GetConnectionCredentials with '\(reply.signature)'")

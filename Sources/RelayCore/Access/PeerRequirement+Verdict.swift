@@ -31,7 +31,8 @@ extension PeerRequirement {
         }
     }
 
-    /// Asks for every name that it has, so that a cache knows them. Returns those that there are not, or that cannot be looked up.
+    /// Asks for every name that it has, so that a cache knows them. Returns those that there are not, or that cannot be
+    /// looked up.
     @discardableResult package func lookUp(in accounts: some AccountDirectory) -> [String] {
         Self.lookUp(rule, accounts)
     }

@@ -3,10 +3,10 @@ import Synchronization
 /// Where a service or a journal reports what goes wrong while it runs: to the handler that its program chose.
 ///
 /// - Order: notices reach the handler one at a time, in the order in which they were reported.
-/// - Isolation: `report` may be called from any thread, under any lock, and never waits for the handler, which runs on a thread of its
-///   own: a log that blocks blocks nothing else.
-/// - Loss: past the rate limit (`NoticeRateLimiter`), and past 64 notices that the handler has not taken, they are only counted, by
-///   kind.
+/// - Isolation: `report` may be called from any thread, under any lock, and never waits for the handler, which runs on
+///   a thread of its own: a log that blocks blocks nothing else.
+/// - Loss: past the rate limit (`NoticeRateLimiter`), and past 64 notices that the handler has not taken, they are only
+///   counted, by kind.
 package final class NoticeReporter: Sendable {
     package typealias Handler = @Sendable (Notice) -> Void
     private static let queueLimit = 64
@@ -41,7 +41,8 @@ package final class NoticeReporter: Sendable {
 
     /// Reports something, unless there is too much of its kind.
     ///
-    /// - Parameter message: what happened and the remedy, without line breaks. Evaluated only if it is reported, now or later.
+    /// - Parameter message: what happened and the remedy, without line breaks. Evaluated only if it is reported, now or
+    ///   later.
     package func report(
         _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: @autoclosure () -> String
     ) {
@@ -141,9 +142,9 @@ package final class NoticeReporter: Sendable {
 
 /// Which notices are reported and which are only counted, as a value.
 ///
-/// Of each kind the first `burst` of a minute are reported. The rest are counted; when the minute is over, the first of them is
-/// reported with the number of the others. While a kind keeps coming, there is one a minute. Times are nanoseconds of a monotonic
-/// clock.
+/// Of each kind the first `burst` of a minute are reported. The rest are counted; when the minute is over, the first of
+/// them is reported with the number of the others. While a kind keeps coming, there is one a minute. Times are
+/// nanoseconds of a monotonic clock.
 struct NoticeRateLimiter {
     static let burst = 5
     static let interval: UInt64 = 60_000_000_000

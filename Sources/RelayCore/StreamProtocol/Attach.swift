@@ -18,8 +18,8 @@ package struct AttachRequest: Hashable, Sendable {
 package struct AttachOptions: Hashable, Sendable {
     /// What the sender can do.
     package var features: Set<StreamFeature>
-    /// The newest runs of the history that the sender knows, by rising first sequence. Request: those of the subscriber's position.
-    /// Answer: those of the service, its own last. Empty: unknown.
+    /// The newest runs of the history that the sender knows, by rising first sequence. Request: those of the
+    /// subscriber's position. Answer: those of the service, its own last. Empty: unknown.
     package var runs: [StreamRun]
 
     package init(features: Set<StreamFeature> = StreamFeature.all, runs: [StreamRun] = []) {
@@ -88,18 +88,19 @@ package struct Attachment: Hashable, Sendable {
         (self.epoch, self.from, self.oldest, self.head, self.last) = (epoch, from, oldest, head, last)
         self.details = details
     }
-    /// The last sequence before this run. A service that does not report its runs leaves it open: then nothing is left out.
+    /// The last sequence before this run. A service that does not report its runs leaves it open: then nothing is left
+    /// out.
     var base: UInt64 {
         guard let run = details.runs.last, run.epoch == epoch, run.first > 0 else { return min(from, head) }
         return min(run.first - 1, head)
     }
 }
 
-/// What an implementation of `Stream1` can do beyond what every one does. Each side names its own in `Attach`, and ignores names
-/// that it does not know.
+/// What an implementation of `Stream1` can do beyond what every one does. Each side names its own in `Attach`, and
+/// ignores names that it does not know.
 package enum StreamFeature: String, Hashable, Sendable, CaseIterable {
-    /// A service: `from` takes the subscriber's `runs` into account, and the answer has the service's own. A subscriber: it
-    /// sends the runs of its position.
+    /// A service: `from` takes the subscriber's `runs` into account, and the answer has the service's own. A
+    /// subscriber: it sends the runs of its position.
     case runs
     /// A service: it has `OpenReplay` and `Replay`.
     case replays

@@ -7,7 +7,7 @@ package struct Envelope: Sendable {
     /// The signal's body: the fields, then the stamp.
     package let body: [UInt8]
     package let stamp: Stamp
-    /// The fields that it was written with, by name; nil when the service has not told them.
+    /// The fields that it was written with, by name; nil if the service has not reported them.
     package let fields: [WireField]?
     /// What brought it.
     package let transport: Transport

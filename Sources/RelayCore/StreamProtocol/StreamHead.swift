@@ -1,4 +1,4 @@
-/// What the signals `Head` and `End` say: how far an interface's run has come, in all and for each name.
+/// What the signals `Head` and `End` announce: how far an interface's run has come, in all and for each name.
 package struct StreamHead: Hashable, Sendable {
     package var epoch: UInt64
     package var sequence: UInt64

@@ -35,7 +35,7 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether there is nothing to look up.
     package var isAnyone: Bool { rule == .anyone }
-    /// Whether a broadcast on a bus of one user's own tells nobody who may not know.
+    /// Whether a broadcast on a bus of one user's own reaches nobody who may not receive it.
     package var admitsSameUser: Bool { rule == .anyone || rule == .sameUser }
 
     public var description: String { Self.text(rule) }

@@ -46,7 +46,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
         }
         withExtendedLifetime(held) {}
     }
-    /// For one whose publisher is gone: nobody else tells the mailbox.
+    /// For one whose publisher is gone: nobody else notifies the mailbox.
     func leave() {
         var after = AfterUnlock()
         _ = mailbox.removeUser(&after)
@@ -63,7 +63,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
 
     // MARK: Under the mailbox's lock
 
-    /// How many of this subscription's tokens say nothing: all but the one that marks the place of its gap.
+    /// How many of this subscription's tokens are void: all but the one that marks the place of its gap.
     private var idleTokens: Int { isDiscarded ? orphans : max(0, orphans - 1) }
 
     func counting<Result>(in state: inout Mailbox.State, _ change: () -> Result) -> Result {

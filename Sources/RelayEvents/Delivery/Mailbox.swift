@@ -3,12 +3,12 @@ import Synchronization
 
 /// The deliveries of one publisher to one place, in the order in which they were published, across event types.
 ///
-/// Subscriptions keep their own queues; the mailbox keeps one token for each entry, so that two subscriptions on the same
-/// actor or queue see events in the order of their publication.
+/// Subscriptions keep their own queues; the mailbox keeps one token for each entry, so that two subscriptions on the
+/// same actor or queue see events in the order of their publication.
 final class Mailbox: Sendable {
     struct State {
         fileprivate var tokens = Deque<BufferedSubscriber>()
-        /// Tokens that say nothing any more; kept below half of all tokens.
+        /// Void tokens; kept below half of all tokens.
         var idleTokens = 0
         fileprivate var users = 0
         fileprivate var waiter: UnsafeContinuation<Void, Never>?
@@ -33,14 +33,15 @@ final class Mailbox: Sendable {
     }
     var tokenCount: Int { state.withLock { $0.tokens.count } }
 
-    /// Whether its actor is gone. Asked for under a lock, which is safe if the caller holds whatever is at that address.
+    /// Whether its actor is gone. Asked for under a lock, which is safe if the caller holds whatever is at that
+    /// address.
     var isOrphaned: Bool { if case .weakActor(let reference) = place { reference.actor == nil } else { false } }
 
     // MARK: Under the publisher's lock
 
     func addUser() { state.withLock { $0.users += 1 } }
-    /// Whether that was the last one. Then all tokens are of cancelled subscriptions, which would keep this mailbox, and it
-    /// them, if its place never got to it.
+    /// Whether that was the last one. Then all tokens are of cancelled subscriptions, which would keep this mailbox,
+    /// and it them, if its place never got to it.
     func removeUser(_ after: inout AfterUnlock) -> Bool {
         let left = state.withLock { state -> (waiter: Wakeup?, tokens: Deque<BufferedSubscriber>)? in
             state.users -= 1
@@ -112,7 +113,7 @@ final class Mailbox: Sendable {
             }
         }
     }
-    /// The actor is gone, and with it whoever was subscribed on it.
+    /// The actor is gone, and with it everything that was subscribed on it.
     private func cancelAll() { while let next = popToken() { next.cancel() } }
     /// Waits for a token; false when none can come any more.
     private func hasWork(isolation: isolated (any Actor)?) async -> Bool {
@@ -177,10 +178,11 @@ extension Mailbox.State {
     }
 }
 
-/// The subscribers of one event type, without its type: see `AnyEventBox`. Everything mutable is guarded by the publisher's lock.
+/// The subscribers of one event type, without its type: see `AnyEventBox`. Everything mutable is guarded by the
+/// publisher's lock.
 ///
-/// What every publish reads is exempt from the run-time check of exclusive access, which that lock already grants: the check
-/// is a tenth of a publish.
+/// What every publish reads is exempt from the run-time check of exclusive access, which that lock already grants: the
+/// check is a tenth of a publish.
 final class Channel: @unchecked Sendable {
     @exclusivity(unchecked) var immediate: ContiguousArray<ImmediateSubscriber> = []
     @exclusivity(unchecked) var buffered: ContiguousArray<any BufferedDelivery> = []
@@ -188,9 +190,9 @@ final class Channel: @unchecked Sendable {
     @exclusivity(unchecked) var showsStamps = false
     /// The sequence of the preceding event of this type that was published here.
     @exclusivity(unchecked) var previous: UInt64 = 0
-    /// What the interest observer knows; nil while it is being told.
+    /// What the interest observer knows; nil while it is being notified.
     var toldInterest: Bool? = false
-    /// Who came since all here were told of a gap that lasts; nil before there was one.
+    /// The subscribers that came since a lasting gap was reported to all; nil before there was one.
     private(set) var newcomers: Set<ObjectIdentifier>?
     var isUnused: Bool { immediate.isEmpty && buffered.isEmpty }
 
@@ -198,7 +200,7 @@ final class Channel: @unchecked Sendable {
     let interface: ObjectIdentifier?
     /// Makes the box of an event that a pointer shows.
     let box: @Sendable (UnsafeRawPointer) -> AnyEventBox
-    /// Says to an observer whether there is a subscriber.
+    /// Reports to an observer whether there is a subscriber.
     let tell: @Sendable (any InterestObserver, Bool) -> Void
 
     init<E: Event>(_ type: E.Type) {
@@ -218,7 +220,7 @@ final class Channel: @unchecked Sendable {
         immediate.removeAll { $0 === subscriber }
         newcomers?.remove(ObjectIdentifier(subscriber))
     }
-    /// All here have been told.
+    /// All here have been notified.
     func welcomeNewcomers() { newcomers = [] }
 
     func add(_ delivery: any BufferedDelivery) {

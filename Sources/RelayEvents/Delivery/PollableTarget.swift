@@ -45,7 +45,7 @@ public final class PollableTarget: Sendable {
     public func drain() {
         let jobs = due.withLock { due in
             var count: UInt64 = 0
-            // Takes the count back to zero: not readable. It cannot block, and what it says is known already.
+            // Takes the count back to zero: not readable. It cannot block, and its result is known already.
             _ = read(fileDescriptor, &count, MemoryLayout.size(ofValue: count))
             defer { due = [] }
             return due

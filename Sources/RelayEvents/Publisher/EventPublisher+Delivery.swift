@@ -43,7 +43,8 @@ extension EventPublisher {
         if let immediate { call(immediate, event) }
         return rest
     }
-    /// Where there are queues, too. Apart, under the lock once more: what they leave to do is much to take apart for who has none.
+    /// Where there are queues, too. Apart, under the lock once more: what they leave to do is much to take apart for
+    /// who has none.
     @inline(never) private func deliverToQueues(
         _ event: UnsafeRawPointer, _ type: ObjectIdentifier, _ given: Stamp?
     ) -> Rest {
@@ -77,7 +78,8 @@ extension EventPublisher {
         // The clock is read only for those who can see it.
         let time = given == nil && channel.showsStamps ? Timestamp.now : Timestamp(microseconds: 0)
         let stamp = given ?? Stamp(epoch: epoch, sequence: sequence, previous: channel.previous, publishedAt: time)
-        // If nobody keeps the box it goes under the lock, which is safe: what it holds is also held by the caller's event.
+        // If nobody keeps the box it goes under the lock, which is safe: what it holds is also held by the caller's
+        // event.
         let box = channel.box(event)
         for delivery in channel.buffered { delivery.offer(box, stamp, &after) }
     }
@@ -95,13 +97,14 @@ extension EventPublisher {
     package func deliver(_ gap: Gap, to types: [any Event.Type]) {
         deliver(gap) { state in types.compactMap { state.channels.value(for: ObjectIdentifier($0)) } }
     }
-    /// Puts a gap in the place where any events of an interface may be missing: once for each subscription to any of them.
+    /// Puts a gap in the place where any events of an interface may be missing: once for each subscription to any of
+    /// them.
     package func deliver(_ gap: Gap, in interface: any EventInterface.Type) {
         let id = ObjectIdentifier(interface)
         deliver(gap) { state in state.channels.all.filter { $0.interface == id } }
     }
-    /// As above, for a gap that lasts: each subscription hears of it once, also one that comes later. `isNew` says it to all,
-    /// else only those hear it who came since.
+    /// As above, for a gap that lasts: each subscription gets it once, also one that comes later. `isNew` reports it to
+    /// all, else only those hear it who came since.
     package func deliver(lasting gap: Gap, isNew: Bool, to types: [any Event.Type]) {
         deliver(gap, isNew ? .everyoneOnce : .newcomers) { state in
             types.compactMap { state.channels.value(for: ObjectIdentifier($0)) }
@@ -122,7 +125,7 @@ extension EventPublisher {
             var told: Set<ObjectIdentifier> = []
             var immediate: [ImmediateSubscriber] = []
             for channel in channels(state) {
-                // A channel without a record of them has told nobody.
+                // A channel without a record of them has notified nobody.
                 let newcomers = audience == .newcomers ? channel.newcomers : nil
                 if audience != .everyone { channel.welcomeNewcomers() }
                 if newcomers?.isEmpty == true { continue }

@@ -47,8 +47,8 @@ extension EventPublisher {
         var isKnown = false
         var replaced: PublisherState.Object?
         change(type) { channel, state in
-            // Asked for under the lock, which is safe: alive, it is the caller's own object. Dead, another thread is about
-            // to end its subscriptions.
+            // Asked for under the lock, which is safe: alive, it is the caller's own object. Dead, another thread is
+            // about to end its subscriptions.
             if let known = state.objects[id], known.reference.object == nil {
                 replaced = state.objects.removeValue(forKey: id)
             }
@@ -117,7 +117,7 @@ extension EventPublisher {
         after.run()
     }
 
-    /// Changes the subscribers of a type, and tells the interest observer if that makes a difference.
+    /// Changes the subscribers of a type, and notifies the interest observer if that makes a difference.
     func change<E: Event>(_ type: E.Type, _ body: (Channel, inout PublisherState) -> Void) {
         let (channel, isNews) = state.withLock { state in
             let channel = state.channel(for: type)
@@ -128,13 +128,14 @@ extension EventPublisher {
     }
     private func tellInterest(in channel: Channel) {
         guard let interest else { return }
-        // Without the publisher's lock, because the observer's own locks may be held while it delivers. Looks again under
-        // this one, so that the last word is right whoever comes last.
+        // Without the publisher's lock, because the observer's own locks may be held while it delivers. Looks again
+        // under this one, so that the last report is right whatever thread comes last.
         interestOrder.withLock { _ in
             let news = state.withLock { _ -> Bool? in
                 let isWanted = !channel.isUnused
                 if channel.toldInterest == isWanted { return nil }
-                // While it is being told, nobody can rely on what it knows: who changes it meanwhile waits for this lock.
+                // While it is being notified, what it knows is unreliable: a thread that changes it meanwhile waits for
+                // this lock.
                 channel.toldInterest = nil
                 return isWanted
             }

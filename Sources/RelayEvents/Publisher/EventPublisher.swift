@@ -20,7 +20,7 @@ import Synchronization
 ///   and release.
 public final class EventPublisher: Sendable, EventSink {
     let state = Mutex(PublisherState())
-    /// Orders what the interest observer is told.
+    /// Orders the calls of the interest observer.
     let interestOrder = Mutex(())
     let interest: (any InterestObserver)?
     let epoch = UInt64.random(in: 1...(.max))
@@ -32,7 +32,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// - Parameter delivery: where handlers run that are not isolated to an actor: ``DeliveryTarget/mainActor`` for a
     ///   user interface, ``DeliveryTarget/immediate`` for a tight inner circle.
     public init(delivery: DeliveryTarget = .background) { (self.delivery, interest) = (delivery, nil) }
-    /// A publisher that tells what is subscribed to. It keeps its observer.
+    /// A publisher that reports what is subscribed to. It keeps its observer.
     package init(delivery: DeliveryTarget, interest: any InterestObserver) {
         (self.delivery, self.interest) = (delivery, interest)
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel said: an errno, as the cause of a `RelayError`.
+/// An error of the kernel: an errno, as the cause of a `RelayError`.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The errno.
     public let code: Int32
@@ -11,7 +11,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The C library's words for it.
     public var description: String {
         var buffer = [CChar](repeating: 0, count: 128)
-        // The POSIX variant: fills the buffer, or says why not.
+        // The POSIX variant: fills the buffer, or returns why not.
         if strerror_r(code, &buffer, buffer.count) != 0 { return "errno \(code)" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

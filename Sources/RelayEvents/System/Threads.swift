@@ -8,7 +8,7 @@ package enum OwnThread {
     }
     /// Runs `body` on a thread of its own, which keeps it and what it holds until it returns.
     ///
-    /// Throws what the kernel says when there is no thread to be had; nothing is kept then.
+    /// Throws the kernel's error if no thread can be started; nothing is kept then.
     package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let context = Unmanaged.passRetained(Body(body))
         let failed = relay_start_thread(
@@ -28,7 +28,8 @@ package enum OwnThread {
 #if TSAN
     import Glibc
 
-    /// Stands in for Synchronization's `Mutex` under ThreadSanitizer, which does not see that one's futex and reports every use.
+    /// Stands in for Synchronization's `Mutex` under ThreadSanitizer, which does not see that one's futex and reports
+    /// every use.
     package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
@@ -53,7 +54,8 @@ package enum OwnThread {
     typealias Mutex = SanitizedMutex
 #endif
 
-/// What is left to do once a publisher's lock is released: waking, and letting go of what others may have a `deinit` for.
+/// What is left to do once a publisher's lock is released: waking, and letting go of what others may have a `deinit`
+/// for.
 ///
 /// Nearly always none or one of each: no allocation then.
 struct AfterUnlock: ~Copyable, Sendable {

@@ -2,19 +2,21 @@ public import RelayCore
 
 /// Asks for all boxes and items, a page at a time: a query, which changes nothing and cannot be refused.
 ///
-/// Boxes come first, by rising id, then items, by rising id. Ask again with `after` set to the reply's `next` until that is nil:
+/// Boxes come first, by rising id, then items, by rising id. Ask again with `after` set to the reply's `next` until
+/// that is nil:
 ///
 ///     var inventory = Inventory()
 ///     repeat { inventory.add(try await relay.call(Contents(after: inventory.next))) } while !inventory.isWhole
 ///
-/// - Order: each page is of one moment, which it names: its boxes and items are as they were right after the event `sequence`.
-///   Between two pages something may have happened: `Inventory` joins them with the events.
-/// - Loss: none. What an id belongs to never changes, so that each page covers its range of ids, whatever was moved meanwhile.
+/// - Order: each page is of one moment, which it names: its boxes and items are as they were right after the event
+///   `sequence`. Between two pages something may have happened: `Inventory` joins them with the events.
+/// - Loss: none. What an id belongs to never changes, so that each page covers its range of ids, whatever was moved
+///   meanwhile.
 public struct Contents: RelocationCommand {
     /// Where the page begins: the `next` of the page before; nil for the first page.
     public let after: Place?
-    /// At most so many boxes and items together, and at least one; nil for as many as fit. A page may have fewer: only `next` says
-    /// whether there are more.
+    /// At most so many boxes and items together, and at least one; nil for as many as fit. A page may have fewer: only
+    /// `next` says whether there are more.
     public let limit: UInt32?
     public init(after: Place? = nil, limit: UInt32? = nil) { (self.after, self.limit) = (after, limit) }
 

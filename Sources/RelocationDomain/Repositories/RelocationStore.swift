@@ -2,10 +2,12 @@ public import Relocation
 
 /// Where boxes and items are kept: runs units of work, one after the other.
 public protocol RelocationStore: Sendable {
-    /// Runs `work` as one transaction: commits its state changes, then publishes its events in order, and returns after both.
+    /// Runs `work` as one transaction: commits its state changes, then publishes its events in order, and returns after
+    /// both.
     ///
-    /// Events of different units are published in the order of their commits. What `work` throws rolls back everything, and is
-    /// rethrown; if it is the work's `Failure`, the events that report it are published first, in the same transaction.
+    /// Events of different units are published in the order of their commits. What `work` throws rolls back everything,
+    /// and is rethrown; if it is the work's `Failure`, the events that report it are published first, in the same
+    /// transaction.
     func perform<Work: RelocationWork>(_ work: Work) async throws -> Work.Outcome
 
     /// The boxes, then the items, with higher ids than `place` has, at most `count` of them together, as of one moment.

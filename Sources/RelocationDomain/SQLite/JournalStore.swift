@@ -7,7 +7,8 @@ public import Relocation
 public struct JournalStore: RelocationStore {
     private let journal: EventJournal
 
-    /// Makes the tables, or brings those of an older version up to date. Before a service is opened on the journal, or after.
+    /// Makes the tables, or brings those of an older version up to date. Before a service is opened on the journal, or
+    /// after.
     ///
     /// Throws `RelayError` `.schemaMismatch` for tables of a newer version, and what the journal throws.
     public init(_ journal: EventJournal) async throws {

@@ -1,8 +1,8 @@
 import RelayCore
 import RelayJournal
 
-/// The domain's tables in the journal's file, version by version. A version that was released does not change any more: what
-/// changes is a migration of its own, behind it.
+/// The domain's tables in the journal's file, version by version. A version that was released does not change any more:
+/// what changes is a migration of its own, behind it.
 enum RelocationSchema {
     /// The statements that lead to version 1, 2, …
     static let migrations: [[String]] = [
@@ -33,8 +33,8 @@ enum RelocationSchema {
             "CREATE INDEX relocation_items_by_box ON relocation_items (box_id)",
         ],
         [
-            // How many items each box has, kept by triggers, whoever writes; and the boxes with room by that number, so that a new item
-            // finds its box by one look, however many there are.
+            // How many items each box has, kept by triggers, whatever code writes; and the boxes with room by that
+            // number, so that a new item finds its box by one look, however many there are.
             "ALTER TABLE relocation_boxes ADD COLUMN item_count INTEGER NOT NULL DEFAULT 0",
             """
             UPDATE relocation_boxes

@@ -22,7 +22,8 @@ public struct Distribution: RelocationWork {
         }
     }
 
-    /// The box that gets the next item: among those with room the one with the fewest items, of several the one with the lowest id.
+    /// The box that gets the next item: among those with room the one with the fewest items, of several the one with
+    /// the lowest id.
     ///
     /// The number of items counts, not the share of the capacity: items spread evenly until small boxes are full.
     public static func leastLoaded(of loads: [BoxLoad]) -> Int? {

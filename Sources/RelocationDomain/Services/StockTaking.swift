@@ -2,7 +2,8 @@ public import Relocation
 
 /// Makes pages of what is in which box.
 public struct StockTaking: Sendable {
-    /// A page has at most so many boxes and items, and so many bytes: well below a message's limit, and read within a moment.
+    /// A page has at most so many boxes and items, and so many bytes: well below a message's limit, and read within a
+    /// moment.
     static let (rowLimit, byteLimit) = (2_048, 512 << 10)
     /// What a box or an item costs of a reply beside its title: at most.
     private static let overhead = 32

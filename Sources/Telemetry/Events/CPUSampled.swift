@@ -1,6 +1,7 @@
 import RelayCore
 
-/// What one processor has spent its time on since the host came up, in microseconds, as fine as the kernel's clock tick (1/100 s).
+/// What one processor has spent its time on since the host came up, in microseconds, as fine as the kernel's clock tick
+/// (1/100 s).
 public struct CPUSampled: TelemetryEvent {
     public let uptime: UInt64
     /// With what virtual machines of this host ran.

@@ -11,7 +11,7 @@ public struct NetworkSampled: TelemetryEvent {
     public let sentPackets: UInt64
     public let sendErrors: UInt64
     public let sendDrops: UInt64
-    /// The kernel's number of it: `ListNetworkInterfaces` tells the name.
+    /// The kernel's number of it: `ListNetworkInterfaces` returns the name.
     public let link: UInt32
     /// How many were read at once.
     public let links: UInt32

@@ -9,17 +9,19 @@ extension BusConnection {
             inner.pointer.map { dbus_connection_can_send_type($0, ReceivedMessage.descriptorType) != 0 } ?? false
         }
     }
-    /// Answers a call with file descriptors and nothing else, behind everything that was sent before. They stay the caller's.
+    /// Answers a call with file descriptors and nothing else, behind everything that was sent before. They stay the
+    /// caller's.
     ///
-    /// Throws `Unavailable` when the connection is gone or cannot pass them, or there is no memory: the call has no answer then.
+    /// Throws `Unavailable` when the connection is gone or cannot pass them, or there is no memory: the call has no
+    /// answer then.
     package func reply(to call: IncomingCall, descriptors: [Int32]) throws(RelayError) {
         guard call.wantsReply else { return }
         try send { () throws(RelayError) in try ComposedMessage(answering: call, descriptors: descriptors) }
     }
     /// Sends a call with file descriptors and nothing else. They stay the caller's.
     ///
-    /// Throws `Unavailable` when the connection is gone or cannot pass them, or there is no memory, and `InvalidArgument` for a
-    /// destination, path, interface or member that is none.
+    /// Throws `Unavailable` when the connection is gone or cannot pass them, or there is no memory, and
+    /// `InvalidArgument` for a destination, path, interface or member that is none.
     func sendDescriptors(_ call: MethodCall, serial: UInt32) throws(RelayError) {
         try send { () throws(RelayError) in try ComposedMessage(calling: call, serial: serial) }
     }

@@ -131,8 +131,8 @@ package final class BusConnection: Sendable {
         endMatches(RelayError(.unavailable, "the connection was closed"))
     }
 
-    /// Ends the connection. From any thread, any number of times, also within the handler. Waiting calls end; the handler
-    /// hears nothing any more, but for what another thread is just telling it.
+    /// Ends the connection. From any thread, any number of times, also within the handler. Waiting calls end; the
+    /// handler hears nothing any more, but for what another thread is just telling it.
     package func close() { end(RelayError(.unavailable, "the connection was closed")) }
 
     @discardableResult func end(_ reason: RelayError) -> Bool {
@@ -171,8 +171,8 @@ package final class BusConnection: Sendable {
     ///
     /// Returns false when nothing moved for as long as `patience`, or the connection is gone.
     package func drainOutgoing(patience: Duration) async -> Bool {
-        // A task of its own: the caller's cancellation must not cut off what was published. No timer of the loop's: those
-        // go when it is stopped. Looks every few milliseconds, as this is for the end of a service's life only.
+        // A task of its own: the caller's cancellation must not cut off what was published. No timer of the loop's:
+        // those go when it is stopped. Looks every few milliseconds, as this is for the end of a service's life only.
         await Task { [self] in
             var (last, deadline) = (outgoingBytes, MonotonicClock.deadline(after: patience))
             while isOpen {
@@ -189,8 +189,8 @@ package final class BusConnection: Sendable {
 
     /// Sends one message in wire format, made with a serial of `nextSerial()`. Does not wait for the bus.
     ///
-    /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes, `TooLarge` over
-    /// 32 MiB: libdbus would take them, and the bus end the connection.
+    /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes, `TooLarge`
+    /// over 32 MiB: libdbus would take them, and the bus end the connection.
     package func send(_ bytes: UnsafeRawBufferPointer) throws(RelayError) {
         if bytes.count > Self.largestMessage {
             throw RelayError(.tooLarge, "a message of \(bytes.count) bytes: a bus takes \(Self.largestMessage)")
@@ -203,8 +203,8 @@ package final class BusConnection: Sendable {
             throw RelayError(.unavailable, "the connection to the bus is gone")
         }
         guard inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 else {
-            // libdbus waits for the socket; the loop goes on from there. Events come from the codec, and are looked at then.
-            // Whoever waits for an answer must hear now that there will be none.
+            // libdbus waits for the socket; the loop goes on from there. Events come from the codec, and are looked at
+            // then. A caller that waits for a reply must learn now that there will be none.
             if !isSignal(bytes) { _ = try MessageHandle(parsing: bytes) }
             return inner.outbox.append(bytes)
         }
@@ -227,7 +227,8 @@ package final class BusConnection: Sendable {
                     }
                     return
                 }
-                // A message that libdbus refuses is one of ours gone wrong; it has a place in the sequence, and will be missed.
+                // A message that libdbus refuses is one of ours gone wrong; it has a place in the sequence, and will be
+                // missed.
                 guard let message = try? MessageHandle(parsing: bytes) else { return }
                 _ = dbus_connection_send(pointer, message.pointer, nil)
             }
@@ -318,7 +319,7 @@ package final class BusConnection: Sendable {
         do throws(RelayError) {
             try send(.methodReturn(to: call.serial, destination: call.sender, signature: signature), body: body)
         } catch {
-            // Without a connection there is nobody to tell. Else the caller must not wait for what never comes.
+            // Without a connection there is nobody to notify. Else the caller must not wait for what never comes.
             if error.code != .unavailable { fail(call, ErrorNames.name(for: error.code), error.message) }
         }
     }

@@ -11,7 +11,8 @@ package struct MatchRule: Hashable, Sendable, CustomStringConvertible {
         for (index, value) in arguments { text += ",arg\(index)=\(Self.quoted(value))" }
         description = text
     }
-    /// The D-Bus specification's "Match Rules": within apostrophes nothing is special but the apostrophe, which ends them.
+    /// The D-Bus specification's "Match Rules": within apostrophes nothing is special but the apostrophe, which ends
+    /// them.
     private static func quoted(_ value: String) -> String {
         var text = "'"
         // Scalars: a combining mark after the apostrophe makes another character of it.
@@ -45,11 +46,11 @@ struct MatchTable {
     private var lastRequest: UInt64 = 0
 
     enum Addition {
-        /// Send `AddMatch`, and tell `answered`.
+        /// Send `AddMatch`, and call `answered`.
         case ask(request: UInt64)
         /// It is on its way: the completion comes with the answer.
         case wait
-        /// The bus has it already: this is what it said.
+        /// The bus has it already: this was its answer.
         case known(BusReply)
     }
 
@@ -77,7 +78,8 @@ struct MatchTable {
         entries[rule] = nil
         return true
     }
-    /// Whom to tell the answer. A rule that the bus refused is nobody's: the next who asks for it asks the bus.
+    /// Whom to notify of the answer. A rule that the bus refused belongs to nobody: the next request for it asks the
+    /// bus.
     mutating func answered(_ request: UInt64, _ rule: MatchRule, _ reply: BusReply?) -> [Completion] {
         if entries[rule]?.request == request {
             if let reply { entries[rule]?.reply = reply } else { entries[rule] = nil }

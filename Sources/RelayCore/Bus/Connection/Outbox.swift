@@ -1,16 +1,16 @@
 /// Composed messages that the bus did not take at once, in order, in one piece of memory.
 ///
 /// libdbus queues, too, but at a price: every send then wakes the loop's thread, which fights the publisher for the
-/// connection (measured: 86k signals/s, 10 µs of the sender's time each, against 111–118k/s and 4 µs with this queue, and
-/// 70k/s for a plain libdbus sender). So libdbus is given the next message only when it has written the one before.
+/// connection (measured: 86k signals/s, 10 µs of the sender's time each, against 111–118k/s and 4 µs with this queue,
+/// and 70k/s for a plain libdbus sender). So libdbus is given the next message only when it has written the one before.
 struct Outbox {
     /// What is next in line.
     enum Item {
         case bytes(UnsafeRawBufferPointer)
         case message(ComposedMessage)
     }
-    /// Each message behind its length, so that one that is none cannot spoil the next. A length below 0 stands for one of
-    /// `composed`.
+    /// Each message behind its length, so that one that is none cannot spoil the next. A length below 0 stands for one
+    /// of `composed`.
     private var bytes: [UInt8] = []
     private var composed: [ComposedMessage] = []
     /// What comes next; what lies before it was taken.

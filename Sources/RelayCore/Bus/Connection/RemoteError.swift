@@ -13,7 +13,7 @@ package enum ErrorNames {
     package static let prefix = "org.eventrelay.Error."
     private static let standard = "org.freedesktop.DBus.Error."
 
-    /// Ours, and the bus's own where one fits, as codes. What means that the call did not run says so.
+    /// Ours, and the bus's own where one fits, as codes. What means that the call did not run is marked so.
     package static func relayError(_ remote: RemoteError, calling what: String) -> RelayError {
         let text = remote.message.isEmpty ? remote.name : remote.message
         func error(_ code: RelayError.Code, mayHaveRun: Bool = false) -> RelayError {
@@ -21,7 +21,7 @@ package enum ErrorNames {
         }
         if remote.name.hasPrefix(prefix) {
             let code = RelayError.Code(rawValue: String(remote.name.dropFirst(prefix.count)))
-            // Those that a service answers before it runs anything, or a handler to say that nothing was done.
+            // Those that a service answers before it runs anything, or that a handler throws when nothing was done.
             let cannotHaveRun: [RelayError.Code] = [
                 .invalidArgument, .notPermitted, .notFound, .conflict, .unavailable, .storageFull, .limitsExceeded,
             ]
@@ -31,7 +31,7 @@ package enum ErrorNames {
         switch remote.name.dropFirst(standard.count) {
         case "ServiceUnknown", "NameHasNoOwner", "NoServer", "Disconnected": return error(.unavailable)
         case "NoReply", "Timeout", "TimedOut":
-            // The bus says so for a service that left with a call unanswered.
+            // The bus sends that for a service that left with a call unanswered.
             return error(.unavailable, mayHaveRun: true)
         case "AccessDenied", "AuthFailed", "InteractiveAuthorizationRequired": return error(.notPermitted)
         case "InvalidArgs", "InvalidSignature", "MatchRuleInvalid", "PropertyReadOnly": return error(.invalidArgument)

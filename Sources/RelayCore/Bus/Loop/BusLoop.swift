@@ -1,8 +1,8 @@
 /// The thread of bus connections: an epoll loop over descriptors, timers and jobs.
 ///
 /// - Order: jobs run in the order of `execute`, one at a time, never under a lock.
-/// - Isolation: descriptor handlers, timers and jobs run on this one thread, which holds the loop's turn meanwhile and gives it
-///   up while it sleeps. Another thread gets in between by `withTurn`. The thread handles no signals.
+/// - Isolation: descriptor handlers, timers and jobs run on this one thread, which holds the loop's turn meanwhile and
+///   gives it up while it sleeps. Another thread gets in between by `withTurn`. The thread handles no signals.
 /// - Loss: no job is dropped; timers are, by `stop()`.
 /// - Cancellation: `stop()`, or the release of the last reference, ends the thread when the jobs given have run.
 package final class BusLoop: Sendable {
@@ -22,8 +22,8 @@ package final class BusLoop: Sendable {
     /// Whether the caller holds the loop's turn: it is on the loop's thread, or within `withTurn`.
     package var isCurrent: Bool { core.turn.isMine }
 
-    /// Runs something in a turn of its own, on the calling thread, between those of the loop's thread; before and after the
-    /// loop's end. Waits for its turn; each is served in the order of coming. Not from within a turn.
+    /// Runs something in a turn of its own, on the calling thread, between those of the loop's thread; before and after
+    /// the loop's end. Waits for its turn; each is served in the order of coming. Not from within a turn.
     @inline(__always) package func withTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
         core.turn.take()
         defer { core.turn.give() }
@@ -33,11 +33,12 @@ package final class BusLoop: Sendable {
     /// Whether somebody waits for a turn: for who holds it, and could go on for long.
     @inline(__always) package var isTurnWanted: Bool { core.turn.isWanted }
 
-    /// Runs a job on the loop's thread, after those given before. After `stop()` too: there is always somebody who waits
-    /// for an answer, if only for this one: that the connection is gone.
+    /// Runs a job on the loop's thread, after those given before. After `stop()` too: there is always somebody who
+    /// waits for an answer, if only for this one: that the connection is gone.
     package func execute(_ job: @escaping Job) { core.execute(job) }
 
-    /// Runs a job on the loop's thread when the time has come; never after `stop()`. Returns a number for `cancel(timer:)`.
+    /// Runs a job on the loop's thread when the time has come; never after `stop()`. Returns a number for
+    /// `cancel(timer:)`.
     @discardableResult package func schedule(after duration: Duration, _ job: @escaping Job) -> UInt64 {
         core.schedule(after: duration, job)
     }
@@ -48,15 +49,15 @@ package final class BusLoop: Sendable {
 
     // MARK: Descriptors
 
-    /// Names a handler for descriptors, and what to do with it when the loop stops. Nothing is watched until `watch` says
-    /// so. Nil when the loop was stopped.
+    /// Names a handler for descriptors, and what to do with it when the loop stops. Nothing is watched until `watch`
+    /// says so. Nil when the loop was stopped.
     func addHandler(_ handler: @escaping Handler, whenStopped: @escaping Job) -> UInt64? {
         core.addHandler(handler, whenStopped: whenStopped)
     }
     func removeHandler(_ id: UInt64) { core.removeHandler(id) }
 
-    /// Changes what a descriptor is watched for, nil being not at all; from any thread, also from libdbus's callbacks: it
-    /// takes no lock. Returns false when the kernel has no room.
+    /// Changes what a descriptor is watched for, nil being not at all; from any thread, also from libdbus's callbacks:
+    /// it takes no lock. Returns false when the kernel has no room.
     func watch(_ descriptor: Int32, for events: UInt32?, was: UInt32?, handler: UInt64) -> Bool {
         core.watch(descriptor, for: events, was: was, handler: handler)
     }

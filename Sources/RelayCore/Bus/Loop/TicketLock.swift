@@ -4,7 +4,7 @@ import Synchronization
 
 /// A loop's turn: who holds it may touch what belongs to the loop. The loop's thread gives it up while it sleeps.
 ///
-/// Fair: whoever comes first is served first, so that a thread which takes it again and again lets others in between.
+/// FIFO, so that a thread which takes it again and again lets others in between.
 final class TicketLock: Sendable {
     private let next = Atomic<UInt32>(0)
     private let serving = Atomic<UInt32>(0)

@@ -3,8 +3,8 @@ import CRelayShims
 
 /// libdbus's watches, as one epoll registration for each descriptor.
 ///
-/// Its callbacks come from within libdbus calls, all of which are made under the connection's lock: so is everything here.
-/// Nothing in a callback calls libdbus on the connection, which would deadlock.
+/// Its callbacks come from within libdbus calls, all of which are made under the connection's lock: so is everything
+/// here. Nothing in a callback calls libdbus on the connection, which would deadlock.
 final class WatchTable: @unchecked Sendable {  // Guarded by the connection's lock, which every libdbus call holds.
     private struct Entry {
         let watch: OpaquePointer
@@ -43,8 +43,8 @@ final class WatchTable: @unchecked Sendable {  // Guarded by the connection's lo
         _ = update(entries[index].descriptor)
     }
 
-    /// With no enabled watch the descriptor leaves epoll: that one reports a hang-up whatever it is asked for, again and
-    /// again, and libdbus takes none while its watches are off.
+    /// With no enabled watch the descriptor leaves epoll: that one reports a hang-up whatever it is asked for, again
+    /// and again, and libdbus takes none while its watches are off.
     private func update(_ descriptor: Int32) -> Bool {
         var events: UInt32 = 0
         for entry in entries where entry.isEnabled && entry.descriptor == descriptor {
@@ -62,7 +62,7 @@ final class WatchTable: @unchecked Sendable {  // Guarded by the connection's lo
     /// What epoll is asked for, by descriptor.
     var watched: [Int32: UInt32] { registered }
 
-    /// Tells libdbus what epoll saw. A watch may leave while another is handled, so each is looked up anew.
+    /// Reports to libdbus what epoll saw. A watch may leave while another is handled, so each is looked up anew.
     func handle(_ events: UInt32) {
         var flags: UInt32 = 0
         if events & EPOLLIN.rawValue != 0 { flags |= DBUS_WATCH_READABLE.rawValue }

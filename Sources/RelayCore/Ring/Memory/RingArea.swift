@@ -13,7 +13,8 @@ package struct RingArea: Sendable {
     }
     /// Maps another process's ring, read-only; and shows its maker that the descriptor has come, whatever it is.
     ///
-    /// Throws `.invalidArgument` with a `RingFault` as its cause for a descriptor that is no sealed ring of a known layout.
+    /// Throws `.invalidArgument` with a `RingFault` as its cause for a descriptor that is no sealed ring of a known
+    /// layout.
     package init(receiving descriptor: Int32) throws(RelayError) {
         RingReceipt.acknowledge(descriptor)
         let size = try SealedMemory.checkedSize(of: descriptor, seals: .readOnly)

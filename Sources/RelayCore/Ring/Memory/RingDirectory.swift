@@ -1,7 +1,7 @@
 /// A ring's list of events, as bytes.
 ///
-/// For each: size of its raw bytes or all ones (`u32`), length of its name (`u32`), fingerprint (`u64`), length of its layout
-/// (`u64`), then name and layout, each filled up to whole words.
+/// For each: size of its raw bytes or all ones (`u32`), length of its name (`u32`), fingerprint (`u64`), length of its
+/// layout (`u64`), then name and layout, each filled up to whole words.
 enum RingDirectory {
     static func encode(_ events: [RingEvent]) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -38,7 +38,7 @@ enum RingDirectory {
             }
             guard names.insert(name).inserted else { throw RingFault(.directory("two events named '\(name)'")) }
             let event = RingEvent(name: name, rawSize: size == .max ? nil : Int(size), layout: layout)
-            // Who does not have the type reads by the text, who has it compares the number: they must not tell different things.
+            // A reader without the type uses the text, one with the type compares the number: they must not differ.
             guard event.fingerprint == fingerprint, (event.rawSize == nil) == layout.isEmpty else {
                 throw RingFault(.directory("'\(name)' with another layout than its fingerprint's"))
             }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why shared memory is not, or no longer, what its protocol says.
+/// Why shared memory is not, or no longer, what its protocol demands.
 package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Problem: Hashable, Sendable {
         /// These are missing.

@@ -1,10 +1,10 @@
 import CRelayShims
 import Glibc
 
-/// What a ring says of itself: read once, checked, and never looked at again.
+/// What a ring claims of itself: read once, checked, and never looked at again.
 package struct RingHeader: Hashable, Sendable {
     package let epoch: UInt64
-    /// The ring's number among those of its service: where a subscriber tells its progress (`RingWaiter.report`).
+    /// The ring's number among those of its service: where a subscriber reports its progress (`RingWaiter.report`).
     package let ringIndex: Int
     /// The sequence before the ring's first record.
     package let base: UInt64
@@ -54,7 +54,7 @@ package struct RingHeader: Hashable, Sendable {
         (memory + RingLayout.directoryStart).copyMemory(from: directory, byteCount: directory.count)
     }
 
-    /// How a ring's file is divided, which its first page says.
+    /// How a ring's file is divided, by its first page.
     ///
     /// - Parameters:
     ///   - memory: at least one page, mapped; what it holds may be anything, and may change.

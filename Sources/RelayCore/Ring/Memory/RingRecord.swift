@@ -1,4 +1,4 @@
-/// What a record says of its event, besides its payload.
+/// What a record has of its event, besides its payload.
 package struct RingRecord: Hashable, Sendable {
     /// The event's number in the ring's list.
     package var kind: Int
@@ -18,8 +18,8 @@ package struct RingEvent: Hashable, Sendable {
     package let name: String
     /// The size of the value's own bytes, or nil for the wire encoding.
     package let rawSize: Int?
-    /// Of raw bytes, in words: `at:f8,cpu:u4,place:(x:f4,y:f4)`, which is names, kinds and sizes of the fields in the order of the
-    /// bytes. Empty for the wire encoding, which is matched by names.
+    /// Of raw bytes, in words: `at:f8,cpu:u4,place:(x:f4,y:f4)`, which is names, kinds and sizes of the fields in the
+    /// order of the bytes. Empty for the wire encoding, which is matched by names.
     package let layout: String
     /// The layout's; 0 without one.
     package let fingerprint: UInt64

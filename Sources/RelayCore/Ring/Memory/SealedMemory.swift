@@ -1,10 +1,10 @@
 import CRelayShims
 import Glibc
 
-/// Memory behind a descriptor that other processes may hold: of a fixed size, populated, and writable for nobody but its maker
-/// when it is sealed so.
+/// Memory behind a descriptor that other processes may hold: of a fixed size, populated, and writable for nobody but
+/// its maker when it is sealed so.
 ///
-/// An `O_RDONLY` descriptor would protect nothing: whoever has it opens it anew through `/proc/self/fd`. Seals hold.
+/// An `O_RDONLY` descriptor would protect nothing: its holder opens it anew through `/proc/self/fd`. Seals hold.
 package final class SealedMemory: @unchecked Sendable {  // Immutable; what the memory holds is the users' affair.
     /// To be handed to others, and closed with the memory. -1 for memory that came from another process.
     package let number: Int32
@@ -24,7 +24,7 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
     ///   - name: for people who look into `/proc`.
     ///   - doubled: from there on the file is mapped once more behind its end, so that nothing in it wraps around.
     ///   - fill: writes the first content, before anything is sealed.
-    /// Throws `.unavailable` with what the kernel said.
+    /// Throws `.unavailable` with the kernel's error.
     package init(
         creating name: String, size: Int, doubled: Int? = nil, seals: MemorySeals,
         fill: (UnsafeMutableRawPointer) -> Void = { _ in }, via creation: Creation? = nil
@@ -56,7 +56,8 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
     ///   - size: of the whole file.
     ///   - isPopulated: whether all pages are mapped now, which takes its time; else each is at its first use.
     ///   - mapping: how many bytes of the file are mapped, if not all.
-    /// Throws `.invalidArgument` for a descriptor that is not sealed so or is not of this size, with a `RingFault` as its cause.
+    /// Throws `.invalidArgument` for a descriptor that is not sealed so or is not of this size, with a `RingFault` as
+    /// its cause.
     package init(
         receiving number: Int32, size: Int, doubled: Int? = nil, seals: MemorySeals, writable: Bool = false,
         isPopulated: Bool = true, mapping length: Int? = nil
@@ -109,8 +110,8 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         if made == -EINVAL { made = creation(closeOnExec | allowSealing) }
         guard made >= 0 else { throw failure("cannot make the shared memory '\(name)'", -made) }
         let first = OwnedDescriptor(made)
-        // Opened for writing by its name, which counts: as long as it is open nobody gets a lease, and an open file is not kept
-        // waiting until somebody's lease is broken.
+        // Opened for writing by its name, which counts: as long as it is open nobody gets a lease, and an open file is
+        // not kept waiting until somebody's lease is broken.
         let counted = open("/proc/self/fd/\(first.number)", O_RDWR | O_CLOEXEC)
         guard counted >= 0 else { throw failure("cannot open the shared memory '\(name)' by /proc", errno) }
         return OwnedDescriptor(counted)

@@ -3,8 +3,9 @@ import CRelayShims
 /// The reading end of a ring: one thread at a time. It writes nothing, and asks nobody.
 ///
 /// - Order: events come in the order of their sequences, each at most once.
-/// - Loss: whatever does not come is told as a range, in its place.
-/// - Whatever the ring's memory holds, a step ends in an event, a range, nothing, or a `RingFault`, which is the last word.
+/// - Loss: whatever does not come is reported as a range, in its place.
+/// - Whatever the ring's memory holds, a step ends in an event, a range, nothing, or a `RingFault`, which is the last
+///   word.
 package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is its own, the ring's memory is only read.
     private let area: RingArea
     private let intentWord: UnsafeRawPointer
@@ -25,7 +26,7 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
     package private(set) var position: UInt64 = 0
     private var knownTail: UInt64 = 0
 
-    /// All up to this one are delivered or told.
+    /// All up to this one are delivered or reported.
     package private(set) var sequence: UInt64
     /// Of the last record that was looked at.
     private var lastRecord: UInt64
@@ -65,14 +66,14 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
         sequence = after
         lastRecord = area.header.base
         if atTail {
-            // Whatever it says: it is checked when something is read there.
+            // Whatever its value: it is checked when something is read there.
             knownTail = relay_load_acquire(tailWord)
             (position, bufferStart, filled) = (knownTail, knownTail, knownTail)
         }
     }
     deinit { buffer.deallocate() }
 
-    /// Whether a step would find anything but `empty`: looks, and copies nothing. False after `ended` was told.
+    /// Whether a step would find anything but `empty`: looks, and copies nothing. False after `ended` was returned.
     package var hasNews: Bool {
         if position != filled || fault != nil { return true }
         return relay_load_acquire(tailWord) != position || (!hasEnded && relay_load_acquire(endWord) != 0)
@@ -149,7 +150,7 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
         guard available >= UInt64(needed) else { throw RingFault(.tail(tail), at: position) }
         let count = min(Int(available), max(needed, min(Self.batch, bufferSize)))
         relay_load_words(buffer, data + Int(position & (capacity - 1)), count / 8)
-        // Whoever wrote over any of these bytes had announced it before: see RecordWriter.
+        // A writer that overwrote any of these bytes had announced it before: see RecordWriter.
         relay_fence_acquire()
         let intent = relay_load(intentWord)
         guard intent >= tail, intent % 8 == 0 else { throw RingFault(.intent(intent), at: position) }
@@ -232,7 +233,8 @@ extension RingReader {
         case lapped(ClosedRange<UInt64>)
         /// These never were in the ring.
         case absent(ClosedRange<UInt64>)
-        /// Nothing for now: all that was published has been read, or the reader's `hasNews` says that a further step is due.
+        /// Nothing for now: all that was published has been read, or the reader's `hasNews` shows that a further step
+        /// is due.
         case empty
         /// All has been read, and nothing follows.
         case ended

@@ -3,8 +3,9 @@ import Synchronization
 
 /// The thread that reads the rings of one followed service. It is there as long as there are rings.
 ///
-/// It looks at the rings' tails without a lock, spins for a while and then sleeps on the wait page; for what is new it takes the
-/// loop's turn, so that it may deliver by itself: handing over to another thread would cost more than all the rest.
+/// It looks at the rings' tails without a lock, spins for a while and then sleeps on the wait page; for what is new it
+/// takes the loop's turn, so that it may deliver by itself: handing over to another thread would cost more than all the
+/// rest.
 final class RingThread: Sendable {
     private struct State {
         var watches: [RingWatch] = []
@@ -46,7 +47,7 @@ final class RingThread: Sendable {
         version.wrappingAdd(1, ordering: .releasing)
         waiter.interrupt()
     }
-    /// Tells the service how far this relay has come; see `RingWaiter.report`.
+    /// Reports to the service how far this relay has come; see `RingWaiter.report`.
     @inline(__always) func report(_ sequence: UInt64, ringIndex: Int) { waiter.report(sequence, ringIndex: ringIndex) }
 
     /// For tests.
@@ -54,7 +55,8 @@ final class RingThread: Sendable {
 
     /// Reads, looks for more and reads that, and then sleeps once; less when the watches change.
     ///
-    /// The turn is kept while it looks, since taking it would cost a part of what an event does; and given up for whoever wants it.
+    /// The turn is kept while it looks, since taking it would cost a part of what an event does; and given up when
+    /// somebody wants it.
     @inline(__always) private func follow(
         _ waiter: RingWaiter, _ loop: BusLoop, _ read: @Sendable () -> Void, _ seen: Int, _ hasNews: () -> Bool
     ) {

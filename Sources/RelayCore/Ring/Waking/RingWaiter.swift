@@ -27,17 +27,18 @@ package final class RingWaiter: Sendable {
     private let streak = Atomic(0)
     /// There was news at once: after so few looks.
     private static var fewLooks: Int { 16 }
-    /// So often in a row: the writer publishes without a break, and is let write for a while. Each look takes the line of the tail
-    /// from its cache, which costs both more than an event does.
+    /// So often in a row: the writer publishes without a break, and is let write for a while. Each look takes the line
+    /// of the tail from its cache, which costs both more than an event does.
     private static var longStreak: Int { 256 }
     private static var breather: Int { 64 }
     private let lastWake = Atomic<UInt64>(0)
     private let pauses: Int
-    /// Who is woken twice within this time would have met the second event awake, had it spun: in nanoseconds. A service wakes it at
-    /// most once in 50 µs.
+    /// Who is woken twice within this time would have met the second event awake, had it spun: in nanoseconds. A
+    /// service wakes it at most once in 50 µs.
     private static var shortSleep: UInt64 { 75_000 }
 
-    /// Maps the page that a service made for this peer. The descriptor stays the caller's, and is not needed afterwards.
+    /// Maps the page that a service made for this peer. The descriptor stays the caller's, and is not needed
+    /// afterwards.
     ///
     /// Throws `.invalidArgument` with a `RingFault` as its cause for a descriptor that is no wait page.
     package init(receiving descriptor: Int32) throws(RelayError) {
@@ -54,7 +55,8 @@ package final class RingWaiter: Sendable {
         progress = memory.base + WaitPage.progressOffset(flag: Int(offset))
     }
 
-    /// Tells the service how far this peer has come with a ring, for people to see. Any thread; a store, and no more.
+    /// Reports to the service how far this peer has come with a ring, for people to see. Any thread; a store, and no
+    /// more.
     ///
     /// - Parameters:
     ///   - sequence: the last that was delivered.
@@ -107,10 +109,11 @@ package final class RingWaiter: Sendable {
     }
     /// The second part: sleeps until there is news, somebody interrupts, or `bound` is over.
     @inline(__always) func sleep(until hasNews: () -> Bool) { sleep(UInt64(Self.nanoseconds), until: hasNews) }
-    // One look at the clock, no lazy constant, no arithmetic of the library's: a thread that wakes up finds all of its code cold, and
-    // each page that it touches costs more than what it does there.
+    // One look at the clock, no lazy constant, no arithmetic of the library's: a thread that wakes up finds all of its
+    // code cold, and each page that it touches costs more than what it does there.
     @inline(__always) private func sleep(_ nanoseconds: UInt64, until hasNews: () -> Bool) {
-        // Raised before the look at the tails; a writer looks here after its tail is out. One of the two sees the other.
+        // Raised before the look at the tails; a writer looks here after its tail is out. One of the two sees the
+        // other.
         relay_store32(flag, 1)
         relay_fence_full()
         if !hasNews(), !isInterrupted.load(ordering: .sequentiallyConsistent) {

@@ -3,11 +3,11 @@ import Synchronization
 
 /// Wakes the sleeping readers of a service's rings.
 ///
-/// Up to four sleepers are woken by the publishing thread; more are handed to a thread of the waker's own: each call takes
-/// microseconds. So are those that were woken a moment ago, and those whose pages only say so again and again.
+/// Up to four sleepers are woken by the publishing thread; more are handed to a thread of the waker's own: each call
+/// takes microseconds. So are those that were woken a moment ago, and those whose pages only say so again and again.
 ///
-/// Four, since the way through a thread takes as long as waking so many; and since some may only pretend to sleep: for their sake
-/// the others are not to wait until the waker's thread has a processor.
+/// Four, since the way through a thread takes as long as waking so many; and since some may only pretend to sleep: for
+/// their sake the others are not to wait until the waker's thread has a processor.
 package final class RingWaker: Sendable {
     private let core = WakerCore()
     package init() {}
@@ -35,7 +35,7 @@ final class WakerCore: Sendable {
         var groups: [WakeGroup] = []
         var isStopped = false
         var hasThread = false
-        /// The thread sleeps until it is told, not until a page is due.
+        /// The thread sleeps until it is woken, not until a page is due.
         var isIdle = false
     }
     private let state = Mutex(State())
@@ -56,7 +56,8 @@ final class WakerCore: Sendable {
         }
         if hasThread { call() } else { wakeHere() }
     }
-    /// Takes over a page that the caller claimed. Not urgent: it is not due yet, and the thread sleeps no longer than that.
+    /// Takes over a page that the caller claimed. Not urgent: it is not due yet, and the thread sleeps no longer than
+    /// that.
     func keep(_ page: WaitPage) {
         let (hasThread, isIdle) = state.withLock { state in
             state.kept.append(page)

@@ -1,17 +1,18 @@
 import CRelayShims
 import Synchronization
 
-/// A service's side of one peer's wait page: where the peer says that it sleeps.
+/// A service's side of one peer's wait page: where the peer shows that it sleeps.
 ///
-/// The peer can write anything there at any time: it is looked at for one bit, whether to wake, and that at most once in 50 µs;
-/// and for how far the peer says that it has come, which is shown to people, and believed by nobody.
+/// The peer can write anything there at any time: it is looked at for one bit, whether to wake, and that at most once
+/// in 50 µs; and for how far the peer claims to have come, which is shown to people, and relied on by nothing.
 ///
-/// It must not be looked at before it is settled: until then the peer can take the page out of the file, and whoever touches it
-/// meanwhile waits in the kernel until that is done, for seconds when the peer has the lowest priority of a busy machine.
-/// The peer seals it, on a thread of its own that may wait: the file's lock is the peer's to hold. The service only looks.
+/// It must not be looked at before it is settled: until then the peer can take the page out of the file, and a thread
+/// that touches it meanwhile waits in the kernel until that is done, for seconds when the peer has the lowest priority
+/// of a busy machine. The peer seals it, on a thread of its own that may wait: the file's lock is the peer's to hold.
+/// The service only looks.
 package final class WaitPage: Sendable {
     package static let size = 4_096
-    /// Words of the first line, which tell the peer where its flag is; written once, never read back.
+    /// Words of the first line, which show the peer where its flag is; written once, never read back.
     package static let versionOffset = 64
     package static let flagOffsetOffset = 72
     /// How many of a service's rings have a word of progress.
@@ -31,8 +32,8 @@ package final class WaitPage: Sendable {
     /// To be handed to the peer; open as long as the page lives.
     package var descriptor: Int32 { memory.number }
 
-    /// - Parameter slot: a number of its own among the service's pages: flags at one place in many pages would share a set of
-    ///   the processor's cache.
+    /// - Parameter slot: a number of its own among the service's pages: flags at one place in many pages would share a
+    ///   set of the processor's cache.
     package init(slot: Int) throws(RelayError) {
         let offset = (slot & 31) * 128
         memory = try SealedMemory(creating: "relay-wait", size: Self.size, seals: .fixedSize) { page in
@@ -45,8 +46,8 @@ package final class WaitPage: Sendable {
     /// Where the words of progress are: in the half of the page where the flag is not, and not in its first line.
     static func progressOffset(flag: Int) -> Int { flag >= size / 2 ? 128 : size / 2 }
 
-    /// Looks whether the peer has mapped and sealed it: then nobody else can, and its one page stays where it is. Returns whether that
-    /// holds, which a peer can prevent, to its own harm. Idempotent; never waits.
+    /// Looks whether the peer has mapped and sealed it: then nobody else can, and its one page stays where it is.
+    /// Returns whether that holds, which a peer can prevent, to its own harm. Idempotent; never waits.
     package func settle() -> Bool {
         if isSettled { return true }
         guard SealedMemory.hasSeals(memory.number, .settled) else { return false }
@@ -61,7 +62,7 @@ package final class WaitPage: Sendable {
     }
     package var isSettled: Bool { hasSettled.load(ordering: .acquiring) }
 
-    /// The last sequence of a ring that the peer says to have delivered; 0 while it has said nothing.
+    /// The last sequence of a ring that the peer claims to have delivered; 0 while it has claimed nothing.
     package func progress(ringIndex: Int) -> UInt64 {
         0..<Self.progressCount ~= ringIndex && isSettled ? relay_load(progress + 8 * ringIndex) : 0
     }

@@ -2,8 +2,8 @@ import CRelayShims
 
 /// Writes records into a ring: one thread at a time.
 ///
-/// The order of the stores is the protocol; docs/RING.md argues for it, and the tests check it against a model and by killing
-/// a writer between any two of them.
+/// The order of the stores is the protocol; docs/RING.md argues for it, and the tests check it against a model and by
+/// killing a writer between any two of them.
 package struct RecordWriter: ~Copyable {
     /// The moments between two stores, for tests that stop there.
     package enum Moment: Int, CaseIterable, Sendable {
@@ -15,9 +15,11 @@ package struct RecordWriter: ~Copyable {
     private let data: UnsafeMutableRawPointer
     private let mask: UInt64
     private let shift: UInt64
-    /// Announced to be overwritten, in whole parts: the line that each reader looks at behind each copy does not change with each record.
+    /// Announced to be overwritten, in whole parts: the line that each reader looks at behind each copy does not change
+    /// with each record.
     private var intent: UInt64 = 0
-    /// So far ahead memory is asked for that the next records need: it may be in the cache of a reader, which had it a lap ago.
+    /// So far ahead memory is asked for that the next records need: it may be in the cache of a reader, which had it a
+    /// lap ago.
     private static var ahead: UInt64 { 512 }
     private static var line: UInt64 { 64 }
     /// It was asked for up to here.
@@ -41,7 +43,7 @@ package struct RecordWriter: ~Copyable {
         let next = tail &+ UInt64(RingLayout.recordSize(payload.count))
         let place = data + Int(tail & mask)
         moment(.begun)
-        // First: whoever sees a byte of what follows also sees that the old ones are gone.
+        // First: a reader that sees a byte of what follows also sees that the old ones are gone.
         if next > intent {
             intent = ((next &- 1) >> shift &+ 1) << shift
             relay_store(intentWord, intent)
@@ -69,7 +71,7 @@ package struct RecordWriter: ~Copyable {
             relay_store(area.index + 8 * Int(part % UInt64(RingLayout.indexCount)), tail)
         }
         moment(.indexed)
-        // Last: whoever sees it sees the whole record.
+        // Last: a reader that sees it sees the whole record.
         relay_store_release(tailWord, next)
         // Never what was just written, which readers are after.
         var line = max(asked, (next &+ Self.line &- 1) & ~(Self.line &- 1))

@@ -3,9 +3,10 @@ import Glibc
 
 /// A ring's descriptor for one peer, which shows whether the peer has got it.
 ///
-/// It is a file description of its own, see open(2): who has the descriptor shares its status flags, and nobody else can set those. So
-/// a peer that has got it sets `O_NONBLOCK`, which changes nothing for memory, and cannot be done without it. To set the flag and to
-/// look at it takes no lock that a thread can hold asleep; the description's offset would.
+/// It is a file description of its own, see open(2): who has the descriptor shares its status flags, and nobody else
+/// can set those. So a peer that has got it sets `O_NONBLOCK`, which changes nothing for memory, and cannot be done
+/// without it. To set the flag and to look at it takes no lock that a thread can hold asleep; the description's offset
+/// would.
 package final class RingReceipt: Sendable {
     /// To be sent; open as long as this value lives.
     package let descriptor: Int32
@@ -25,7 +26,8 @@ package final class RingReceipt: Sendable {
         let flags = fcntl(descriptor, F_GETFL)
         return flags >= 0 && flags & O_NONBLOCK != 0
     }
-    /// The peer's word that it has the descriptor. Of memory only: another kind of file may do anything when its flags change.
+    /// The peer's word that it has the descriptor. Of memory only: another kind of file may do anything when its flags
+    /// change.
     package static func acknowledge(_ descriptor: Int32) {
         guard relay_get_seals(descriptor) >= 0 else { return }
         let flags = fcntl(descriptor, F_GETFL)

@@ -7,7 +7,8 @@ import Synchronization
 /// - Isolation: any thread. A publish makes no system call while nobody sleeps, and never waits for a reader.
 /// - Loss: what a reader does not read before the capacity is written once more is overwritten; it learns which.
 package final class RingWriter: Sendable {
-    /// A lock and a place beside each other: `Mutex` takes nothing under its lock that the caller's memory was passed to.
+    /// A lock and a place beside each other: `Mutex` takes nothing under its lock that the caller's memory was passed
+    /// to.
     private let lock = Mutex(())
     nonisolated(unsafe) private let state: UnsafeMutablePointer<WriterState>  // Only under `lock`.
     private let sleepers = WakeGroup()
@@ -46,7 +47,8 @@ package final class RingWriter: Sendable {
         state.deallocate()
     }
 
-    /// The sequence before the first, when it was not known before the memory was there. Before any reader has the descriptor.
+    /// The sequence before the first, when it was not known before the memory was there. Before any reader has the
+    /// descriptor.
     package func begin(after sequence: UInt64) {
         lock.withLock { _ in state.pointee.begin(after: sequence) }
     }
@@ -56,7 +58,7 @@ package final class RingWriter: Sendable {
     /// Publishes the next event, whose sequence, predecessor and time are the ring's to give.
     ///
     /// Returns the sequence. Throws `.invalidArgument` for a number that is no event's or raw bytes of another size,
-    /// `.unavailable` after the end. A payload that is too large leaves a record that says so.
+    /// `.unavailable` after the end. A payload that is too large leaves a skip record.
     @discardableResult
     package func publish(_ kind: Int, _ payload: UnsafeRawBufferPointer) throws(RelayError) -> UInt64 {
         // 0 is no sequence: the reason is found outside the lock, where it costs nobody.
@@ -73,9 +75,9 @@ package final class RingWriter: Sendable {
         if !isPublished { throw refusal(record.kind, payload.count, record) }
         if hasSleepers { wakeSleepers() }
     }
-    /// As above, for a caller whose own lock keeps everybody else off this ring: takes none, and wakes nobody, which may be a system
-    /// call. Returns whether somebody seems to sleep, who is to be woken (`wakeSleepers`) when that lock is free; false for what
-    /// `publish` would refuse.
+    /// As above, for a caller whose own lock keeps everybody else off this ring: takes none, and wakes nobody, which
+    /// may be a system call. Returns whether somebody seems to sleep, who is to be woken (`wakeSleepers`) when that
+    /// lock is free; false for what `publish` would refuse.
     @inline(__always)
     func putExclusively(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> Bool {
         state.pointee.append(record, payload).1

@@ -1,6 +1,6 @@
 // What is thrown.
 extension WireEncoder {
-    /// An error about this value, remembered: whoever swallows it gains nothing.
+    /// An error about this value, remembered: swallowing it gains nothing.
     func problem(_ reason: String) -> any Error {
         remembered(
             RelayError(

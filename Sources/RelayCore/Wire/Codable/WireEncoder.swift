@@ -7,13 +7,13 @@ final class WireEncoder: Encoder {
         var state = State.fresh
         /// Structure: the next field. Pairs: how many keys and values were written. Single: 1 when written.
         var next: Int32 = 0
-        /// Tells a container that outlived its value from the one that is on.
+        /// Distinguishes a container that outlived its value from the present one.
         var id: UInt32
         var array: WireWriter.ArrayMark?
         var optional: WireWriter.ArrayMark?
     }
-    // Unchecked: the encoder is confined to one call of `encode`, and no access spans code of others; the checks were a sixth
-    // of the encoding's time.
+    // Unchecked: the encoder is confined to one call of `encode`, and no access spans code of others; the checks were a
+    // sixth of the encoding's time.
     @exclusivity(unchecked) var writer = WireWriter.empty
     let plan: WirePlan
     let typeName: String

@@ -1,7 +1,8 @@
 /// Reads a fixed layout's text, which may be anything.
 ///
-/// A text is `user:f8,place:(x:i4,y:i4),cpu:u4,samples:u8*508`: names of fields, and per number its kind (`i`, `u`, `f`) and its bytes;
-/// how many they are where it is an array; structures in parentheses. The bytes lie one after the other in this order, without padding.
+/// A text is `user:f8,place:(x:i4,y:i4),cpu:u4,samples:u8*508`: names of fields, and per number its kind (`i`, `u`,
+/// `f`) and its bytes; how many they are where it is an array; structures in parentheses. The bytes lie one after the
+/// other in this order, without padding.
 struct LayoutParser {
     /// Longer texts describe nothing that a signature of 255 characters could carry.
     static let longest = 1 << 16

@@ -1,4 +1,5 @@
-/// The D-Bus specification's rules for names ("Valid Names", "Valid Object Paths"). libdbus aborts on bad ones: check first.
+/// The D-Bus specification's rules for names ("Valid Names", "Valid Object Paths"). libdbus aborts on bad ones: check
+/// first.
 package enum BusNames {
     package static func isValid(_ name: String, as kind: BusNameKind) -> Bool {
         var name = name

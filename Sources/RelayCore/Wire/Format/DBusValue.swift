@@ -46,10 +46,11 @@ package enum DBusValue: Hashable, Sendable {
     package static func signature(of values: [DBusValue]) throws(RelayError) -> Signature {
         try Signature(types: values.map(\.type))
     }
-    /// Reads a whole body. Accepts what libdbus accepts; throws `.invalidArgument` with the byte and the reason otherwise.
+    /// Reads a whole body. Accepts what libdbus accepts; throws `.invalidArgument` with the byte and the reason
+    /// otherwise.
     ///
-    /// Takes at most a small constant times the body's memory, for which more containers than a body of half as many bytes could
-    /// hold (and 1,024) are refused too.
+    /// Takes at most a small constant times the body's memory, for which more containers than a body of half as many
+    /// bytes could hold (and 1,024) are refused too.
     package static func decode(signature: Signature, body: UnsafeRawBufferPointer) throws(RelayError) -> [DBusValue] {
         do throws(WireFault) {
             var reader = WireReader(body)
@@ -67,7 +68,8 @@ package enum DBusValue: Hashable, Sendable {
     }
     /// Appends the values as arguments of a body. On an error the writer is as before.
     ///
-    /// Throws `.invalidArgument` for elements of another type than their array's, a bad path or string, too deep nesting.
+    /// Throws `.invalidArgument` for elements of another type than their array's, a bad path or string, too deep
+    /// nesting.
     package static func encode(_ values: [DBusValue], into writer: inout WireWriter) throws(RelayError) {
         let mark = writer.count
         do throws(RelayError) {

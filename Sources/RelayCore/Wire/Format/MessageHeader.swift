@@ -159,7 +159,8 @@ package struct MessageHeader: Sendable, Hashable {
     }
 }
 
-/// A message header made once, for what is sent often: emitting copies it, appends a body, and fills serial and length in.
+/// A message header made once, for what is sent often: emitting copies it, appends a body, and fills serial and length
+/// in.
 package struct MessageTemplate: Sendable {
     package let header: MessageHeader
     private let bytes: [UInt8]

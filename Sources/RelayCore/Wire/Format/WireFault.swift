@@ -54,7 +54,7 @@ package enum WireLimits {
     package static let arrayLength = 1 << 26
     /// Bytes of a whole message: the specification's 128 MiB.
     package static let messageLength = 1 << 27
-    /// Bytes of a message that Relay sends, unless told otherwise.
+    /// Bytes of a message that Relay sends, by default.
     package static let defaultMessageLength = 1 << 20
     /// Containers within each other, of all kinds together.
     package static let depth = 64

@@ -1,9 +1,9 @@
-/// A D-Bus interface as introspection tells it: a value, made from the contract or by hand.
+/// A D-Bus interface as introspection describes it: a value, made from the contract or by hand.
 package struct InterfaceDescription: Hashable, Sendable {
     package struct Argument: Hashable, Sendable {
         package let name: String
         package let signature: String
-        /// What the signature does not tell (see `WireType.shape`); nil when it tells everything.
+        /// What the signature does not show (see `WireType.shape`); nil when it shows everything.
         package let shape: String?
 
         /// An argument of one complete type.
@@ -49,7 +49,7 @@ package struct InterfaceDescription: Hashable, Sendable {
     }
     package struct Property: Hashable, Sendable {
         package enum Access: String, Sendable { case read, write, readwrite }
-        /// What `PropertiesChanged` says of a change (specification, "EmitsChangedSignal").
+        /// What `PropertiesChanged` reports of a change (specification, "EmitsChangedSignal").
         package enum Emission: String, Sendable {
             case value = "true"
             case invalidation = "invalidates"

@@ -1,6 +1,6 @@
 /// Renders what an object has as introspection XML (D-Bus specification, "Introspection Data Format").
 package struct IntrospectionXML {
-    /// Where an argument's shape stands when its signature does not tell it (see `WireType.shape`).
+    /// Where an argument's shape stands when its signature does not show it (see `WireType.shape`).
     package static let fieldsAnnotation = "org.eventrelay.Fields"
     private static let emitsChanged = "org.freedesktop.DBus.Property.EmitsChangedSignal"
 

@@ -120,8 +120,8 @@ final class PatternRecord {
         withUnsafeMutableBytes(of: &array) { $0.copyBytes(from: pattern) }  // As many: `A` is so many numbers.
         return (array, "\(number.text)*\(A.length)")
     }
-    /// Begins with a byte that no other field begins with, so that two that lie in each other's place are seen. Never a NaN's
-    /// bytes, nor an infinity's: the highest one of a wide number stays below 0x40.
+    /// Begins with a byte that no other field begins with, so that two that lie in each other's place are seen. Never a
+    /// NaN's bytes, nor an infinity's: the highest one of a wide number stays below 0x40.
     private func take(_ number: LayoutNumber, _ count: Int, _ field: String) -> [UInt8] {
         fields += 1
         lastField = field

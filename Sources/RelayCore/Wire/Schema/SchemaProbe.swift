@@ -1,5 +1,5 @@
-/// Derives the shape of a type by running its `init(from:)` against a decoder that has no data: every read is written down
-/// and answered with a sample.
+/// Derives the shape of a type by running its `init(from:)` against a decoder that has no data: every read is written
+/// down and answered with a sample.
 final class SchemaProbe {
     static let nestedOptional = "an optional of an optional; D-Bus cannot tell nil from an empty value: flatten it"
 
