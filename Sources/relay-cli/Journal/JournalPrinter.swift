@@ -15,3 +15,71 @@ protocol JournalPrinter {
     /// `now` is when the gap was noticed, in microseconds since the Unix epoch.
     mutating func append(_ gap: Gap, of interface: String, now: UInt64, to output: inout ByteBuffer)
 }
+
+/// A line for each event, as `watch` has it: for people, or JSON.
+struct LinesPrinter: JournalPrinter {
+    private struct Source {
+        let interface: String
+        var lines: [UInt32: EventLine] = [:]
+    }
+    private let style: OutputStyle
+    private let notesGaps: Bool
+    private let note: (String) -> Void
+    private var gaps: EventPrinter
+    private var clock: EventClock
+    /// By their numbers, which are given from 0 on.
+    private var sources: [Source] = []
+
+    /// `notesGaps`: also on stderr.
+    init(style: OutputStyle, clock: EventClock, notesGaps: Bool = false, note: @escaping (String) -> Void) {
+        (self.style, self.clock, self.notesGaps, self.note) = (style, clock, notesGaps, note)
+        gaps = EventPrinter(style: style, clock: clock)
+    }
+
+    mutating func learn(_ schemas: [UInt32: EventSchema], of interface: String, source: Int) {
+        let learned = Source(
+            interface: interface,
+            lines: schemas.mapValues { schema in
+                let fields = schema.fields.map { IntrospectedField(name: $0.name, shape: Shape($0.type)) }
+                let signature = fields.map(\.shape.signature).joined() + WireSchema.stampSignature
+                return EventLine(
+                    schema.event, of: interface, fields: FieldsPrinter(fields, signature: signature, style: style),
+                    style: style)
+            })
+        if source < sources.count { sources[source] = learned } else { sources.append(learned) }
+    }
+    func begin(_ output: inout ByteBuffer) {}
+    func knows(_ schema: UInt32, source: Int) -> Bool { sources[source].lines[schema] != nil }
+
+    mutating func append(
+        _ event: StoredPage.Event, _ body: UnsafeRawBufferPointer, source: Int, to output: inout ByteBuffer
+    ) {
+        let fault = line(of: event, source).append(event.stamp, body, transport: "journal", clock: &clock, to: &output)
+        if let fault { note("\(event.name) #\(event.stamp.sequence) cannot be read in full: \(fault)") }
+    }
+
+    mutating func append(_ gap: Gap, of interface: String, now: UInt64, to output: inout ByteBuffer) {
+        gaps.append(gap, of: interface, now: now, to: &output)
+        if notesGaps { note(gap.sentence(of: interface)) }
+    }
+
+    private func line(of event: StoredPage.Event, _ source: Int) -> EventLine {
+        let known = sources[source].lines[event.schema]
+        if let known, known.fields.signature == event.signature { return known }
+        // What its service tells of it does not fit: its signature comes with it.
+        let fields =
+            FieldsPrinter(unknown: event.signature, leavingOut: 3, style: style)
+            ?? FieldsPrinter([], signature: event.signature, style: style)
+        return EventLine(event.name, of: sources[source].interface, fields: fields, style: style)
+    }
+}
+
+extension Gap {
+    /// For stderr: what the journal has no more.
+    func sentence(of interface: String) -> String {
+        let (first, last) = (sequences.lowerBound, sequences.upperBound)
+        return first == last
+            ? "gap: #\(first) of \(interface) is no longer kept"
+            : "gap: #\(first) to #\(last) of \(interface) are no longer kept"
+    }
+}

@@ -1,3 +1,4 @@
+import CRelayShims
 import Glibc
 import RelayCore
 import RelayTool

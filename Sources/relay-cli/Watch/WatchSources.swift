@@ -1,5 +1,11 @@
 import RelayCore
 
+/// An interface's events, taken from a place in its journal.
+struct WatchSource: Sendable {
+    let interface: String
+    let events: any PulledEvents
+}
+
 /// What `watch` takes from journals: in turn, so that none waits for another, and acknowledged when it was written out.
 struct WatchSources {
     /// A delivery whose line ends at this byte of the output.
