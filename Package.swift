@@ -77,7 +77,8 @@ let package = Package(
             name: "TelemetryDomainTests", dependencies: ["TelemetryDomain", "Telemetry", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),
         .testTarget(
-            name: "RelayToolTests", dependencies: ["RelayTool", "RelayTestKit", "TestTraits"], swiftSettings: strict),
+            name: "RelayToolTests", dependencies: ["relay-service", "RelayTool", "RelayTestKit", "TestTraits"],
+            swiftSettings: strict),
         .testTarget(
             name: "RelayCLITests", dependencies: ["relay-cli", "RelayTool", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),

@@ -127,7 +127,7 @@ extension ServiceOptions {
         domains = Set((asked.isEmpty ? [line[Self.domain]] : asked).joined())
         guard let rate = line[Self.rate] else { return }
         guard domains.contains(.telemetry) else {
-            throw UsageError("--rate is that of telemetry: give --domain telemetry, too")
+            throw UsageError("option '--rate' is for telemetry; give --domain telemetry, too")
         }
         self.rate = rate
     }
