@@ -1,3 +1,4 @@
+import Foundation
 import RelayTool
 import TestTraits
 import Testing
@@ -71,6 +72,44 @@ struct DeclarationTests {
         for example in Program.declaration.command.examples {
             #expect(Line.refusal(example.arguments) == nil, "\(example.arguments)")
         }
+    }
+
+    @Test("every relay-cli line in the documentation is one that the program takes", arguments: documented)
+    func documentation(_ line: String) throws {
+        let words = try #require(Self.words(line), "a quote that does not end")
+        #expect(words.first == "relay-cli")
+        #expect(Line.refusal(Array(words.dropFirst())) == nil)
+    }
+    private static let documented: [String] = ["README.md", "docs/OPERATING.md"].flatMap { page in
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let text = (try? String(contentsOfFile: "/\(root)/\(page)", encoding: .utf8)) ?? ""
+        let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
+        return lines.filter { $0.hasPrefix("relay-cli ") }.map(String.init)
+    }
+    /// As a shell splits them, up to a comment, a pipe or a redirection; nil where a quote does not end.
+    private static func words(_ line: String) -> [String]? {
+        var (words, word, isQuoted) = ([String](), String?.none, false)
+        for character in line {
+            switch character {
+            case "'":
+                isQuoted.toggle()
+                word = word ?? ""
+            case _ where isQuoted: word = (word ?? "") + String(character)
+            case "#", ">", "|":
+                return words + (word.map { [$0] } ?? [])
+            case " ":
+                if let word { words.append(word) }
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        return isQuoted ? nil : words + (word.map { [$0] } ?? [])
+    }
+    @Test("the documentation shows most verbs")
+    func documentedVerbs() {
+        let shown = Set(
+            Self.documented.compactMap { Self.words($0)?.first { word in Self.verbs.contains { $0.name == word } } })
+        #expect(shown.isSuperset(of: ["watch", "history", "call", "top", "export", "list", "status"]), "\(shown)")
     }
 
     @Test("the options of every verb are taken before and behind each verb, and mean the same")
