@@ -64,7 +64,8 @@ struct JournalFile {
     func open(_ state: State, synchronous: EventJournal.Synchronous) throws -> Database {
         try make()
         do {
-            if Self.size(wal) ?? 0 > 0 { try LeftoverLog.secure(path, vfs: vfs) }
+            let secured = Self.size(wal) ?? 0 > 0 ? try LeftoverLog.secure(path, vfs: vfs) : nil
+            defer { withExtendedLifetime(secured) {} }
             let database = try Database(path, isReadOnly: false, vfs: vfs)
             // Whoever fails from here on leaves the WAL as it is. `JournalEngine.finish` says when it is to go.
             database.keepLogAtClose(true)

@@ -7,31 +7,36 @@ import RelayCore
 /// they were written, and never writes them again, while later syncs succeed. SQLite finds such frames sound, and would append
 /// commits behind them, or move them into the main file: a power cut would take the frames, and the rest would not fit together.
 ///
-/// So the log's frames are written once more, with the bytes that they have, and synced; then the pages of the main file that they
-/// cover. Whatever a cut leaves of that is what was there before: no byte changes.
+/// So the log's frames are written once more, with the bytes that they have, and synced; then those pages of the main file that
+/// no checkpoint will write again. Whatever a cut leaves of that is what was there before: no byte changes.
 enum LeftoverLog {
     /// What is read and written at a time: SQLite's layer takes less than 128 KiB.
     private static let block = 1 << 16
 
     /// - Parameter path: the journal's file, beside which there is a log.
-    static func secure(_ path: String, vfs: String?) throws(SQLiteError) {
+    /// - Returns: the connection that did it. As long as it is open, others need not read the log to find what is in it.
+    static func secure(_ path: String, vfs: String?) throws(SQLiteError) -> Database {
         // A connection of its own: the one that writes reads the log after this.
         let database = try Database(path, isReadOnly: false, vfs: vfs)
         database.keepLogAtClose(true)
         // In another mode there is no log yet; what SQLite has to undo then, it writes again as a whole.
-        guard try database.texts("PRAGMA journal_mode").first == "wal" else { return }
+        guard try database.texts("PRAGMA journal_mode").first == "wal" else { return database }
         // Keeps others from writing meanwhile. Writes nothing itself.
         try database.execute("BEGIN IMMEDIATE")
         defer { try? database.execute("ROLLBACK") }
         guard let log = FileBelow(SQLITE_FCNTL_JOURNAL_POINTER, of: database),
             let main = FileBelow(SQLITE_FCNTL_FILE_POINTER, of: database)
-        else { return }
-        let (pages, size) = try rewrite(log)
+        else { return database }
+        let (pages, size) = try rewrite(log, moved: try main.framesMoved())
         try rewrite(pages, of: size, in: main)
+        return database
     }
 
-    /// Writes the frames of the last generation again. Returns the pages that they are of, and a page's size.
-    private static func rewrite(_ log: FileBelow) throws(SQLiteError) -> (pages: Set<Int64>, size: Int64) {
+    /// Writes the frames of the last generation again.
+    ///
+    /// - Parameter moved: how many frames a checkpoint has moved into the main file.
+    /// - Returns: the pages that those are of, and a page's size.
+    private static func rewrite(_ log: FileBelow, moved: Int) throws(SQLiteError) -> (pages: Set<Int64>, size: Int64) {
         let end = try log.size()
         var header = [UInt8](repeating: 0, count: 32)
         guard end >= Int64(header.count) else { return ([], 0) }
@@ -45,7 +50,7 @@ enum LeftoverLog {
         let generation = header[16..<24]
 
         let frame = Int(size) + 24
-        var (pages, offset) = (Set<Int64>(), Int64(header.count))
+        var (pages, offset, frames) = (Set<Int64>(), Int64(header.count), 0)
         var bytes: [UInt8] = []
         while end - offset >= Int64(frame) {
             let count = min(max(1, block / frame), Int(end - offset) / frame)
@@ -54,8 +59,8 @@ enum LeftoverLog {
             var valid = 0
             // Those behind are of a generation before. A frame that is not sound among these is written as it is.
             while valid < count, bytes[valid * frame + 8..<valid * frame + 16].elementsEqual(generation) {
-                pages.insert(Int64(number(bytes, valid * frame)))
-                valid += 1
+                if frames < moved { pages.insert(Int64(number(bytes, valid * frame))) }
+                (valid, frames) = (valid + 1, frames + 1)
             }
             try log.write(bytes[..<(valid * frame)], at: offset)
             if valid < count { break }
@@ -64,7 +69,8 @@ enum LeftoverLog {
         try log.sync()
         return (pages, size)
     }
-    /// Writes pages again that a checkpoint may have written: it goes on behind them, when another program has kept the log's index.
+    /// Writes pages again that a checkpoint has written, perhaps without a sync: it goes on behind them. There are none unless another
+    /// program has kept the log's index: one that is made anew begins at the first frame.
     private static func rewrite(_ pages: Set<Int64>, of size: Int64, in main: FileBelow) throws(SQLiteError) {
         if pages.isEmpty { return }
         let end = try main.size()
@@ -99,6 +105,15 @@ private struct FileBelow {
         try check(methods.xFileSize(file, &size))
         return size
     }
+    /// How many frames of the log a checkpoint goes on behind, as its index says; all, if that cannot be seen.
+    func framesMoved() throws(SQLiteError) -> Int {
+        var index: UnsafeMutableRawPointer?
+        // The first block of the index, as SQLite's layer has it mapped for this connection; none is made.
+        try check(methods.xShmMap(file, 0, Self.indexBlock, 0, &index))
+        // In the machine's byte order, behind the two copies of the header: `WalCkptInfo.nBackfill`.
+        return index.map { Int($0.load(fromByteOffset: 96, as: UInt32.self)) } ?? .max
+    }
+    private static let indexBlock: Int32 = 32_768
     func read(_ bytes: inout [UInt8], at offset: Int64) throws(SQLiteError) {
         let count = Int32(bytes.count)
         // SQLite's layer fills the buffer, whose bounds are the array's.

@@ -142,6 +142,33 @@ import Testing
                 + "-wal away")
         #expect(bytes(directory.database + "-wal").count == 5_000)
     }
+    @Test(
+        "a start after a kill writes the log again, and of the file only what a checkpoint would not write",
+        arguments: [false, true])
+    func leftover(isHeld: Bool) async throws {
+        let ledger = try Ledger(TestDirectory())
+        let text = String(repeating: "x", count: 3_000)
+        try await ledger.storage.commit((0..<300).map { LedgerEncoder.booked($0, text) })
+        let copy = JournalCopy(directory: try TestDirectory())
+        for suffix in ["", "-wal"] {
+            copy.write(copy.bytes(ledger.directory.database + suffix), to: copy.path + suffix)
+        }
+        var other: Database?
+        if isHeld {
+            // Another program has moved the log into the file, and keeps the log's index, which says so.
+            other = try Database(copy.path, isReadOnly: false, vfs: nil)
+            other?.keepLogAtClose(true)
+            _ = try other?.integers("SELECT count(*) FROM relay_events")
+            let (held, copied) = try #require(try other?.checkpoint(.passive))
+            try #require(held == copied && held > 300)
+        }
+        let disk = try FaultDisk()
+        let journal = try EventJournal(directory: copy.directory.path, faults: disk.faults, vfs: disk.name)
+        #expect((disk.calls(.write) > 300) == isHeld, "\(disk.calls(.write)) writes")
+        journal.close()
+        withExtendedLifetime(other) {}
+        #expect(try Ledger(copy.directory, epoch: 2).run.head == 300)
+    }
     @Test("an empty file is a new one, and a WAL index alone is nothing") func empty() async throws {
         let directory = try TestDirectory()
         edit(directory.database) { _ in }
