@@ -14,13 +14,10 @@ import Testing
         print("bus loop: seed \(Endurance.seed)")
         try await Site.with { site in
             var random = SeededGenerator(seed: Endurance.seed)
-            let load = try Load(site, drivers: 3, seed: Endurance.seed)
-            let first = Watcher(site, "--since", "start")
-            let resuming = Watcher(site, "--resume", "endurance")
-            let live = Watcher(site)
+            let loaded = try LoadedSite(site)
             let early = try await site.startService()
-            try await live.startLive()
-            for watcher in [first, resuming] {
+            try await loaded.live.startLive()
+            for watcher in [loaded.first, loaded.resuming] {
                 try watcher.start()
                 // A watcher that finds no bus when it starts says so, and ends.
                 try await watcher.program?.line(containing: "watching")
@@ -37,18 +34,8 @@ import Testing
                 try site.startBus()
             }
             let last = try await site.startService()
-            let drivers = try await load.finish()
-            let head = try await Finale(
-                site: site, service: last, drivers: drivers.map(\.memory),
-                watchers: [
-                    .init(watcher: first, name: "the one from the beginning"),
-                    .init(watcher: resuming, name: "the one that resumes"),
-                    .init(watcher: live, name: "the live one", isLive: true),
-                ]
-            ).check()
-            // Few on a busy machine; without any nothing was tested.
-            #expect(drivers.map(\.memory.facts.count).reduce(0, +) > kills / 4, "there was no load")
-            print("bus loop: \(kills) kills of the bus, \(head) events; \(drivers.map(\.figures))")
+            let (head, figures) = try await loaded.finish(with: last, after: kills)
+            print("bus loop: \(kills) kills of the bus, \(head) events; \(figures)")
         }
     }
 }

@@ -14,6 +14,43 @@ import Testing
         var hasHappened: Bool { self != .beforeCommit }
     }
 
+    /// A service with a fault and one box, and a watcher from the beginning.
+    private struct Scene {
+        let site: Site
+        let service: RunningProgram
+        let watcher: Watcher
+        let relay: EventRelay
+
+        init(_ site: Site, fault: String) async throws {
+            self.site = site
+            service = try await site.startFaultyService("--fault", fault)
+            watcher = Watcher(site, "--since", "start")
+            try watcher.start()
+            relay = try site.relay(Relocation1.self)
+            relay.activate()
+            _ = try await site.ask(relay, OrderBox(label: "Attic", capacity: 20))
+        }
+        /// Sends a command that meets the fault. Returns the reason why it was not answered, once the service has ended.
+        func fail<C: Command>(_ command: C) async throws -> (RelayError, RunningProgram.Outcome) {
+            try site.arm()
+            defer { site.disarm() }
+            do throws(CommandError<C.Failure>) {
+                _ = try await relay.call(command)
+            } catch {
+                guard case .relay(let reason) = error else { throw error }
+                return (reason, await service.outcome())
+            }
+            throw RelayError(.internalFailure, "\(C.name) was answered")
+        }
+        /// Ends all, and returns how many events there were.
+        func finish(with next: RunningProgram) async throws -> UInt64 {
+            relay.invalidate()
+            return try await Finale(
+                site: site, service: next, drivers: [], watchers: [.init(watcher: watcher, name: "first")]
+            ).check()
+        }
+    }
+
     @Test("a service that ends at a step of its command has done all of it or nothing", arguments: End.allCases)
     func service(_ end: End) async throws {
         try await Site.with { site in
@@ -68,29 +105,11 @@ import Testing
         arguments: [End.beforeCommit, .afterCommit])
     func refusal(_ end: End) async throws {
         try await Site.with { site in
-            let service = try await site.startFaultyService("--fault", end.rawValue)
-            let first = Watcher(site, "--since", "start")
-            try first.start()
-            let relay = try site.relay(Relocation1.self)
-            relay.activate()
-            _ = try await site.ask(relay, OrderBox(label: "Attic", capacity: 20))
-            try site.arm()
-            do throws(CommandError<RemoveBox.Failure>) {
-                try await relay.call(RemoveBox(boxID: 9))
-                Issue.record("it was answered")
-            } catch {
-                guard case .relay(let reason) = error else { throw error }
-                #expect(reason.code == .unavailable && reason.mayHaveRun, "\(reason)")
-            }
-            let outcome = await service.outcome()
+            let scene = try await Scene(site, fault: end.rawValue)
+            let (reason, outcome) = try await scene.fail(RemoveBox(boxID: 9))
+            #expect(reason.code == .unavailable && reason.mayHaveRun, "\(reason)")
             #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
-            site.disarm()
-
-            let next = try await site.startService()
-            relay.invalidate()
-            let head = try await Finale(
-                site: site, service: next, drivers: [], watchers: [.init(watcher: first, name: "first")]
-            ).check()
+            let head = try await scene.finish(with: try await site.startService())
             #expect(head == (end.hasHappened ? 2 : 1))
         }
     }
@@ -98,32 +117,15 @@ import Testing
     @Test("a commit that the disk fails is told as one of unknown outcome; the service ends, and its restart decides")
     func failedCommit() async throws {
         try await Site.with { site in
-            let service = try await site.startFaultyService("--fault", "commit")
-            let first = Watcher(site, "--since", "start")
-            try first.start()
-            let relay = try site.relay(Relocation1.self)
-            relay.activate()
-            _ = try await site.ask(relay, OrderBox(label: "Attic", capacity: 20))
-            try site.arm()
-            do throws(CommandError<DistributeItem.Failure>) {
-                _ = try await relay.call(DistributeItem(title: "Lamp"))
-                Issue.record("it was answered")
-            } catch {
-                guard case .relay(let reason) = error else { throw error }
-                #expect(reason.code == .outcomeUnknown && reason.mayHaveRun, "\(reason)")
-            }
-            let outcome = await service.outcome()
+            let scene = try await Scene(site, fault: "commit")
+            let (reason, outcome) = try await scene.fail(DistributeItem(title: "Lamp"))
+            #expect(reason.code == .outcomeUnknown && reason.mayHaveRun, "\(reason)")
             #expect(outcome.code == 74, "\(outcome)")
-            site.disarm()
-
             let next = try await site.startService()
-            let items = try await site.contents(relay).items.map(\.title)
+            let items = try await site.contents(scene.relay).items.map(\.title)
             #expect(items == [] || items == ["Lamp"])
-            _ = try await site.ask(relay, DistributeItem(title: "Globe"))
-            relay.invalidate()
-            let head = try await Finale(
-                site: site, service: next, drivers: [], watchers: [.init(watcher: first, name: "first")]
-            ).check()
+            _ = try await site.ask(scene.relay, DistributeItem(title: "Globe"))
+            let head = try await scene.finish(with: next)
             #expect(head == UInt64(items.count + 2))
         }
     }

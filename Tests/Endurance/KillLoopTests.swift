@@ -29,13 +29,11 @@ import Testing
         print("kill loop: seed \(Endurance.seed)")
         try await Site.with { site in
             var random = SeededGenerator(seed: Endurance.seed)
-            let load = try Load(site, drivers: 3, seed: Endurance.seed)
-            let first = Watcher(site, "--since", "start")
-            let resuming = Watcher(site, "--resume", "endurance")
-            let live = Watcher(site)
-            try first.start()
-            try resuming.start()
-            let harassing = Task { try await harass(resuming, seed: Endurance.seed) }
+            let loaded = try LoadedSite(site)
+            let (load, live) = (loaded.load, loaded.live)
+            try loaded.first.start()
+            try loaded.resuming.start()
+            let harassing = Task { try await harass(loaded.resuming, seed: Endurance.seed) }
             var starting: [Duration] = []
             for number in 1...kills {
                 let began = ContinuousClock.now
@@ -62,26 +60,15 @@ import Testing
             let last = try await site.startService()
             harassing.cancel()
             let watcherKills = try await harassing.value
-            let drivers = try await load.finish()
-            let head = try await Finale(
-                site: site, service: last, drivers: drivers.map(\.memory),
-                watchers: [
-                    .init(watcher: first, name: "the one from the beginning"),
-                    .init(watcher: resuming, name: "the one that resumes"),
-                    .init(watcher: live, name: "the live one", isLive: true),
-                ]
-            ).check()
-            // Few on a busy machine; without any nothing was tested.
-            #expect(drivers.map(\.memory.facts.count).reduce(0, +) > kills / 4, "there was no load")
+            let (head, figures) = try await loaded.finish(with: last, after: kills)
             // A call whose answer was lost was in flight when the service was killed. One kill can hit one of each driver.
-            let figures = drivers.map(\.figures)
             let (ran, didNot) = (figures.map(\.lostAndRan).reduce(0, +), figures.map(\.lostAndDidNot).reduce(0, +))
             #expect(ran > 0 && didNot > 0 && ran + didNot >= kills / 4, "the kills hit \(ran) and \(didNot) commands")
             try #require(!starting.isEmpty)
             let median = starting.sorted()[starting.count / 2]
             print(
                 "kill loop: \(ran + didNot) commands in flight were hit, \(ran) of which had run; \(kills) kills of the service, \(watcherKills) of a watcher, \(head) events; ready after",
-                "\(median); \(drivers.map(\.figures))")
+                "\(median); \(figures)")
         }
     }
 }
