@@ -58,7 +58,7 @@ public final class EventJournal: EventLog {
             let reader = try JournalReader(file)
             let engine = try JournalEngine(
                 file: file, database: opened.database, reserve: opening.reserve, faults: faults, notices)
-            let check = opened.isChecked ? nil : JournalCheck(file, isLive: true)
+            let check = opened.isChecked ? nil : JournalCheck(file, isLive: true, begins: faults.checking)
             engine.check = check
             let snapshots = SnapshotReaders(file)
             let writer = JournalWriter(engine, path: file.path, activity, permit, snapshots)

@@ -26,10 +26,15 @@ final class JournalCheck: Sendable {
     private let isLive: Bool
     /// How long the check waits after it gave way, in nanoseconds. Doubled each time.
     private let pause: UInt64
+    private let begins: (@Sendable () -> Void)?
 
-    /// - Parameter isLive: the journal is written meanwhile.
-    init(_ file: JournalFile, isLive: Bool, pause: UInt64 = 60_000_000_000) {
-        (self.file, self.isLive, self.pause) = (file, isLive, pause)
+    /// - Parameters:
+    ///   - isLive: the journal is written meanwhile.
+    ///   - begins: called first on the check's thread.
+    init(
+        _ file: JournalFile, isLive: Bool, pause: UInt64 = 60_000_000_000, begins: (@Sendable () -> Void)? = nil
+    ) {
+        (self.file, self.isLive, self.pause, self.begins) = (file, isLive, pause, begins)
     }
 
     /// Starts the thread, which keeps this alive. Calls back on it at the end.
@@ -82,6 +87,7 @@ final class JournalCheck: Sendable {
     private func runThread() -> Outcome {
         // It has time; 0 is the thread that calls. Without that it is no less right.
         if isLive { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10) }
+        begins?()
         var pause = pause
         while true {
             let outcome = attempt()

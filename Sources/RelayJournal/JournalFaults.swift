@@ -7,7 +7,8 @@ package struct JournalFaults: Sendable {
     package var reserve: (@Sendable (_ isTaken: Bool) -> Bool)?
     /// How many bytes the file system has left.
     package var room: (@Sendable () -> Int)?
-
+    /// Called before all of the file is checked beside the running service, on the check's thread.
+    package var checking: (@Sendable () -> Void)?
     /// What the machine's clocks say.
     var clock: (@Sendable () -> RetentionClock.Reading)?
 

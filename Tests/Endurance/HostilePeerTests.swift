@@ -69,10 +69,7 @@ import Testing
         let outcome = try await site.run(
             "busctl", "--address=\(site.address)", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus",
             "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", "s", Site.service)
-        // … "IncomingBytes" u 4711 …
-        let words = outcome.output.joined().split(separator: " ")
-        let index = try #require(words.firstIndex(of: "\"IncomingBytes\""), "\(outcome)")
-        return try #require(Int(words[index + 2]))
+        return try #require(Site.number("IncomingBytes", in: outcome), "\(outcome)")
     }
 
     @Test("a stranger who has the service's old unique name on a new bus is not believed, and is no gap")

@@ -151,6 +151,12 @@ final class Site: Sendable {
             "org.freedesktop.DBus", "GetNameOwner", "s", Self.service)
         return outcome.output.joined().split(separator: "\"").dropFirst().first.map(String.init) ?? ""
     }
+    /// A number in a dictionary that busctl has shown: … "Name" u 4711 …
+    static func number(_ name: String, in outcome: RunningProgram.Outcome) -> Int? {
+        let words = outcome.output.joined().split(separator: " ")
+        guard let place = words.firstIndex(of: "\"\(name)\""), place + 2 < words.count else { return nil }
+        return Int(words[place + 2])
+    }
     /// Runs any program to its end.
     func run(_ program: String, _ arguments: String...) async throws -> RunningProgram.Outcome {
         await (try launch(program, arguments)).outcome()

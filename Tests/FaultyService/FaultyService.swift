@@ -11,8 +11,9 @@ import TestSupport
 /// Composed like `relay-service`, with fault switches, and with a ledger to write into.
 ///
 /// `--bus ADDRESS --state-directory DIR [--serve ledger|old-ledger|kind-ledger] [--synchronous normal]
-/// [--fault STEP|creating|opening|checkpointing|commit --when FILE]`, once the file is there: ends itself at the step, or in the
-/// middle of making the journal, of a start with a WAL, or of the first checkpoint after a commit; or fails to sync the commit.
+/// [--fault STEP|creating|opening|checkpointing|commit|checking --when FILE]`, once the file is there: ends itself at the step, or
+/// in the middle of making the journal, of a start with a WAL, or of the first checkpoint after a commit; fails to sync the
+/// commit; or begins to check the whole journal beside its work.
 @main struct FaultyService {
     static func main() async {
         let arguments = CommandLine.arguments
@@ -49,6 +50,8 @@ import TestSupport
                     directory: directory,
                     faults: ending(disk, options.required("fault"), when: options.required("when")),
                     vfs: disk.name)
+            case "checking"?:
+                try EventJournal(directory: directory, faults: holding(until: options.required("when")))
             case let step?:
                 try EventJournal(
                     directory: directory, faults: CrashPoint(at: step, when: options.required("when")).journal)
@@ -106,6 +109,12 @@ import TestSupport
         return faults
     }
 
+    /// A check that waits for the trigger.
+    private static func holding(until trigger: String) -> JournalFaults {
+        var faults = JournalFaults()
+        faults.checking = { while access(trigger, F_OK) != 0 { usleep(1_000) } }
+        return faults
+    }
     /// A disk on which the process ends at a write, once the trigger is there.
     private static func ending(_ disk: FaultDisk, _ place: String, when trigger: String) -> JournalFaults {
         var faults = disk.faults

@@ -129,8 +129,9 @@ import Testing
 
     private static let introspectable = "org.freedesktop.DBus.Introspectable"
 
-    private func held(for peer: SilentCaller, _ kind: BusFiguresTests.Kind, _ stranger: BusStranger) async throws -> Int
-    {
+    private func held(
+        for peer: SilentPeer, _ kind: BusFiguresTests.Kind, _ stranger: BusStranger
+    ) async throws -> Int {
         let source: ServiceCore.UnreadSource = kind == .daemon ? .connection : .peers
         let question = try BusFigures.question(to: source, about: peer.name)
         return try BusFigures.held(for: peer.name, try await stranger.connection.call(question), from: source)
@@ -151,7 +152,7 @@ import Testing
         // With its built-in limits dbus-daemon lets a caller wait for 128 replies only.
         let bus = kind == .daemon ? try PrivateBus(limits: .session) : try kind.bus()
         let desk = try await Desk(bus)
-        let silent = try SilentCaller(socket: "\(bus.directory)/bus")
+        let silent = try SilentPeer(socket: "\(bus.directory)/bus")
         let header = MessageHeader.methodCall(
             path: Desk.path, interface: Self.introspectable, member: "Introspect", destination: Desk.name)
         for _ in 0..<1_500 { try silent.send(header) }
@@ -182,7 +183,7 @@ import Testing
     func replies(_ kind: BusFiguresTests.Kind) async throws {
         let bus = try kind.bus()
         let desk = try await Desk(bus)
-        let silent = try SilentCaller(socket: "\(bus.directory)/bus")
+        let silent = try SilentPeer(socket: "\(bus.directory)/bus")
         var body = WireWriter()
         body.int32(900_000)
         let fill = MessageHeader.methodCall(
