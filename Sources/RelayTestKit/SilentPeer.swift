@@ -1,16 +1,15 @@
 import Glibc
-
-@testable import RelayCore
+package import RelayCore
 
 /// A connection that calls and reads no answer, until it is told to: a bare socket, since libdbus would read.
-final class SilentCaller {
+package final class SilentPeer {
     private let descriptor: Int32
     private var lastSerial: UInt32 = 1
     /// What the bus calls it.
-    private(set) var name = ""
+    package private(set) var name = ""
 
     /// Blocks for a moment: the bus answers at once.
-    init(socket path: String) throws {
+    package init(socket path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -39,7 +38,7 @@ final class SilentCaller {
     }
     deinit { close(descriptor) }
 
-    func send(_ header: MessageHeader, _ body: [UInt8] = []) throws {
+    package func send(_ header: MessageHeader, _ body: [UInt8] = []) throws {
         lastSerial += 1
         var writer = WireWriter()
         let start = try header.write(into: &writer, serial: lastSerial)
@@ -48,7 +47,7 @@ final class SilentCaller {
         try write(writer.bytes)
     }
     /// Takes what has come, and drops it.
-    func drain() { while !read(flags: Int32(MSG_DONTWAIT)).isEmpty {} }
+    package func drain() { while !read(flags: Int32(MSG_DONTWAIT)).isEmpty {} }
 
     private func read(flags: Int32) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 65_536)

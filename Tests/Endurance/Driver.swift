@@ -2,6 +2,7 @@ import TestTraits
 import RelayCore
 import Relocation
 import TestSupport
+import TestTraits
 
 /// Orders boxes, puts items into them, and removes both, one command after the other; remembers what it was told.
 ///

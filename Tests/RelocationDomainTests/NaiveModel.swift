@@ -3,6 +3,7 @@ import RelayCore
 import Relocation
 import RelocationDomain
 import TestSupport
+import TestTraits
 
 /// The rules once more, in the plainest words that come to mind, over dictionaries.
 struct NaiveModel {

@@ -1,5 +1,6 @@
 import TestTraits
 import RelayCore
+import TestTraits
 
 /// Damages a ring's memory in place, as a service that was taken over might.
 struct RingMutator {

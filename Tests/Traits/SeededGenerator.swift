@@ -9,4 +9,7 @@ package struct SeededGenerator: RandomNumberGenerator {
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
         return z ^ (z >> 31)
     }
+    package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+    /// True once in so many times.
+    package mutating func chance(_ one: Int) -> Bool { below(one) == 0 }
 }

@@ -1,6 +1,7 @@
 import TestTraits
 import Foundation
 import Glibc
+import TestTraits
 import Testing
 
 @testable import relay_cli

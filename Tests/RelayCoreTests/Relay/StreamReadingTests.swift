@@ -346,7 +346,7 @@ import Testing
 
     @Test("no numbers trap, and none make it ask without end") func nonsense() {
         let numbers: [UInt64] = [0, 1, 2, 3, 4, 5, 9, .max - 1, .max]
-        var generator = Seeded(1)
+        var generator = SeededGenerator(seed: 1)
         func next(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
         func number() -> UInt64 { numbers[next(numbers.count)] }
         for round in 0..<300 {

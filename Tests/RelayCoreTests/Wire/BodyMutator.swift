@@ -1,9 +1,11 @@
+import TestTraits
+
 @testable import RelayCore
 
 /// Damages bodies as senders, disks and attackers do.
 struct BodyMutator {
-    var random: Seeded
-    init(seed: UInt64) { random = Seeded(seed) }
+    var random: SeededGenerator
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     mutating func mutated(_ body: [UInt8]) -> [UInt8] {
         var body = body

@@ -8,7 +8,7 @@ import Testing
     @Test("random names are valid for us exactly when they are for libdbus")
     func agreement() {
         let alphabet = Array("aZ_-09./: :é\u{1}".unicodeScalars)
-        var random = Seeded(5)
+        var random = SeededGenerator(seed: 5)
         var accepted = 0
         for _ in 0..<30_000 {
             var name = ["", "", "/", ":", "a.", "/a/", "org.e"][random.below(7)]

@@ -78,7 +78,7 @@ import Testing
     @Test("on the wire it is an array: what declares [T] writes and reads the same, for every number") func wire()
         throws
     {
-        var random = Seeded(31)
+        var random = SeededGenerator(seed: 31)
         func integers<T: FixedLayoutNumber & FixedWidthInteger>(_: T.Type) throws {
             try agrees(
                 [0, 1, .max, .min, .max / 3] + [random.next(), random.next()].map { T(truncatingIfNeeded: $0) })
@@ -160,7 +160,7 @@ import Testing
         for body in [sound, narrow] {
             for length in body.indices { #expect(attempt(Array(body[..<length])) == 0) }
         }
-        var (random, read) = (Seeded(5), 0)
+        var (random, read) = (SeededGenerator(seed: 5), 0)
         let rounds = TestForm.rounds(4_000, soak: 20_000)
         for round in 0..<rounds {
             var bytes = round % 2 == 0 ? sound : narrow

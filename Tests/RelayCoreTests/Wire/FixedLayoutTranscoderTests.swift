@@ -41,7 +41,7 @@ import Testing
         FixedArray<8, UInt8>.self, FixedArray<4, UInt16>.self, FixedArray<2, UInt32>.self, FixedArray<5, UInt64>.self,
         FixedArray<2, Float>.self, FixedArray<3, Double>.self, FixedArray<40, Int>.self, FixedArray<64, UInt8>.self,
     ]
-    static func part(_ random: inout Seeded, depth: Int) -> any Part.Type {
+    static func part(_ random: inout SeededGenerator, depth: Int) -> any Part.Type {
         func pair<A: Part, B: Part>(_: A.Type, _: B.Type) -> any Part.Type { Pair<A, B>.self }
         func triple<A: Part, B: Part, C: Part>(_: A.Type, _: B.Type, _: C.Type) -> any Part.Type {
             Triple<A, B, C>.self
@@ -58,7 +58,7 @@ import Testing
         default: pair(a, b)
         }
     }
-    static func event(_ random: inout Seeded) -> any FixedLayoutEvent.Type {
+    static func event(_ random: inout SeededGenerator) -> any FixedLayoutEvent.Type {
         func alone<A: Part>(_: A.Type) -> any FixedLayoutEvent.Type { Alone<A>.self }
         func made<A: Part, B: Part, C: Part, D: Part>(_: A.Type, _: B.Type, _: C.Type, _: D.Type)
             -> any FixedLayoutEvent.Type
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// False for a type with padding.
-    static func agrees<E: FixedLayoutEvent>(_ type: E.Type, _ random: inout Seeded) throws -> Bool {
+    static func agrees<E: FixedLayoutEvent>(_ type: E.Type, _ random: inout SeededGenerator) throws -> Bool {
         guard MemoryLayout<E>.size == MemoryLayout<E>.stride, let codec = try? WireCodec(event: type) else {
             return false
         }
@@ -88,7 +88,7 @@ import Testing
         return true
     }
     @Test("bytes and layout give what the type writes, for hundreds of types") func agreement() throws {
-        var (random, accepted) = (Seeded(4), 0)
+        var (random, accepted) = (SeededGenerator(seed: 4), 0)
         let types = TestForm.rounds(120, soak: 600)
         for _ in 0..<20_000 where accepted < types {
             if try Self.agrees(Self.event(&random), &random) { accepted += 1 }
@@ -219,7 +219,7 @@ import Testing
     }
     @Test("50,000 mutated layouts are read or refused, and what is read can be transcoded") func mutations() throws {
         let alphabet = Array("iuf1248():,_x9* \u{0}ä".utf8)
-        var (random, read) = (Seeded(12), 0)
+        var (random, read) = (SeededGenerator(seed: 12), 0)
         let base = Array("user:f8,place:(x:i4,y:i4*3,deep:(z:u1*16)),load:f4*2,cpu:u4,id:i1*12".utf8)
         let bytes = [UInt8](repeating: 0xA5, count: 1 << 16)
         let rounds = TestForm.rounds(8_000, soak: 50_000)

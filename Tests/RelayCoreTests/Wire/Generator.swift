@@ -1,11 +1,12 @@
+import TestTraits
 import Testing
 
 @testable import RelayCore
 
 /// Makes random types and values, with a taste for edges.
 struct Generator {
-    var random: Seeded
-    init(seed: UInt64) { random = Seeded(seed) }
+    var random: SeededGenerator
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     // MARK: Types
 

@@ -44,7 +44,7 @@ import Testing
     @Test("mutated descriptions are read or refused, and what is read describes itself")
     func mutations() throws {
         let alphabet = Array("abynqiuxtds?(){}:,_9 \u{0}ä".utf8)
-        var random = Seeded(11)
+        var random = SeededGenerator(seed: 11)
         let base = Array("shelves:a(label:s,sizes:a(width:d,depth:?d),byName:a{s(_0:i,_1:i)})".utf8)
         let rounds = TestForm.rounds(8_000, soak: 50_000)
         for round in 0..<rounds {

@@ -34,7 +34,7 @@ import Testing
     }
     @Test("random texts are signatures for us exactly when they are for libdbus") func agreement() throws {
         let alphabet = Array("ybnqiuxtdsoghvaaa(((()))){{}}".utf8)
-        var random = Seeded(3)
+        var random = SeededGenerator(seed: 3)
         var accepted = 0
         let rounds = TestForm.rounds(8_000, soak: 50_000)
         for round in 0..<rounds {
