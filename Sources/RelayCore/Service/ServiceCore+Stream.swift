@@ -2,6 +2,11 @@ import Synchronization
 
 /// `Stream1`: how relays join, and what they have to know to read the events.
 extension ServiceCore {
+    /// One call brings a descriptor: `OpenReplay`, its socket.
+    func descriptorLimit(interface: String?, member: String, signature: String) -> Int {
+        let isStream = (interface ?? Stream1.name) == Stream1.name
+        return isStream && member == "OpenReplay" && signature == Stream1.openReplaySignature ? 1 : 0
+    }
     func stream(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         switch call.member {
         case "Attach":

@@ -50,11 +50,6 @@ package enum Stream1 {
     package static let pageSignature = "ta(suv)tttt"
     package static let openRingSignature = "hh"
     package static let openReplaySignature = "h"
-    /// How many file descriptors are taken from a call. All others are closed with its message: calls wait in queues, and a
-    /// process has few descriptors.
-    package static func descriptorLimit(interface: String?, _ member: String, _ signature: String) -> Int {
-        (interface ?? name) == name && member == "OpenReplay" && signature == openReplaySignature ? 1 : 0
-    }
     package static let replaySignature = "ut"
     package static let statusSignature = "a{sv}"
     package static let headSignature = "tta{st}"

@@ -60,11 +60,12 @@ extension BusConnection {
         }
         let size = message.withBody { $0.count }
         let isTooLarge = size > WireLimits.defaultMessageLength
+        let (interface, signature) = (message.interface, message.signature)
+        let limit = handler?.descriptorLimit(interface: interface, member: member, signature: signature) ?? 0
         let call = IncomingCall(
-            sender: sender, serial: message.serial, path: path, interface: message.interface, member: member,
-            signature: message.signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
-            descriptors: message.descriptors(
-                atMost: Stream1.descriptorLimit(interface: message.interface, member, message.signature)))
+            sender: sender, serial: message.serial, path: path, interface: interface, member: member,
+            signature: signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
+            descriptors: message.descriptors(atMost: limit))
         if isTooLarge {
             let text = "\(member) with \(size) bytes of arguments, over the limit of \(WireLimits.defaultMessageLength)"
             return fail(call, ErrorNames.name(for: .tooLarge), text)

@@ -2,6 +2,9 @@
 package protocol BusHandler: AnyObject, Sendable {
     func signal(_ message: borrowing ReceivedMessage)
     func methodCall(_ call: IncomingCall)
+    /// How many of the file descriptors that a call's arguments begin with are taken. All others are closed with its message: calls wait
+    /// in queues, and a process has few descriptors.
+    func descriptorLimit(interface: String?, member: String, signature: String) -> Int
     /// The last word: every waiting call has ended before.
     func disconnected(_ reason: RelayError)
 }
@@ -25,4 +28,8 @@ struct OwnerChange {
         name = names[0]
         newOwner = names[2].isEmpty ? nil : names[2]
     }
+}
+
+extension BusHandler {
+    package func descriptorLimit(interface: String?, member: String, signature: String) -> Int { 0 }
 }

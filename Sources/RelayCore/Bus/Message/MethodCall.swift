@@ -79,6 +79,6 @@ package struct IncomingCall: Sendable {
     package let signature: String
     package let body: [UInt8]
     package let wantsReply: Bool
-    /// The file descriptors that the arguments begin with; none beyond the first.
+    /// The file descriptors that the arguments begin with; none beyond the handler's `descriptorLimit`.
     package var descriptors: [ReceivedDescriptor] = []
 }
