@@ -35,4 +35,21 @@ void attack_release(void *hold);
 /// Whether this machine allows it: 0 or an errno.
 int attack_can_hold(void);
 
+/// A file that a thread of this process serves by FUSE: closing a descriptor of it waits for that thread. NULL where the machine does
+/// not allow that.
+void *attack_slow_file(void);
+/// Open until the end; to be sent.
+int attack_slow_file_descriptor(void *file);
+/// From now on all threads of this process wait when they close a descriptor of it, but not the one that calls this. Those of other
+/// processes do not.
+void attack_slow_file_hold(void *file);
+/// How many wait.
+int attack_slow_file_waiting(void *file);
+/// Lets them go on, and all later ones.
+void attack_slow_file_let_go(void *file);
+/// Lets go, and ends it.
+void attack_slow_file_end(void *file);
+/// Whether this machine allows it: 0 or an errno.
+int attack_can_serve_files(void);
+
 #endif

@@ -77,11 +77,11 @@ package struct ReceivedMessage: ~Copyable {
     }
 }
 
-/// A file descriptor that came with a message, or goes with one: this process's own, closed when this value goes.
+/// A file descriptor that came with a message, or goes with one: this process's own, closed when this value goes, a moment later.
 package final class ReceivedDescriptor: Sendable {
     package let number: Int32
     package init(_ number: Int32) { self.number = number }
-    deinit { close(number) }
+    deinit { DescriptorCloser.close(number) }
 }
 
 /// One reference to a libdbus message, given up at the end of its scope: held ones stop the connection's reading.
@@ -91,7 +91,13 @@ package struct MessageHandle: ~Copyable, @unchecked Sendable {
 
     /// Takes over a reference.
     init(adopting pointer: OpaquePointer) { self.pointer = pointer }
-    deinit { dbus_message_unref(pointer) }
+    deinit {
+        if dbus_message_contains_unix_fds(pointer) != 0 {
+            DescriptorCloser.release(pointer)
+        } else {
+            dbus_message_unref(pointer)
+        }
+    }
 
     /// Parses bytes that `MessageHeader` and the codec made. Refused bytes are an error, not an abort.
     init(parsing bytes: UnsafeRawBufferPointer) throws(RelayError) {
