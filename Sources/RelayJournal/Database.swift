@@ -25,7 +25,7 @@ final class Database {
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, Self.patience)
-        // The file may have been given by somebody else: its schema runs no functions, and is not written by hand. Both
+        // The file may come from elsewhere: its schema runs no functions, and is not written by hand. Both
         // settings are known to every SQLite that this builds with, and cannot fail.
         _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
         _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)

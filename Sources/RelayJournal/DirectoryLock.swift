@@ -9,7 +9,7 @@ struct DirectoryLock: ~Copyable {
     /// Makes the directory, for its user alone, when it is missing, looks at what is in it, and takes its lock.
     ///
     /// Throws `Conflict` when another journal has it, `InvalidArgument` when the directory or a file in it is of a kind that
-    /// would let others in, `NotPermitted` or `Unavailable` with what the kernel said.
+    /// would let others in, `NotPermitted` or `Unavailable` with the kernel's error.
     init(_ directory: String) throws(RelayError) {
         let descriptor = try Self.take(directory)
         (self.directory, self.descriptor) = (directory, descriptor)
@@ -63,10 +63,10 @@ struct DirectoryLock: ~Copyable {
         "lock", "reserve", "clean", "damaged", "journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm",
         "journal.sqlite-journal",
     ]
-    /// Opens the directory, if nobody but its user and root can put anything there.
+    /// Opens the directory, if only its user and root can put anything there.
     private static func openDirectory(_ path: String) throws(RelayError) -> Int32 {
         var status = stat()
-        // A link is as good as what it names if its owner is trusted; not one that somebody else put in the way.
+        // A link is as good as what it names if its owner is trusted; not one that another user put in the way.
         if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, !isTrusted(status.st_uid) {
             throw RelayError(
                 .invalidArgument,

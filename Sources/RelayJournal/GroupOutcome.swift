@@ -16,11 +16,11 @@ struct GroupOutcome {
     /// Why nothing was committed, if so.
     var doom: RelayError?
 
-    /// Lets the callers go on.
-    func tell(_ works: [JournalWork]) {
+    /// Resumes the callers.
+    func finish(_ works: [JournalWork]) {
         if range.count > 1 && failures.isEmpty && doom == nil {
-            // By one thread of the pool, which then runs them itself: told from here, the first of them would wake another thread,
-            // which would be asleep again when the next is told.
+            // By one thread of the pool, which then runs them itself: resumed from here, the first of them would wake another thread,
+            // which would be asleep again when the next is resumed.
             Task.detached { [works = works[range]] in for work in works { work.finish(nil) } }
             return
         }

@@ -69,7 +69,7 @@ final class JournalCheck: Sendable {
             }
             if isOver { return }
             state.announce()
-            // Between two statements nobody hears it.
+            // Between two statements an interrupt has no effect.
             _ = wait(until: MonotonicClock.now + 10_000_000)
         }
     }

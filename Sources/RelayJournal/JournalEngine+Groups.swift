@@ -10,7 +10,7 @@ extension JournalEngine {
         var volatile: [@Sendable () -> Void] = []
         /// Whose units failed by themselves, by their places in what was asked for.
         var failures: [GroupOutcome.Failure] = []
-        /// Why nothing of it can be committed: to whoever caused it, and to all others.
+        /// Why nothing of it can be committed: the error for the unit that caused it, and for all others.
         var doom: (own: RelayError, others: RelayError)?
         /// The closure that runs.
         var events: [EncodedEvent] = []
@@ -18,14 +18,14 @@ extension JournalEngine {
         var time: UInt64 = 0
     }
 
-    /// Does everything that is asked for, in groups, and tells the callers of all but the last, whose outcome it returns.
+    /// Runs everything that is asked for, in groups. Finishes all groups but the last, and returns that one's outcome.
     ///
     /// - Parameter more: called when a group could be committed; adds what is to share its commit, and returns whether that is
     ///   anything.
     func run(_ works: inout [JournalWork], more: (inout [JournalWork]) -> Bool) -> GroupOutcome? {
         var (place, last): (Int, GroupOutcome?) = (0, nil)
         while place < works.count {
-            last?.tell(works)
+            last?.finish(works)
             last = nil
             if case .call(let body) = works[place] {
                 body(self)
@@ -88,7 +88,7 @@ extension JournalEngine {
     private func perform(_ work: inout JournalWork) -> (any Error)? {
         switch work {
         case .event(let event, let continuation):
-            // Out of there, so that nobody else holds it: its stamp is written in place.
+            // Out of there, so that nothing else holds it: its stamp is written in place.
             work = .events([], continuation)
             return take(event)
         case .events(let events, _): return take(events)

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the writer does when nobody waits: retention, and that the files stay small.
+/// The writer's upkeep when no work waits: retention, and small files.
 struct Keeping {
     /// So many events are removed at a time: about a millisecond.
     static let stepRows = 1_000
@@ -15,7 +15,7 @@ struct Keeping {
     /// Pages that are given back at a time.
     static let vacuumPages: Int64 = 256
 
-    /// What the WAL holds, as the last commit said.
+    /// What the WAL holds, as of the last commit.
     var walPages = 0
     var nextCheckpoint = checkpointPages
     /// What the WAL has to hold for a notice.
@@ -40,7 +40,7 @@ struct Keeping {
 extension JournalEngine {
     /// Does a little of what is to be done; returns when to come again: 0 for at once, `.max` for not before there was work.
     ///
-    /// - Parameter isIdle: nobody waits.
+    /// - Parameter isIdle: no work waits.
     func keep(isIdle: Bool) -> UInt64 {
         if failure != nil { return .max }
         relieveIfStarved()
@@ -74,7 +74,7 @@ extension JournalEngine {
         }
         return next
     }
-    /// When there will be something for `keep` to do, after a commit that nobody waited behind; does nothing of it.
+    /// When there will be something for `keep` to do, after a commit with no work behind it; does nothing of it.
     func nextKeeping() -> UInt64 {
         if failure != nil { return .max }
         if isStarved || wantsCheckpoint() { return 0 }
@@ -195,12 +195,12 @@ extension JournalEngine {
             return
         }
         reportGrowth(held: held, copied: copied)
-        // The next commit begins at the front again, unless somebody still reads what is there.
+        // The next commit begins at the front again, unless a reader still needs what is there.
         keeping.nextCheckpoint = (held == copied ? 0 : held) + Keeping.checkpointPages
         if held == copied { keeping.walPages = 0 }
     }
 
-    /// After a checkpoint: somebody may keep the WAL from being used anew.
+    /// After a checkpoint: a reader may keep the WAL from being reused.
     private func reportGrowth(held: Int, copied: Int) {
         if held == copied { keeping.nextNotice = Keeping.noticePages }
         // A check gives way by itself.
@@ -213,7 +213,7 @@ extension JournalEngine {
                 + "backup or an sqlite3 that has been open for long")
     }
 
-    /// After a commit that found the disk full: gives the reserve back, and makes room with it. (Never a leader's to do: nobody
+    /// After a commit that found the disk full: gives the reserve back, and makes room with it. (Never a leader's task: none
     /// leads before `keep` has done it.)
     func relieveIfStarved() {
         if isStarved && reserve.isThere { relieve() }

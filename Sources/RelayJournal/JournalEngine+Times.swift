@@ -2,7 +2,7 @@ import RelayCore
 
 /// What the journal knows of time passing, in memory and in its tables.
 extension JournalEngine {
-    /// What the retention's clock would say now: cheap.
+    /// The retention clock's time now: cheap.
     var elapsed: UInt64 { clock.elapsed(at: faults.clock?().uptime ?? RetentionClock.Reading.uptime()) }
 
     /// Looks at all clocks, and at what that means for events' ages.

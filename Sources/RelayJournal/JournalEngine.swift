@@ -12,7 +12,7 @@ final class JournalEngine {
     let domain: DomainSQL
     var reserve: ReserveFile
     var encoder: (any EventEncoder)?
-    // Unchecked, as `group`: whoever has the engine has it alone, and no access spans code of others.
+    // Unchecked, as `group`: the engine has one owner at a time, and no access spans foreign code.
     @exclusivity(unchecked) var interfaces: [InterfaceState] = []
 
     /// Why nothing can be done any more; nil as long as something can.
@@ -112,7 +112,7 @@ final class JournalEngine {
                 .unavailable, "\(file.path): \(error): look at the disk, and restart the service", cause: error))
     }
 
-    /// What an error of one of the journal's own statements means: that its tables are not what it left, if somebody else wrote to
+    /// What an error of one of the journal's own statements means: that its tables are not what it left, if another program wrote to
     /// them. Then no later try can do better.
     func consequence(ofOwn error: SQLiteError) -> RelayError {
         if !error.isContradiction || error.isDamage { return consequence(of: error) }

@@ -10,7 +10,7 @@ struct JournalExamination {
     static let limit: Int64 = 1 << 62
     private static let tables = ["relay_interfaces", "relay_runs", "relay_names", "relay_schemas", "relay_events"]
 
-    /// One interface, as its row says.
+    /// One interface's row.
     private struct Interface {
         let id: Int64
         let name: String
@@ -104,7 +104,7 @@ struct JournalExamination {
         }
         return event
     }
-    /// That each name's last event is where the table says, and that some name has the interface's last.
+    /// That each name's last event is at the recorded sequence, and that some name has the interface's last.
     private func names(of interface: Interface) throws(SQLiteError) -> String? {
         var names: [(name: String, last: Int64, pruned: Int64)] = []
         var fault: String?
@@ -197,7 +197,7 @@ struct JournalExamination {
         }
         return nil
     }
-    /// That the events are those that the counters say, without a hole, each of a name that knows of it.
+    /// That the events match the counters, without a hole, and that each event's name accounts for it.
     private func rows(of interface: Interface, _ isOver: () -> Bool) throws(SQLiteError) -> String? {
         var last: [String: Int64] = [:]
         try database.prepare("SELECT name, last FROM relay_names WHERE interface = ?").rows([.integer(interface.id)]) {

@@ -9,7 +9,7 @@ package struct JournalFaults: Sendable {
     package var room: (@Sendable () -> Int)?
     /// Called before all of the file is checked beside the running service, on the check's thread.
     package var checking: (@Sendable () -> Void)?
-    /// What the machine's clocks say.
+    /// The machine's clocks.
     var clock: (@Sendable () -> RetentionClock.Reading)?
 
     package init(

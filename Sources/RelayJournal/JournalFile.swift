@@ -67,7 +67,7 @@ struct JournalFile {
             let secured = Self.size(wal) ?? 0 > 0 ? try LeftoverLog.secure(path, vfs: vfs) : nil
             defer { withExtendedLifetime(secured) {} }
             let database = try Database(path, isReadOnly: false, vfs: vfs)
-            // Whoever fails from here on leaves the WAL as it is. `JournalEngine.finish` says when it is to go.
+            // A failure from here on leaves the WAL as it is; `JournalEngine.finish` removes it.
             database.keepLogAtClose(true)
             let version = try identify(database)
             if state == .unfinished && version > 0 { try examine(database) }
@@ -128,7 +128,7 @@ struct JournalFile {
 
     /// Which version it is of; 0 for a new file.
     private func identify(_ database: Database) throws -> Int {
-        // The first look at the file: SQLite says here when it is none of its own.
+        // The first look at the file: SQLite refuses one that is no database here.
         let application = try database.integers("PRAGMA application_id")?.first ?? 0
         let version = Int(clamping: try database.integers("PRAGMA user_version")?.first ?? 0)
         let tables = try database.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -152,7 +152,7 @@ struct JournalFile {
     }
     private func prepare(_ database: Database, _ version: Int, _ synchronous: EventJournal.Synchronous) throws {
         if version == 0 {
-            // Has to be said before there is a table.
+            // Takes effect only before the first table is made.
             try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
         }
         // The first tables are made before the WAL: the file alone is a whole journal ever after.

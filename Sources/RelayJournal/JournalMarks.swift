@@ -1,7 +1,7 @@
 import Glibc
 import RelayCore
 
-/// Two small files beside the journal, which say what the next start need not do, and what it must.
+/// Two small files beside the journal, which record what the next start can skip, and what it must do.
 ///
 /// - `clean`: the service ended in good order, every page and row was sound, and the journal is the file that it describes. It
 ///   goes before anything is written, so that no run that ended otherwise leaves it. Another program's write changes the file,

@@ -9,7 +9,7 @@ struct JournalOpening {
     private static let patience: UInt64 = 50_000_000
 
     private let notices: NoticeReporter
-    /// How often such a check says that it still runs.
+    /// How often such a check reports that it still runs.
     private static let talk: UInt64 = 10_000_000_000
 
     init(

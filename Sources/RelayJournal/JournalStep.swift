@@ -2,11 +2,11 @@
 package enum JournalStep: String, Sendable, CaseIterable {
     /// All statements ran; COMMIT is next.
     case beforeCommit
-    /// On disk, and nobody knows yet.
+    /// On disk, and not yet emitted.
     case afterCommit
     /// One event was emitted, another one is next.
     case betweenEmissions
-    /// Everything was emitted; whoever published still waits.
+    /// Everything was emitted; the publishers still wait.
     case beforeResume
     /// The oldest events were removed; COMMIT is next.
     case pruning

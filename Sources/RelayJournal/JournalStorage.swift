@@ -25,7 +25,7 @@ final class JournalStorage: EventLogStorage {
     /// Returns when the file is closed; within a unit of work or a read, before that: then it is closed once they have returned.
     func close() {
         check?.stop()
-        // The writer last: who closes the file last moves the WAL into it.
+        // The writer last: the last connection to close moves the WAL into the file.
         let isWithinRead = snapshots.stop()
         if !isWithinRead { snapshots.waitForEnd() }
         reader.stop()

@@ -29,7 +29,7 @@ extension UnitBody {
     func report(_ failure: any Error, in events: inout RefusalEvents) {}
 }
 
-/// A result that somebody waits for, and that another thread makes.
+/// A result that a task waits for, and that another thread makes.
 class AwaitedWork<Result>: @unchecked Sendable {  // Handed over and back, never shared.
     var result: Result?
     /// Set before it is handed over.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The thread that writes, and the queue before it.
 ///
-/// What has queued up is committed together with what comes until that is done: by a *leader*, on a thread of the cooperative
-/// pool, so that nobody has to be woken; or by the thread, which also does what takes longer. `WriterQueue` says who has the engine.
+/// Queued work is committed together with what arrives until the commit is done: by a *leader*, on a thread of the cooperative
+/// pool, so that no thread has to be woken; or by the thread, which also does what takes longer. `WriterQueue` hands the engine out.
 final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     private struct State {
         var queue: WriterQueue<JournalEngine>
@@ -71,8 +71,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         let due = engine.nextKeeping()
         permit?.giveBack()
         let next = state.withLock { $0.queue.putBack(engine, due: due, permit) }
-        outcome?.tell(works)
-        // After that: who is told may come again before the next leader.
+        outcome?.finish(works)
+        // After that: a caller that goes on may submit again before the next leader.
         go(on: next)
     }
     func closed() -> RelayError { RelayError(.unavailable, "the journal \(path) is closed: nothing was done") }
@@ -102,17 +102,17 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
 
     // MARK: With the engine
 
-    /// Those who come while it is done share the commit. Whoever the outcome is for is to be told after the engine was put back, so
-    /// that they find it there when they come again.
+    /// Work that arrives meanwhile shares the commit. Finish the outcome's callers after the engine was put back: they find it there
+    /// when they submit again.
     private func commit(_ works: inout [JournalWork], _ engine: JournalEngine, asLeader: Bool) -> GroupOutcome? {
         let outcome = engine.run(&works) { works in
             state.withLock { $0.queue.takeMore(&works, asLeader: asLeader) }
         }
         activity.commits.add(1, ordering: .relaxed)
-        tell(engine)
+        reportFailure(of: engine)
         return outcome
     }
-    private func tell(_ engine: JournalEngine) {
+    private func reportFailure(of engine: JournalEngine) {
         guard let failure = engine.failure else { return }
         let observers = state.withLock { state in
             if state.failure == nil { state.failure = failure }
@@ -155,16 +155,16 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
             if outcome != nil, let due = engine.idleUntil() {
                 deadline = due
                 state.withLock { $0.queue.putBack(engine, until: deadline) }
-                outcome?.tell(works)
+                outcome?.finish(works)
                 works.removeAll(keepingCapacity: true)
                 continue
             }
             // What there is to keep takes longer.
-            outcome?.tell(works)
+            outcome?.finish(works)
             // Not under the lock: what it held goes here. The queue gets the memory back.
             works.removeAll(keepingCapacity: true)
             deadline = engine.keep(isIdle: waiting == 0)
-            tell(engine)
+            reportFailure(of: engine)
             state.withLock { $0.queue.putBack(engine, until: deadline) }
         }
     }

@@ -105,7 +105,7 @@ private struct FileBelow {
         try check(methods.xFileSize(file, &size))
         return size
     }
-    /// How many frames of the log a checkpoint goes on behind, as its index says; all, if that cannot be seen.
+    /// How many frames of the log a checkpoint goes on behind, by its index; all, if there is no index to see.
     func framesMoved() throws(SQLiteError) -> Int {
         var index: UnsafeMutableRawPointer?
         // The first block of the index, as SQLite's layer has it mapped for this connection; none is made.

@@ -29,7 +29,7 @@ final class Monitor<State>: @unchecked Sendable {  // The state is touched under
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state)
     }
-    /// Wakes those who wait, after a change.
+    /// Wakes the waiting threads, after a change.
     func announce() { pthread_cond_broadcast(condition) }
 
     /// Waits until `body` has a result, or for `MonotonicClock`'s deadline: then nil. Called under the lock.

@@ -122,7 +122,7 @@ final class PageReader {
         single.bind(interface.id, at: 1)
         single.bind(Int64(bitPattern: sequence), at: 2)
     }
-    /// What an event says of the one before of its name. Nil for a row that is not there, or says what cannot be.
+    /// The sequence of the preceding event of the same name, from an event's stamp. Nil for a missing row, or an impossible stamp.
     private func previous(
         of sequence: UInt64, _ interface: ReadInterface
     ) throws(SQLiteError) -> (previous: UInt64, bytes: Int)? {

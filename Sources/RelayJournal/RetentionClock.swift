@@ -9,19 +9,19 @@ import Glibc
 /// - While a machine runs, its monotonic clock counts, whatever happens to the system's clock.
 /// - What passed between two boots is the difference of the system's clock then and now, if it could be trusted both times.
 ///
-/// The clock is trusted when the kernel says that it is synchronised, or when it has kept step with the monotonic clock for ten
+/// The clock is trusted when the kernel reports it as synchronised, or when it has kept step with the monotonic clock for ten
 /// minutes (also over several runs of a service). A clock that has only kept step may have been wrong all the time: as
 /// soon as the kernel knows better, nothing is compared with it any more.
 struct RetentionClock: Hashable {
-    /// What the machine's clocks say at one moment.
+    /// A reading of the machine's clocks at one moment.
     struct Reading: Hashable, Sendable {
-        /// Which boot this is; empty when nobody knows.
+        /// Which boot this is; empty if unknown.
         var boot: String
         /// Microseconds since that boot, time asleep included.
         var uptime: UInt64
         /// Microseconds since 1970.
         var wall: UInt64
-        /// Whether the kernel says that something keeps `wall` right.
+        /// Whether the kernel reports `wall` as synchronised.
         var isSynchronized: Bool
     }
     enum Trust: Int, Hashable, Comparable {
@@ -64,7 +64,7 @@ struct RetentionClock: Hashable {
 
     mutating func read(_ reading: Reading) {
         let apart = Int64(clamping: Int128(reading.wall) - Int128(reading.uptime))
-        // Where nobody knows which boot it is, each run is taken for one.
+        // Where the boot is unknown, each run counts as one.
         let isSameBoot = reading.boot == boot && (hasRead || !boot.isEmpty) && reading.uptime >= uptime
         hasRead = true
         if !isSameBoot {

@@ -37,7 +37,7 @@ struct RetentionRule {
         let excessBytes = bytes > self.bytes ? bytes - self.bytes : 0
         let isOver = expiry.map { $0 < now } ?? false
         let steps = max(excess / UInt64(Keeping.stepRows), excessBytes >> 20)
-        // Of an age it cannot be told how many are over it, only for how long.
+        // An age limit does not show how many events exceed it, only since when.
         if steps >= 4 || isOver && now - min(expiry ?? now, now) > 1_000_000 { return .overdue }
         if steps >= 1 { return .step }
         return excess > 0 || excessBytes > 0 || isOver ? .some : .none(until: expiry)

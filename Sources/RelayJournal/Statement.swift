@@ -119,7 +119,7 @@ final class Statement {
 }
 
 extension SQLiteError {
-    /// What the connection has to say of its last call.
+    /// The error of the connection's last call.
     init(_ code: Int32, of database: OpaquePointer?) {
         let extended = sqlite3_extended_errcode(database)
         // The message belongs to the last error: it is of use only when that is the one meant.

@@ -1,7 +1,7 @@
 import CSQLite
 import RelayCore
 
-/// Why a file cannot serve as the journal, whatever it is that said so: the cause of a `RelayError`.
+/// Why a file cannot serve as the journal, whichever check found it: the cause of a `RelayError`.
 package enum UnfitFile: Error, Hashable, Sendable {
     /// What was written is not what is there, or a part of it is missing.
     case damaged

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What waits for the engine, and who has the engine: what the writer's lock guards.
+/// The work that waits for the engine, and the engine's owner: what the writer's lock guards.
 ///
-/// Invariants: the engine is here, or with the one thread that took it: the writer's, or a leader's. Nobody else touches it until
+/// Invariants: the engine is here, or with the one thread that took it: the writer's, or a leader's. No other touches it until
 /// it is put back. While something waits for a free engine, the writer's thread is awake or woken, or a leader is on its way.
 struct WriterQueue<Engine> {
     private enum Place {
@@ -21,30 +21,30 @@ struct WriterQueue<Engine> {
         case nothing
         /// Wake the writer's thread.
         case wake
-        /// Have a leader come who takes what waits then, with the permit: behind those in the pool's queue who may add to it.
+        /// Schedule a leader with the permit: it runs behind the jobs already in the pool's queue, and takes what they add, too.
         case schedule
     }
-    /// In the order in which they came.
+    /// FIFO.
     private(set) var works: [JournalWork] = []
     private(set) var isEnding = false
     private var place: Place
-    /// So many shared the last commit. Where several publish, who leads at once keeps the others waiting for a whole fsync.
+    /// How many shared the last commit. Where several publish, a caller that leads at once makes the others wait for a whole fsync.
     private(set) var lastGroup = 0
-    /// The writer's thread is to look what there is to keep: it begins with that. Nobody leads before it has.
+    /// The writer's thread must do upkeep: it begins with that. No caller leads before it has.
     private(set) var isDue = true
     /// It is to look before anything more is committed: a leader has left it something.
     private(set) var mustKeep = false
     /// When it looks by itself.
     private(set) var deadline: UInt64 = 0
     private(set) var isAsleep = false
-    /// What waits is for the thread: there is something among it that nobody leads.
+    /// The waiting work is for the thread: some of it is not for a leader.
     private(set) var isThreads = false
     /// A leader of what waits is on its way.
     private(set) var isScheduled = false
 
     /// So many callers share a commit at most.
     private static var groupLimit: Int { 512 }
-    /// What is kept may come so much later than it is due, in nanoseconds: the clocks that say when are read one after the other.
+    /// How late upkeep may be, in nanoseconds: the clocks are read one after the other.
     private static var slack: UInt64 { 1_000_000 }
 
     init(_ engine: Engine) { place = .here(engine) }
@@ -54,7 +54,7 @@ struct WriterQueue<Engine> {
 
     // MARK: From any thread
 
-    /// Takes work in: to wait, or to be done by who brings it.
+    /// Accepts work: to wait, or for its caller to do at once.
     mutating func accept(_ work: JournalWork, by thread: pthread_t, _ permit: CommitPermit?) -> Answer {
         if isEnding { return .refused }
         if case .here(let engine) = place, works.isEmpty, lastGroup <= 1, !isDue, work.isSmall, let permit,
@@ -83,7 +83,7 @@ struct WriterQueue<Engine> {
     }
     /// Takes nothing in from now on. Wake the thread then.
     mutating func end() { isEnding = true }
-    /// For the leader who was scheduled: takes the engine, and what waits. Returns nil when that is others' by now.
+    /// For the scheduled leader: takes the engine and the waiting work. Returns nil if another thread has taken them.
     ///
     /// - Parameter works: empty.
     mutating func takeLead(_ works: inout [JournalWork], by thread: pthread_t) -> Engine? {
@@ -122,7 +122,7 @@ struct WriterQueue<Engine> {
         if self.works.isEmpty { isThreads = false }
         return (engine, isEnding && works.isEmpty)
     }
-    /// For who has the engine: adds what has queued up since, as long as a group may grow. Returns whether that was anything.
+    /// For the engine's owner: adds what has queued up since, as long as a group may grow. Returns whether there was any.
     mutating func takeMore(_ works: inout [JournalWork], asLeader: Bool) -> Bool {
         if asLeader && isThreads { return false }
         let count = min(self.works.count, Self.groupLimit - works.count)
@@ -136,7 +136,7 @@ struct WriterQueue<Engine> {
         lastGroup = works.count
         return true
     }
-    /// The time that `putBack` was told has come: there is something to keep, after who leads now.
+    /// The deadline given to `putBack` has passed: upkeep is due, after the present leader.
     mutating func wasDue() { isDue = true }
     /// - Parameter deadline: when the thread will look again; 0: at once.
     mutating func putBack(_ engine: Engine, until deadline: UInt64) {

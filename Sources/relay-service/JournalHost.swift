@@ -59,10 +59,10 @@ struct JournalHost {
     }
 
     /// How much there is; nothing of what.
-    func tellState(_ log: Log) async {
+    func logState(_ log: Log) async {
         let figures = (try? await journal.access.storage.figures(of: Relocation1.name)) ?? []
-        let told = figures.map { ", \($0.name) \($0.value)" }.joined()
-        log.info("journal: \(directory), synchronous \(synchronous.rawValue)\(told)")
+        let text = figures.map { ", \($0.name) \($0.value)" }.joined()
+        log.info("journal: \(directory), synchronous \(synchronous.rawValue)\(text)")
     }
     /// Why the service ended, if that was the journal's doing.
     var failure: ServiceFailure? {

@@ -30,7 +30,7 @@ struct ServiceRunner {
     private func serve(on bus: Bus, _ kept: JournalHost?) async throws {
         let service = try makeService(on: bus, kept)
         kept?.serve(on: service)
-        await kept?.tellState(log)
+        await kept?.logState(log)
         let telemetry = options.domains.contains(.telemetry) ? try TelemetryHost(options, on: service, log) : nil
         try telemetry?.start()
         defer { telemetry?.stop() }

@@ -16,7 +16,7 @@ private final class DecodingPlan: Sendable {
     }
 }
 private struct DecodingPlans {
-    /// By whom they were told.
+    /// The sender's schemas, for which the plans below were made.
     var schemas: StreamSchemas?
     var byNumber: [UInt32: DecodingPlan] = [:]
     /// The one that was used last.
