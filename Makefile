@@ -68,7 +68,7 @@ test: dependencies-test lint
 # Those that send, receive, parse or compose by libdbus, each kind of it once.
 empty :=
 libdbus_tests := $(subst $(empty) ,|,$(strip CallTests ConnectionLifeTests MatchRuleTests ReceivingTests SendingTests LibDBusAgreementTests \
-	HostileBodyTests SignatureTests BusNamesTests MessageHeaderTests EndToEndTests RelayCallTests RingFollowingTests ServiceCallTests \
+	HostileBodyTests SignatureTests BusNamesTests MessageHeaderTests EndToEndTests RelayCallTests RingFollowingTests RingFaultTests ServiceCallTests \
 	ServiceLifeTests DurableServiceTests PeerRequirementTests WithoutDescriptorsTests RingTransportTests))
 
 # The inner loop: format, build, and the tests without processes, buses and rings.

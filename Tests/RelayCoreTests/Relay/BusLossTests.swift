@@ -116,19 +116,26 @@ struct Right: DomainEvent {
     }
     private static let count = 3_000
 
-    @Test("who follows all events learns exactly which are lost, and how many") func all() async throws {
+    /// A follower that took nothing while more was published than the bus keeps, and has seen the gap since.
+    ///
+    /// - Parameter further: how many events at a time show it the loss.
+    private func lossy(_ names: Set<String>?, further: Int) async throws -> (Stage, Follower) {
         let stage = try await Stage()
-        let follower = try Follower(stage.bus.bus, names: nil)
+        let follower = try Follower(stage.bus.bus, names: names)
         #expect(await eventually { follower.isActive })
         try await stage.publish(Self.count, alternating: true)
         #expect(follower.isStanding)
         follower.open()
-        // Once it takes again, the next event tells of those before.
         #expect(
             await eventually {
-                try? await stage.publish(1, alternating: false)
+                try? await stage.publish(further, alternating: further > 1)
                 return follower.hasGap
             })
+        return (stage, follower)
+    }
+
+    @Test("who follows all events learns exactly which are lost, and how many") func all() async throws {
+        let (stage, follower) = try await lossy(nil, further: 1)
         // Each sequence once, in order, by an event or by a gap that counts it.
         var next: UInt64 = 1
         for line in follower.lines {
@@ -149,18 +156,8 @@ struct Right: DomainEvent {
     }
     @Test("who follows one name learns of its losses by the predecessor that each event tells") func one() async throws
     {
-        let stage = try await Stage()
-        let follower = try Follower(stage.bus.bus, names: ["Left"])
-        #expect(await eventually { follower.isActive })
         // Odd sequences are Left's.
-        try await stage.publish(Self.count, alternating: true)
-        #expect(follower.isStanding)
-        follower.open()
-        #expect(
-            await eventually {
-                try? await stage.publish(2, alternating: true)
-                return follower.hasGap
-            })
+        let (stage, follower) = try await lossy(["Left"], further: 2)
         var next: UInt64 = 1
         for line in follower.lines {
             switch line {

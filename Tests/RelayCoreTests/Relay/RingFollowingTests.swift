@@ -1,4 +1,3 @@
-import CRelayShims
 import Dispatch
 import RelayTestKit
 import Synchronization
@@ -8,7 +7,7 @@ import Testing
 @testable import RelayCore
 
 /// Relays that read rings: a real bus, a real service.
-@Suite(.heavy, .tags(.g1, .g2)) struct RingFollowingTests {
+@Suite("Relays that read rings", .heavy, .tags(.g1, .g2)) struct RingFollowingTests {
     @Test("a relay on the ring has rules for the last word only, and sees each in order, raw or encoded") func whole()
         async throws
     {
@@ -73,26 +72,6 @@ import Testing
         isOver.withLock { $0 = true }
         try await flood.value
         try await meter.stop()
-    }
-    @Test("a ring that always has something new keeps nobody from a turn of the loop") func turns() async throws {
-        let loop = try BusLoop(name: "turns")
-        defer { loop.stop() }
-        let (writer, page) = (
-            try RingWriter("turns", events: [RingEvent(name: "A")], epoch: 1, waker: RingWaker()), try WaitPage(slot: 0)
-        )
-        let reads = Atomic(0)
-        // Whatever it does, there is more.
-        let thread = try RingThread(RingWaiter(receiving: page.descriptor), loop) { reads.add(1, ordering: .relaxed) }
-        let watch = RingWatch(try RingArea(receiving: writer.descriptor))
-        try writer.publish(0, UnsafeRawBufferPointer(start: nil, count: 0))
-        try thread.add(watch)
-        for round in 1...100 {
-            #expect(await eventually { reads.load(ordering: .relaxed) >= 100 * round })
-            loop.withTurn { #expect(loop.isCurrent) }
-            await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
-        }
-        thread.remove(watch)
-        #expect(await eventually { !thread.isRunning })
     }
     @Test("a reader that is lapped learns which events it missed, exactly") func lapped() async throws {
         let meter = try await Gauge()
@@ -217,99 +196,6 @@ import Testing
         #expect(log.all == Array(repeating: GaugeLog.numbers(1...200), count: 5).flatMap { $0 })
         try await meter.stop()
     }
-    @Test("the ring's thread ends with the last ring, and with the relay") func threads() async throws {
-        let meter = try await Gauge()
-        weak var thread: RingThread?
-        do {
-            let relay = try meter.relay()
-            let log = GaugeLog(relay.publisher)
-            relay.activate()
-            #expect(await relay.isOnRing())
-            thread = relay.ringThread
-            #expect(thread?.isRunning == true)
-            log.end()
-            #expect(await eventually { thread?.isRunning == false })
-            let again = GaugeLog(relay.publisher)
-            #expect(await relay.isOnRing())
-            #expect(thread?.isRunning == true)
-            #expect(await relay.isLive())
-            try meter.publish(1...3)
-            #expect(await again.wait(for: "3"))
-        }
-        #expect(await eventually { thread == nil })
-        try await meter.stop()
-    }
-    @Test("a handler on the ring's thread may do what it likes with the relay: subscribe, call, end it, let it go")
-    func handlers() async throws {
-        let meter = try await Gauge()
-        let kept = Mutex<EventRelay?>(try meter.relay())
-        weak var thread: RingThread?
-        weak var loop: BusLoop?
-        let more = Mutex<[Subscription]>([])
-        let inner = Mutex(0)
-        let reply = Mutex<Bool?>(nil)
-        @Sendable func answer(_ relay: EventRelay) {
-            @Sendable func call() async {
-                let isAnswered = (try? await relay.call(Measure(first: 100, count: 0))) != nil
-                reply.withLock { $0 = isAnswered }
-            }
-            Task.detached(operation: call)
-        }
-        do {
-            let relay = try #require(kept.withLock { $0 })
-            relay.activate()
-            more.withLock {
-                $0.append(
-                    relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { event in
-                        guard let relay = kept.withLock({ $0 }) else { return }
-                        switch event.number {
-                        case 1:
-                            let one = relay.publisher.subscribe(to: Named.self, delivery: .immediate) { _ in
-                                inner.withLock { $0 += 1 }
-                            }
-                            more.withLock { $0.append(one) }
-                            answer(relay)
-                        case 3:
-                            relay.invalidate()
-                            _ = relay.foreignSignals
-                        case 5: break
-                        default: kept.withLock { $0 = nil }
-                        }
-                    })
-            }
-            #expect(await relay.isOnRing())
-            #expect(await relay.isLive())
-            thread = relay.ringThread
-            loop = relay.follower.loop
-            try meter.publish(1...1)
-            #expect(await eventually { reply.withLock { $0 } == true })
-            try meter.publish(2...2)
-            #expect(await eventually { inner.withLock { $0 } == 1 })
-            try meter.publish(3...3)
-            #expect(await eventually { thread == nil })
-        }
-        kept.withLock { $0 = nil }
-        #expect(await eventually { loop == nil })
-
-        // And released from within.
-        let last = Mutex<EventRelay?>(try meter.relay())
-        var subscription: Subscription?
-        do {
-            let relay = try #require(last.withLock { $0 })
-            subscription = relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { _ in
-                last.withLock { $0 = nil }
-            }
-            relay.activate()
-            #expect(await relay.isOnRing())
-            #expect(await relay.isLive())
-            thread = relay.ringThread
-            loop = relay.follower.loop
-        }
-        try meter.publish(4...5)
-        #expect(await eventually { thread == nil && loop == nil })
-        withExtendedLifetime(subscription) {}
-        try await meter.stop()
-    }
     @Test(
         "a program of another version reads raw events by the sender's layout, and tools see what a signal would have")
     func versions() async throws {
@@ -367,105 +253,5 @@ import Testing
         #expect(envelope.body == envelopes[0].body && envelope.signature == envelopes[0].signature)
         withExtendedLifetime((sampled, labelled)) {}
         try await meter.stop()
-    }
-    @Test("a ring that turns bad is given up for signals, and only what it lost is a gap", arguments: [0, 1])
-    func fault(_ way: Int) async throws {
-        let bus = try PrivateBus()
-        let log = try RelayLog(bus.bus)
-        await log.activate()
-        let ring = try FakeService.Ring(epoch: 1, [RingEvent(name: "Said")])
-        let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
-        #expect(await log.relay.isOnRing(Plain1.name))
-        #expect(await log.relay.isLive(Plain1.name))
-        for number: Int64 in 1...3 { try service.put(0, "Said", FollowingTests.said(number)) }
-        #expect(await log.wait(for: "3"))
-        // Signals count for nothing beside the ring.
-        try service.publish("Said", FollowingTests.said(4))
-        try service.put(0, "Said", FollowingTests.said(5))
-        let attaches = service.attaches
-        if way == 0 {
-            relay_store_release(ring.area.tail, 7)
-        } else {
-            relay_store(ring.area.intent, 0)
-            relay_store_release(ring.area.tail, UInt64.max - 7)
-        }
-        ring.page.wake(at: MonotonicClock.now)
-        #expect(await eventually { log.relay.follower.ringFaults == 1 })
-        #expect(await eventually { log.relay.rules().count == 3 })
-        #expect(log.relay.phase(of: Plain1.name) == .signals)
-        // The bus has the rules for signals before this question: what is published from here on comes.
-        #expect(await eventually { service.attaches > attaches })
-        try service.publish("Said", FollowingTests.said(6))
-        #expect(await log.wait(for: "6"))
-        let told = log.all.filter { $0 != "active" && $0 != "connecting" }
-        #expect(
-            told == ["1", "2", "3", "gap 4-4 lost", "5", "6"] || told == ["1", "2", "3", "gap 4-5 lost", "6"], "\(told)"
-        )
-        // It ends by itself, after its next look.
-        #expect(await eventually { log.relay.ringThread?.isRunning == false })
-        service.vanish()
-    }
-    @Test("a relay whose ring was refused for lack of room asks again, and goes over to it without a gap")
-    func refused()
-        async throws
-    {
-        let bus = try PrivateBus()
-        let log = try RelayLog(bus.bus)
-        let ring = try FakeService.Ring(epoch: 1, [RingEvent(name: "Said")])
-        let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
-        service.refuseRings(1)
-        log.relay.activate()
-        #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
-        #expect(await log.relay.isLive(Plain1.name))
-        try service.publish("Said", FollowingTests.said(1))
-        #expect(await log.wait(for: "1"))
-        #expect(await log.relay.isOnRing(Plain1.name))
-        #expect(await log.relay.isLive(Plain1.name))
-        for number: Int64 in 2...3 { try service.put(0, "Said", FollowingTests.said(number)) }
-        #expect(await log.wait(for: "3"))
-        #expect(log.all.filter { $0 != "active" && $0 != "connecting" } == ["1", "2", "3"])
-        #expect(service.closedRings == 0)
-        // Nobody wants anything of it any more.
-        log.unsubscribe()
-        #expect(await eventually { service.closedRings == 1 })
-        service.vanish()
-    }
-    @Test("a drain ends at the tail, however many known records it passes over") func passing() async throws {
-        let bus = try PrivateBus()
-        let log = try RelayLog(bus.bus)
-        await log.activate()
-        let ring = try FakeService.Ring(epoch: 1, [RingEvent(name: "Said")])
-        let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
-        #expect(await log.relay.isOnRing(Plain1.name))
-        #expect(await log.relay.isLive(Plain1.name))
-        for number: Int64 in 1...100 { try service.put(0, "Said", FollowingTests.said(number)) }
-        #expect(await log.wait(for: "100"))
-        let core = log.relay.follower.core
-        let (position, tail) = core.loop.withTurn { () -> (UInt64, UInt64) in
-            guard let stream = core.state.onLoop.streams[Plain1.name], let found = stream.ring else { return (0, 1) }
-            // All but the last are known: each step passes over two of them.
-            found.reader = RingReader(ring.area, after: 99, passing: 2)
-            core.drain(stream)
-            return (found.reader.position, found.reader.tail)
-        }
-        #expect(position == tail)
-        service.vanish()
-    }
-    @Test("descriptors that are no ring, and a ring of another run, leave the signals") func noRing() async throws {
-        let bus = try PrivateBus()
-        for isOther in [false, true] {
-            let log = try RelayLog(bus.bus)
-            let events = isOther ? [RingEvent(name: "Said")] : [RingEvent(name: "Unheard")]
-            let ring = try FakeService.Ring(epoch: isOther ? 2 : 1, events)
-            let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
-            log.relay.activate()
-            #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
-            #expect(await log.relay.isLive(Plain1.name))
-            try service.publish("Said", FollowingTests.said(1))
-            #expect(await log.wait(for: "1"))
-            #expect(log.relay.follower.ringFaults == (isOther ? 1 : 0))
-            #expect(await eventually { service.closedRings == 1 }, "the service has to know that signals are read")
-            service.vanish()
-        }
     }
 }

@@ -53,14 +53,10 @@ struct HeldLockTests {
         withExtendedLifetime(lock) {}
     }
     @Test("a service that blocks in a call on its ring does not block the relay") func ring() async throws {
-        let bus = try PrivateBus()
-        let log = try RelayLog(bus.bus)
-        await log.activate()
-        let ring = try FakeService.Ring(epoch: 1, [RingEvent(name: "Said")])
-        let lock = try HeldLock(ring.descriptor, writes: false)
-        let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
-        #expect(await log.relay.isOnRing(Plain1.name))
-        #expect(await log.relay.isLive(Plain1.name))
+        let played = try await PlayedRing()
+        let (log, service) = (played.log, played.service)
+        let lock = try HeldLock(played.ring.descriptor, writes: false)
+        await played.join()
         try service.put(0, "Said", FollowingTests.said(1))
         #expect(await log.wait(for: "1"))
         withExtendedLifetime(lock) {}
@@ -68,11 +64,9 @@ struct HeldLockTests {
     }
     @Test("a service that blocks in a call on the wait page costs a thread: signals come, and the ring when it lets go")
     func page() async throws {
-        let bus = try PrivateBus()
-        let log = try RelayLog(bus.bus)
-        let ring = try FakeService.Ring(epoch: 1, [RingEvent(name: "Said")])
-        var lock: HeldLock? = try HeldLock(ring.page.descriptor, writes: true)
-        let service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
+        let played = try await PlayedRing()
+        let (log, service) = (played.log, played.service)
+        var lock: HeldLock? = try HeldLock(played.ring.page.descriptor, writes: true)
         log.relay.activate()
         #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
         #expect(await log.relay.isLive(Plain1.name))
@@ -81,8 +75,7 @@ struct HeldLockTests {
         #expect(log.relay.follower.core.loop.withTurn { log.relay.follower.core.rings.preparing } == 1)
         withExtendedLifetime(lock) {}
         lock = nil
-        #expect(await log.relay.isOnRing(Plain1.name))
-        #expect(await log.relay.isLive(Plain1.name))
+        await played.join()
         try service.put(0, "Said", FollowingTests.said(2))
         #expect(await log.wait(for: "2"))
         service.vanish()

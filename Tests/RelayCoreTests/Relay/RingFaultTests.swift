@@ -1,0 +1,95 @@
+import CRelayShims
+import RelayTestKit
+import TestTraits
+import Testing
+
+@testable import RelayCore
+
+@Suite("Rings that fail, or are refused", .heavy, .tags(.g2)) struct RingFaultTests {
+    @Test("a ring that turns bad is given up for signals, and only what it lost is a gap", arguments: [0, 1])
+    func fault(_ way: Int) async throws {
+        let played = try await PlayedRing()
+        let (log, ring, service) = (played.log, played.ring, played.service)
+        await played.join()
+        for number: Int64 in 1...3 { try service.put(0, "Said", FollowingTests.said(number)) }
+        #expect(await log.wait(for: "3"))
+        // Signals count for nothing beside the ring.
+        try service.publish("Said", FollowingTests.said(4))
+        try service.put(0, "Said", FollowingTests.said(5))
+        let attaches = service.attaches
+        if way == 0 {
+            relay_store_release(ring.area.tail, 7)
+        } else {
+            relay_store(ring.area.intent, 0)
+            relay_store_release(ring.area.tail, UInt64.max - 7)
+        }
+        ring.page.wake(at: MonotonicClock.now)
+        #expect(await eventually { log.relay.follower.ringFaults == 1 })
+        #expect(await eventually { log.relay.rules().count == 3 })
+        #expect(log.relay.phase(of: Plain1.name) == .signals)
+        // The bus has the rules for signals before this question: what is published from here on comes.
+        #expect(await eventually { service.attaches > attaches })
+        try service.publish("Said", FollowingTests.said(6))
+        #expect(await log.wait(for: "6"))
+        let told = log.all.filter { $0 != "active" && $0 != "connecting" }
+        #expect(
+            told == ["1", "2", "3", "gap 4-4 lost", "5", "6"] || told == ["1", "2", "3", "gap 4-5 lost", "6"], "\(told)"
+        )
+        // It ends by itself, after its next look.
+        #expect(await eventually { log.relay.ringThread?.isRunning == false })
+        service.vanish()
+    }
+    @Test("a relay whose ring was refused for lack of room asks again, and goes over to it without a gap")
+    func refused()
+        async throws
+    {
+        let played = try await PlayedRing()
+        let (log, service) = (played.log, played.service)
+        service.refuseRings(1)
+        log.relay.activate()
+        #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
+        #expect(await log.relay.isLive(Plain1.name))
+        try service.publish("Said", FollowingTests.said(1))
+        #expect(await log.wait(for: "1"))
+        await played.join()
+        for number: Int64 in 2...3 { try service.put(0, "Said", FollowingTests.said(number)) }
+        #expect(await log.wait(for: "3"))
+        #expect(log.all.filter { $0 != "active" && $0 != "connecting" } == ["1", "2", "3"])
+        #expect(service.closedRings == 0)
+        // Nobody wants anything of it any more.
+        log.unsubscribe()
+        #expect(await eventually { service.closedRings == 1 })
+        service.vanish()
+    }
+    @Test("a drain ends at the tail, however many known records it passes over") func passing() async throws {
+        let played = try await PlayedRing()
+        let (log, ring, service) = (played.log, played.ring, played.service)
+        await played.join()
+        for number: Int64 in 1...100 { try service.put(0, "Said", FollowingTests.said(number)) }
+        #expect(await log.wait(for: "100"))
+        let core = log.relay.follower.core
+        let (position, tail) = core.loop.withTurn { () -> (UInt64, UInt64) in
+            guard let stream = core.state.onLoop.streams[Plain1.name], let found = stream.ring else { return (0, 1) }
+            // All but the last are known: each step passes over two of them.
+            found.reader = RingReader(ring.area, after: 99, passing: 2)
+            core.drain(stream)
+            return (found.reader.position, found.reader.tail)
+        }
+        #expect(position == tail)
+        service.vanish()
+    }
+    @Test("descriptors that are no ring, and a ring of another run, leave the signals") func noRing() async throws {
+        for isOther in [false, true] {
+            let played = try await PlayedRing(of: isOther ? 2 : 1, with: isOther ? "Said" : "Unheard")
+            let (log, service) = (played.log, played.service)
+            log.relay.activate()
+            #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
+            #expect(await log.relay.isLive(Plain1.name))
+            try service.publish("Said", FollowingTests.said(1))
+            #expect(await log.wait(for: "1"))
+            #expect(log.relay.follower.ringFaults == (isOther ? 1 : 0))
+            #expect(await eventually { service.closedRings == 1 }, "the service has to know that signals are read")
+            service.vanish()
+        }
+    }
+}
