@@ -22,7 +22,7 @@ import Testing
     private static let deepPage = 60
     /// 200 pages of events.
     private func large() async throws -> JournalCopy {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         let text = String(repeating: "x", count: 1_000)
         for _ in 0..<6 { try await ledger.storage.commit((0..<100).map { LedgerEncoder.booked($0, text) }) }
         ledger.journal.close()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Committing", .heavy, .tags(.g1, .g5)) struct CommittingTests {
     @Test("what is published is emitted before the publisher goes on, and can be read") func published() async throws {
-        let ledger = try Ledger(TestDirectory(), epoch: 77)
+        let ledger = try Ledger(TestFolder(), epoch: 77)
         #expect(ledger.run.head == 0 && ledger.run.runs == [.init(epoch: 77, first: 1)])
         try await ledger.book(10, 20)
         #expect(ledger.stream.sequences == [1, 2])
@@ -21,7 +21,7 @@ import Testing
         #expect(stamps.map(\.amount) == [10, 20] && stamps.map(\.previous) == [0, 1])
     }
     @Test("state and events are committed together, and a unit sees its own writes") func unit() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await ledger.journal.unitOfWork { try $0.execute("CREATE TABLE box (id INTEGER PRIMARY KEY, label TEXT)") }
         let labels = try await ledger.journal.unitOfWork { unit -> [String] in
             #expect(try unit.execute("INSERT INTO box (label) VALUES (?)", ["Kitchen"]) == 1)
@@ -33,7 +33,7 @@ import Testing
     }
     @Test("what a unit throws undoes it alone, and leaves no hole") func rolledBack() async throws {
         struct Refused: Error {}
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await ledger.journal.unitOfWork { try $0.execute("CREATE TABLE box (id INTEGER PRIMARY KEY)") }
         // Together, so that they share commits.
         let refusals = await withTaskGroup(of: Int.self) { group in
@@ -60,7 +60,7 @@ import Testing
         #expect(try await ledger.all().map { Stamped($0.body).amount }.sorted() == boxes)
     }
     @Test("the sequence goes on in the next run, and both runs are known") func runs() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         do {
             let ledger = try Ledger(directory, epoch: .max)
             try await ledger.book(1, 2, 3)
@@ -83,7 +83,7 @@ import Testing
         var faults = disk.faults
         faults.at = { step in if commits == 2 && step == .beforeCommit { held.wait() } }
         // Nobody leads: what is held is the journal's own thread, and not one of the pool.
-        let ledger = try Ledger(TestDirectory(), faults: faults, vfs: disk.name, permit: nil)
+        let ledger = try Ledger(TestFolder(), faults: faults, vfs: disk.name, permit: nil)
         try await ledger.book(0)
         let before = disk.calls(.sync)
         held.arm()
@@ -103,7 +103,7 @@ import Testing
         #expect(ledger.stream.sequences == Array(1...52))
     }
     @Test("events of several threads are emitted in the order of their sequences") func order() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         await withTaskGroup(of: Void.self) { group in
             for publisher in 0..<16 {
                 group.addTask {
@@ -132,7 +132,7 @@ import Testing
         struct Refused: Error {}
         let moved = Mutex<[Int64]>([])
         let ledger = try Ledger(
-            TestDirectory(), encoder: LedgerEncoder(moved: { place in moved.withLock { $0.append(place) } }))
+            TestFolder(), encoder: LedgerEncoder(moved: { place in moved.withLock { $0.append(place) } }))
         try await ledger.journal.unitOfWork { unit in
             try unit.publish(Moved(place: 1))
             try unit.publish(Booked(amount: 1, text: ""))
@@ -150,7 +150,7 @@ import Testing
     @Test("steps come in their order, with one between any two emissions") func steps() async throws {
         let steps = Mutex<[JournalStep]>([])
         let ledger = try Ledger(
-            TestDirectory(), faults: JournalFaults(at: { step in steps.withLock { $0.append(step) } }))
+            TestFolder(), faults: JournalFaults(at: { step in steps.withLock { $0.append(step) } }))
         try await ledger.book(1, 2, 3)
         #expect(
             steps.withLock { $0 } == [.beforeCommit, .afterCommit, .betweenEmissions, .betweenEmissions, .beforeResume])

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestKit
 import TestTraits
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
             "alter table box rename to \"Relay_box\"", "ALTER TABLE box RENAME TO [relay_box] -- as it were",
         ])
     func refused(sql: String) async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         #expect(await code(ledger, "CREATE TABLE box (id INTEGER PRIMARY KEY)") == nil)
         #expect(await code(ledger, sql) == .invalidArgument)
         // And the journal is none the worse.
@@ -34,7 +35,7 @@ import Testing
         #expect(try await ledger.all().map(\.sequence) == [1])
     }
     @Test("neither may views and triggers that it makes") func indirect() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         for sql in [
             "CREATE TABLE box (id INTEGER PRIMARY KEY, relay_mode TEXT)",
             "CREATE VIEW v AS SELECT * FROM relay_events",
@@ -45,7 +46,7 @@ import Testing
         #expect(await code(ledger, "SELECT relay_mode FROM box") == nil)
     }
     @Test("a constraint is a conflict, and undoes its statement alone") func constraint() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         #expect(await code(ledger, "CREATE TABLE box (id INTEGER PRIMARY KEY)") == nil)
         try await ledger.journal.unitOfWork { unit in
             try unit.execute("INSERT INTO box VALUES (1), (2)")
@@ -58,7 +59,7 @@ import Testing
         #expect(ledger.stream.sequences == [1])
     }
     @Test("foreign keys hold, those that are checked at the end too") func foreignKeys() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         for sql in [
             "CREATE TABLE box (id INTEGER PRIMARY KEY)",
             "CREATE TABLE item (box REFERENCES box DEFERRABLE INITIALLY DEFERRED)",
@@ -85,7 +86,7 @@ import Testing
             try await ledger.journal.unitOfWork { try $0.query("SELECT count(*) FROM box") { $0.integer(0) } } == [31])
     }
     @Test("values come back as they were given") func values() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         let values: [SQLValue] = [
             .integer(.min), .integer(.max), .real(1.5), .text(""), .text("a\0b"), .text("ü\u{1F600}"), .blob([]),
             .blob([0, 255]), .null,
@@ -110,7 +111,7 @@ import Testing
         }
     }
     @Test("a unit without a service cannot publish, but everything else") func noService() async throws {
-        let journal = try EventJournal(directory: TestDirectory().path)
+        let journal = try EventJournal(directory: TestFolder().path)
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (id INTEGER PRIMARY KEY)") }
         let error = await #expect(throws: RelayError.self) {
             try await journal.unitOfWork { try $0.publish(Booked(amount: 1, text: "")) }

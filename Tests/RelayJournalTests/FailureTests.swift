@@ -18,7 +18,7 @@ import Testing
 
     @Test("an fsync that fails at the commit: outcome unknown, and nothing more is taken") func syncing() async throws {
         let disk = try FaultDisk()
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let failures = Mutex<[RelayError]>([])
         do {
             let ledger = try Ledger(directory, faults: disk.faults, vfs: disk.name)
@@ -47,7 +47,7 @@ import Testing
     @Test("a write that fails before the commit: nothing was done, and the journal goes on") func writing() async throws
     {
         let disk = try FaultDisk()
-        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name)
+        let ledger = try Ledger(TestFolder(), faults: disk.faults, vfs: disk.name)
         try await ledger.journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
         // More than the cache holds is written before the commit.
         let big = String(repeating: "x", count: 1 << 20)
@@ -66,7 +66,7 @@ import Testing
     }
     @Test("a unit that catches the disk's error cannot commit a half") func caught() async throws {
         let disk = try FaultDisk()
-        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name)
+        let ledger = try Ledger(TestFolder(), faults: disk.faults, vfs: disk.name)
         try await ledger.journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
         let big = String(repeating: "x", count: 1 << 20)
         disk.fail(.write, with: .full, of: "-wal")
@@ -85,7 +85,7 @@ import Testing
     @Test("no room: refused, nothing published; goes on when there is room")
     func quota() async throws {
         let disk = try FaultDisk()
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let ledger = try Ledger(directory, faults: disk.faults, vfs: disk.name)
         try await ledger.book(1)
         disk.room = 2 << 20
@@ -119,7 +119,7 @@ import Testing
         // Before the journal is opened: its reserve has its part of it.
         disk.room = 4 << 20
         let ledger = try Ledger(
-            TestDirectory(), retention: Retention(bytes: 400_000), faults: disk.faults, vfs: disk.name)
+            TestFolder(), retention: Retention(bytes: 400_000), faults: disk.faults, vfs: disk.name)
         // Ten times what the disk holds.
         let text = String(repeating: "z", count: 20_000)
         var refused = 0
@@ -136,7 +136,7 @@ import Testing
         async throws
     {
         let disk = try FaultDisk()
-        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name)
+        let ledger = try Ledger(TestFolder(), faults: disk.faults, vfs: disk.name)
         disk.fail(.write, with: .readOnly, count: nil)
         for _ in 0..<3 {
             let error = await #expect(throws: RelayError.self) { try await ledger.book(1) }
@@ -149,7 +149,7 @@ import Testing
     @Test("a statement that ends the transaction is refused, and undoes all that shared it") func rollback()
         async throws
     {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await ledger.journal.unitOfWork { try $0.execute("CREATE TABLE box (id INTEGER PRIMARY KEY)") }
         let error = await #expect(throws: RelayError.self) {
             try await ledger.journal.unitOfWork { unit in

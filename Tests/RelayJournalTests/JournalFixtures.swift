@@ -1,35 +1,13 @@
 import Glibc
 import RelayCore
+import RelayTestKit
 import Synchronization
 
 @testable import RelayJournal
 
-/// A directory of a test's own, which ends with the test.
-final class TestDirectory: Sendable {
-    let path: String
-    init() throws {
-        var template = Array("/tmp/relay-journal-XXXXXX\0".utf8CString)
-        guard mkdtemp(&template) != nil else { throw RelayError(.unavailable, "no directory: \(errno)") }
-        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-    deinit { Self.remove(path) }
+extension TestFolder {
+    /// The journal's file.
     var database: String { path + "/journal.sqlite" }
-
-    static func remove(_ path: String) {
-        if let directory = opendir(path) {
-            while let entry = readdir(directory) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    // A name ends with a NUL within its 256 bytes.
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name != "." && name != ".." { remove(path + "/" + name) }
-            }
-            closedir(directory)
-            rmdir(path)
-        } else {
-            unlink(path)
-        }
-    }
 }
 
 /// Writes down what leaves.
@@ -121,14 +99,14 @@ struct Stamped: Hashable {
 
 /// A journal as a service has it.
 struct Ledger {
-    let directory: TestDirectory
+    let directory: TestFolder
     let journal: EventJournal
     let stream = RecordingStream()
     let run: LogSnapshot
     var storage: any EventLogStorage { journal.access.storage }
 
     init(
-        _ directory: TestDirectory, epoch: UInt64 = 1, retention: Retention = Retention(),
+        _ directory: TestFolder, epoch: UInt64 = 1, retention: Retention = Retention(),
         schemas: [EventSchema] = LedgerEncoder.schemas, encoder: LedgerEncoder = LedgerEncoder(),
         synchronous: EventJournal.Synchronous = .full, faults: JournalFaults = JournalFaults(), vfs: String? = nil,
         permit: CommitPermit? = .process

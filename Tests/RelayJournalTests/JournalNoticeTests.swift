@@ -7,7 +7,7 @@ import Testing
 @testable import RelayJournal
 
 @Suite("What a journal reports", .heavy, .tags(.g6)) struct JournalNoticeTests {
-    private func journal(_ directory: TestDirectory, _ disk: FaultDisk, _ notices: RecordedNotices) throws
+    private func journal(_ directory: TestFolder, _ disk: FaultDisk, _ notices: RecordedNotices) throws
         -> EventJournal
     {
         try EventJournal(
@@ -16,7 +16,7 @@ import Testing
 
     @Test("a full disk, and that there is room again") func full() async throws {
         let (disk, notices) = (try FaultDisk(), RecordedNotices())
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let journal = try journal(directory, disk, notices)
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
         disk.room = 0
@@ -30,7 +30,7 @@ import Testing
     }
     @Test("a checkpoint that fails") func checkpoint() async throws {
         let (disk, notices) = (try FaultDisk(), RecordedNotices())
-        let journal = try journal(TestDirectory(), disk, notices)
+        let journal = try journal(TestFolder(), disk, notices)
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
         disk.fail(.write, with: .writing, count: nil, of: ".sqlite")
         let text = String(repeating: "x", count: 6 << 20)
@@ -43,7 +43,7 @@ import Testing
     }
     @Test("a log that a reader keeps from being used anew") func growth() async throws {
         let (disk, notices) = (try FaultDisk(), RecordedNotices())
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let journal = try journal(directory, disk, notices)
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
         let reader = try Database(directory.database, isReadOnly: true, vfs: nil)

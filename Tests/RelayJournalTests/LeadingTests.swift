@@ -10,7 +10,7 @@ import Testing
 /// Each with a permit of its own: the process's may be with any other test.
 @Suite("A caller that commits on its own thread", .heavy, .tags(.g1, .g5)) struct LeadingTests {
     @Test("its event has left, and can be read, when its work is done") func led() async throws {
-        let ledger = try Ledger(TestDirectory(), permit: CommitPermit())
+        let ledger = try Ledger(TestFolder(), permit: CommitPermit())
         let emitted = Mutex<[UInt64]>([])
         let leader = Leader(ledger.writer) { emitted.withLock { $0 = ledger.stream.sequences } }
         #expect(await eventually { leader.isOver } && leader.failure == nil)
@@ -25,7 +25,7 @@ import Testing
         let held = Held(isArmed: false)
         var faults = disk.faults
         faults.at = { step in if commits == 2 && step == .beforeCommit { held.wait() } }
-        let ledger = try Ledger(TestDirectory(), faults: faults, vfs: disk.name, permit: CommitPermit())
+        let ledger = try Ledger(TestFolder(), faults: faults, vfs: disk.name, permit: CommitPermit())
         let leader = Leader(ledger.writer, amount: 0) {
             held.arm()
             if commits == 1 { held.wait() }
@@ -48,7 +48,7 @@ import Testing
     @Test("one journal at a time has the permit: another one's thread commits") func permit() async throws {
         let permit = CommitPermit()
         let (first, second) = (
-            try Ledger(TestDirectory(), permit: permit), try Ledger(TestDirectory(), permit: permit)
+            try Ledger(TestFolder(), permit: permit), try Ledger(TestFolder(), permit: permit)
         )
         let held = Held()
         let leader = Leader(first.writer) { held.wait() }
@@ -59,13 +59,13 @@ import Testing
         #expect(await eventually { leader.isOver && permit.take() })
     }
     @Test("no actor's thread commits") @MainActor func actors() async throws {
-        let ledger = try Ledger(TestDirectory(), permit: CommitPermit())
+        let ledger = try Ledger(TestFolder(), permit: CommitPermit())
         let main = pthread_self()
         for _ in 0..<20 { #expect(try await ledger.journal.unitOfWork { _ in pthread_self() } != main) }
     }
     @Test("closing waits for it, and for those behind it; the directory is free after that") func closing() async throws
     {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let ledger = try Ledger(directory, permit: CommitPermit())
         let held = Held()
         let leader = Leader(ledger.writer) { held.wait() }
@@ -84,7 +84,7 @@ import Testing
         #expect(try Ledger(directory, epoch: 2).run.head == 2)
     }
     @Test("it may close the journal itself: its unit is the last") func closingWithin() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let ledger = try Ledger(directory, permit: CommitPermit())
         let leader = Leader(ledger.writer) { ledger.journal.close() }
         #expect(await eventually { leader.isOver } && leader.failure == nil)
@@ -95,7 +95,7 @@ import Testing
         #expect(try Ledger(directory, epoch: 2).run.head == 1)
     }
     @Test("it may release the journal: its unit is the last") func releasingWithin() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let journal: Mutex<EventJournal?>
         let leader: Leader
         do {
@@ -124,7 +124,7 @@ import Testing
             held.wait()
             disk.fail(.sync, with: .syncing, of: "-wal")
         }
-        let ledger = try Ledger(TestDirectory(), faults: faults, vfs: disk.name, permit: CommitPermit())
+        let ledger = try Ledger(TestFolder(), faults: faults, vfs: disk.name, permit: CommitPermit())
         let told = Mutex<[RelayError.Code]>([])
         ledger.storage.onFailure { [journal = ledger.journal] error in
             told.withLock { $0.append(error.code) }
@@ -149,7 +149,7 @@ import Testing
             if !isTaken { relievers.withLock { $0.append(pthread_self()) } }
             return reserve?(isTaken) ?? true
         }
-        let ledger = try Ledger(TestDirectory(), faults: faults, vfs: disk.name, permit: CommitPermit())
+        let ledger = try Ledger(TestFolder(), faults: faults, vfs: disk.name, permit: CommitPermit())
         let thread = Mutex<pthread_t>(0)
         let leader = Leader(ledger.writer) {
             thread.withLock { $0 = pthread_self() }
@@ -162,7 +162,7 @@ import Testing
         #expect(ledger.stream.sequences == [1] && access(ledger.directory.path + "/reserve", F_OK) == 0)
     }
     @Test("what there is to keep is kept, though nobody else commits") func keeping() async throws {
-        let ledger = try Ledger(TestDirectory(), retention: Retention(count: 100), permit: CommitPermit())
+        let ledger = try Ledger(TestFolder(), retention: Retention(count: 100), permit: CommitPermit())
         var largest = 0
         let publisher = Leader {
             // Without a pause: each of them leads, unless there is something to keep.

@@ -8,9 +8,9 @@ import Testing
 
 /// A small file system of its own, for as long as it lives.
 final class SmallDisk: Sendable {
-    let directory: TestDirectory
+    let directory: TestFolder
     init(megabytes: Int) async throws {
-        directory = try TestDirectory()
+        directory = try TestFolder()
         try await Self.run(
             "/bin/mount", ["-t", "tmpfs", "-o", "mode=0700,size=\(megabytes)m", "relay-test", directory.path])
     }

@@ -8,11 +8,11 @@ import Testing
 @testable import RelayJournal
 
 @Suite("Opening a journal", .heavy, .tags(.g6, .g8)) struct OpeningTests {
-    private func refusal(_ directory: TestDirectory) -> RelayError? {
+    private func refusal(_ directory: TestFolder) -> RelayError? {
         #expect(throws: RelayError.self) { _ = try EventJournal(directory: directory.path) }
     }
     /// A journal with some events, closed.
-    private func made(_ directory: TestDirectory, events: Int = 100) async throws {
+    private func made(_ directory: TestFolder, events: Int = 100) async throws {
         let ledger = try Ledger(directory)
         try await ledger.storage.commit((0..<events).map { LedgerEncoder.booked(Int64($0)) })
         ledger.journal.close()
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test("makes the directory and the file for its user alone") func made() throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let path = directory.path + "/a/b"
         let journal = try EventJournal(directory: path)
         func mode(_ path: String) -> mode_t {
@@ -48,7 +48,7 @@ import Testing
         #expect(access(path + "/journal.sqlite-wal", F_OK) != 0 && bytes(path + "/journal.sqlite").count > 4_096)
     }
     @Test("a second journal is refused, in this process") func second() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let ledger = try Ledger(directory)
         #expect(refusal(directory)?.code == .conflict)
         #expect(
@@ -60,7 +60,7 @@ import Testing
         #expect(try Ledger(directory, epoch: 2).run.head == 1)
     }
     @Test("a second process is refused, by its number") func secondProcess() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         // flock(1) is another program that holds the lock.
         let holder = try RunningProgram(
             "/usr/bin/flock",
@@ -76,12 +76,12 @@ import Testing
         _ = await holder.terminate()
     }
     @Test("a second service of one journal is refused") func secondService() throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         let error = #expect(throws: RelayError.self) { _ = try ledger.storage.open([], encoder: LedgerEncoder()) }
         #expect(error?.code == .conflict && error?.message.contains("has a service already") == true)
     }
     @Test("a newer file is refused, and stays as it is") func newer() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         try await made(directory)
         try Database(directory.database, isReadOnly: false, vfs: nil).execute("PRAGMA user_version = 7")
         let before = bytes(directory.database)
@@ -94,7 +94,7 @@ import Testing
         #expect(bytes(directory.database) == before)
     }
     @Test("a file of something else is refused", arguments: [0, 1_234]) func foreign(application: Int) async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         edit(directory.database) { _ in }
         try Database(directory.database, isReadOnly: false, vfs: nil)
             .execute("CREATE TABLE mail (text); PRAGMA application_id = \(application)")
@@ -108,7 +108,7 @@ import Testing
         #expect(bytes(directory.database) == before)
     }
     @Test("what is no database is refused") func noDatabase() throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         edit(directory.database) { _ = pwrite($0, String(repeating: "no database ", count: 1_000), 12_000, 0) }
         let error = refusal(directory)
         #expect(error?.code == .unavailable)
@@ -119,7 +119,7 @@ import Testing
     }
     @Test("a file that was cut is refused", arguments: [1, 100, 4_096, 8_192, 12_000]) func cut(size: Int) async throws
     {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         try await made(directory, events: 2_000)
         edit(directory.database) { _ = ftruncate($0, off_t(size)) }
         let error = refusal(directory)
@@ -130,7 +130,7 @@ import Testing
     }
     @Test("a WAL without its file, or beside an empty one, is refused", arguments: [true, false])
     func parted(isMissing: Bool) throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         edit(directory.database + "-wal") { _ = pwrite($0, String(repeating: "w", count: 5_000), 5_000, 0) }
         if !isMissing { edit(directory.database) { _ in } }
         let error = refusal(directory)
@@ -146,10 +146,10 @@ import Testing
         "a start after a kill writes the log again, and of the file only what a checkpoint would not write",
         arguments: [false, true])
     func leftover(isHeld: Bool) async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         let text = String(repeating: "x", count: 3_000)
         try await ledger.storage.commit((0..<300).map { LedgerEncoder.booked($0, text) })
-        let copy = JournalCopy(directory: try TestDirectory())
+        let copy = JournalCopy(directory: try TestFolder())
         for suffix in ["", "-wal"] {
             copy.write(copy.bytes(ledger.directory.database + suffix), to: copy.path + suffix)
         }
@@ -170,13 +170,13 @@ import Testing
         #expect(try Ledger(copy.directory, epoch: 2).run.head == 300)
     }
     @Test("an empty file is a new one, and a WAL index alone is nothing") func empty() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         edit(directory.database) { _ in }
         edit(directory.database + "-shm") { _ = ftruncate($0, 32_768) }
         try await Ledger(directory).book(1)
     }
     @Test("an older file becomes one of this version, or stays as it was") func migration() throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         edit(directory.database) { _ in }
         let database = try Database(directory.database, isReadOnly: false, vfs: nil)
         try JournalSchema.migrate(database, from: 0, migrations: ["CREATE TABLE relay_a (x)"])
@@ -200,7 +200,7 @@ import Testing
             "journal.sqlite-journal",
         ]) func kinds(name: String) throws
     {
-        let (directory, other) = (try TestDirectory(), try TestDirectory())
+        let (directory, other) = (try TestFolder(), try TestFolder())
         let (path, victim) = (directory.path + "/" + name, other.path + "/victim")
         edit(victim) { _ = pwrite($0, "precious", 8, 0) }
         #expect(symlink(victim, path) == 0)
@@ -219,7 +219,7 @@ import Testing
         "a directory that others can write is refused, and one that is not its user's",
         arguments: [0o720, 0o702, 0o777])
     func mode(mode: mode_t) throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         chmod(directory.path, mode)
         let error = refusal(directory)
         #expect(
@@ -235,7 +235,7 @@ import Testing
         "a directory of another user is refused, and a link of another user to one of ours",
         .enabled(if: geteuid() == 0))
     func owner() throws {
-        let (directory, other) = (try TestDirectory(), try TestDirectory())
+        let (directory, other) = (try TestFolder(), try TestFolder())
         let link = other.path + "/link"
         #expect(symlink(directory.path, link) == 0)
         try EventJournal(directory: link).close()
@@ -250,7 +250,7 @@ import Testing
         #expect(chown(directory.path, 0, 0) == 0)
     }
     @Test("a closed journal takes nothing more, and says so") func closed() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         ledger.journal.close()
         ledger.journal.close()
         let error = await #expect(throws: RelayError.self) { try await ledger.book(1) }

@@ -49,7 +49,7 @@ import Testing
     /// Deterministic: the finding that the recovery of the WAL is for.
     @Test("a commit whose sync failed, a restart, more commits, and a cut that loses what was never synced")
     func failedSync() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let disk = try PowerCutDisk()
         let history = History()
         var ledger: Ledger? = try Ledger(directory, vfs: disk.name)
@@ -70,7 +70,7 @@ import Testing
         for loss in PowerCut.Loss.allCases {
             var cut = try PowerCut(of: disk)
             cut.advance(to: position)
-            let image = try TestDirectory()
+            let image = try TestFolder()
             try cut.write(losing: loss, seed: 1, to: image.path)
             var tally = CutTally()
             let failure = try await history.branch(at: position).check(
@@ -152,7 +152,7 @@ private final class History: Sendable {
     ///
     /// - Parameter isDurable: what was acknowledged must be there.
     func check(
-        _ image: TestDirectory, _ disk: PowerCutDisk, isDurable: Bool, epoch: UInt64,
+        _ image: TestFolder, _ disk: PowerCutDisk, isDurable: Bool, epoch: UInt64,
         _ tally: inout CutTally
     ) async throws -> String? {
         let ledger: Ledger
@@ -220,7 +220,7 @@ private final class History: Sendable {
 /// stops and starts.
 private final class Recording {
     static let retention = Retention(count: 30)
-    private let directory: TestDirectory
+    private let directory: TestFolder
     private let disk: PowerCutDisk
     private let history = History()
     private let synchronous: EventJournal.Synchronous
@@ -231,7 +231,7 @@ private final class Recording {
     private var (restarts, failures) = (0, 0)
 
     init(seed: UInt64, _ synchronous: EventJournal.Synchronous) async throws {
-        (directory, disk, random) = (try TestDirectory(), try PowerCutDisk(), SeededGenerator(seed: seed))
+        (directory, disk, random) = (try TestFolder(), try PowerCutDisk(), SeededGenerator(seed: seed))
         self.synchronous = synchronous
         if chance(3) { try makeOldest() }
         try open()
@@ -347,7 +347,7 @@ private final class Recording {
         let positions = (0..<count).map { _ in Int.random(in: 0...end, using: &random) }.sorted()
         for position in positions {
             cut.advance(to: position)
-            let (image, second) = (try TestDirectory(), try TestDirectory())
+            let (image, second) = (try TestFolder(), try TestFolder())
             let (seed, loss) = (random.next(), Self.loss(&random))
             try cut.write(losing: loss, seed: seed, to: image.path)
             let next = try PowerCutDisk()

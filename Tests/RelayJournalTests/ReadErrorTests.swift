@@ -14,7 +14,7 @@ import Testing
     @Test("an I/O error at any read of a start is reported as one, not as damage, and the next start has all")
     func opening() async throws {
         let disk = try FaultDisk()
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         do {
             let ledger = try Ledger(directory, vfs: disk.name)
             for amount in 1...20 as ClosedRange<Int64> { try await ledger.book(amount) }
@@ -50,7 +50,7 @@ import Testing
     @Test("an I/O error at a read of a page or a unit fails that one, and the journal goes on")
     func running() async throws {
         let disk = try FaultDisk()
-        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name)
+        let ledger = try Ledger(TestFolder(), faults: disk.faults, vfs: disk.name)
         let text = String(repeating: "x", count: 3_000)
         try await ledger.journal.unitOfWork { unit in
             try unit.execute("CREATE TABLE box (label TEXT)")

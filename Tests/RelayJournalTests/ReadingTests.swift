@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Reading", .heavy, .tags(.g2)) struct ReadingTests {
     @Test("a page ends at the limit, at the bytes, and at the names") func bounds() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         for amount in 0..<20 { try await ledger.book(Int64(amount)) }
         try await ledger.storage.commit([LedgerEncoder().encode(Closed(year: 1))])
         let few = try await ledger.page(after: 5, limit: 3)
@@ -27,7 +27,7 @@ import Testing
         #expect(beyond.events.isEmpty && beyond.through == .max && beyond.head == 21)
     }
     @Test("G2: a page of a rare name has its events, whatever lies between them") func rare() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         var closed: [UInt64] = []
         for (year, others) in [9_000, 5_000, 0, 4_500].enumerated() {
             try await ledger.storage.commit((0..<Int64(others)).map { LedgerEncoder.booked($0) })
@@ -47,7 +47,7 @@ import Testing
     }
     @Test("a page of a name that is too frequent to be walked is looked for in several steps") func steps() async throws
     {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await ledger.storage.commit((0..<10_000).map { LedgerEncoder.booked($0) })
         let frequent = PageReader.walkLimit + 1
         try await ledger.storage.commit((0..<frequent).map { try LedgerEncoder().encode(Closed(year: Int32($0))) })
@@ -57,7 +57,7 @@ import Testing
         #expect(try await ledger.all(names: ["Closed"]).map(\.sequence) == expected)
     }
     @Test("a row that says what cannot be is passed over by no walk") func contradiction() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         for year in 0..<3 {
             try await ledger.storage.commit((0..<4_100).map { LedgerEncoder.booked($0) })
             try await ledger.storage.commit([LedgerEncoder().encode(Closed(year: Int32(year)))])
@@ -70,7 +70,7 @@ import Testing
         #expect(try await ledger.all(names: ["Closed"]).map(\.sequence) == [4_101, 8_202, 12_303])
     }
     @Test("a page is of one run; runs without events are passed over") func runs() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         for epoch in [UInt64(11), 12, 13] {
             let ledger = try Ledger(directory, epoch: epoch)
             if epoch != 12 { try await ledger.book(1, 2) }
@@ -93,7 +93,7 @@ import Testing
         #expect(RunTable([]).run(of: 3).epoch == 0)
     }
     @Test("schemas of rows outlive the contract that wrote them") func schemas() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let old = try Ledger(directory)
         #expect(old.run.schemas.count == 2)
         try await old.book(1)
@@ -116,7 +116,7 @@ import Testing
         #expect(try Ledger(directory, epoch: 4).run.schemas.count == 4)
     }
     @Test("threads that read leave the processors to those that commit") func niceness() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         let (threads, isDone) = AsyncStream.makeStream(of: Int32.self)
         // The completion comes on a thread that reads.
         ledger.storage.read(LogRequest(interface: Ledger1.name, names: nil, after: 0, limit: 1, byteLimit: 1)) { _ in
@@ -126,14 +126,14 @@ import Testing
         for await niceness in threads { #expect(niceness >= 10) }
     }
     @Test("of an interface that is not there, nothing can be read") func stranger() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         let error = await #expect(throws: RelayError.self) {
             _ = try await ledger.storage.figures(of: "org.example.No1")
         }
         #expect(error?.code == .notFound && error?.message.contains("org.example.No1") == true)
     }
     @Test("a long read transaction of another program does not hold up commits") func longRead() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await ledger.book(0)
         let other = try Database(ledger.directory.database, isReadOnly: true, vfs: nil)
         try other.execute("BEGIN")

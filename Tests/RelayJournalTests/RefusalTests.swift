@@ -19,7 +19,7 @@ import Testing
 
     @Test("is undone with its events, and reported by others, among units that share its commit")
     func reported() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await makeBoxes(ledger)
         let refusals = await withTaskGroup(of: Int64.self) { group in
             for number in Int64(1)...200 {
@@ -52,7 +52,7 @@ import Testing
 
     @Test("is not reported when it failed for another reason, nor when its report fails: that error is thrown")
     func notReported() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await makeBoxes(ledger)
         await #expect(throws: Other.self) {
             try await ledger.journal.unitOfWork { unit in
@@ -82,7 +82,7 @@ import Testing
 
     @Test("gets the error of the commit in place of its refusal, and nobody sees its event", arguments: [true, false])
     func failedCommit(isReported: Bool) async throws {
-        let (disk, directory, held) = (try FaultDisk(), try TestDirectory(), Held())
+        let (disk, directory, held) = (try FaultDisk(), try TestFolder(), Held())
         do {
             // Nobody leads: what is held is the journal's own thread, and not one of the pool.
             let ledger = try Ledger(directory, faults: disk.faults, vfs: disk.name, permit: nil)
@@ -125,7 +125,7 @@ import Testing
     @Test("sends the volatile events of its report, and none of its own") func volatile() async throws {
         let moved = Mutex<[Int64]>([])
         let ledger = try Ledger(
-            TestDirectory(), encoder: LedgerEncoder(moved: { place in moved.withLock { $0.append(place) } }))
+            TestFolder(), encoder: LedgerEncoder(moved: { place in moved.withLock { $0.append(place) } }))
         await #expect(throws: Refused.self) {
             try await ledger.journal.unitOfWork { unit in
                 try unit.publish(Moved(place: 1))

@@ -9,18 +9,18 @@ import Testing
 
 /// A directory with the files of a journal, as they were at one moment.
 struct JournalCopy {
-    let directory: TestDirectory
+    let directory: TestFolder
     var path: String { directory.database }
     var wal: String { path + "-wal" }
 
     /// A journal with 200 events, a part of them in the WAL alone: as a kill leaves it.
     static func killed() async throws -> JournalCopy {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await ledger.storage.commit((0..<100).map { LedgerEncoder.booked($0, "\($0)") })
         guard let storage = ledger.storage as? JournalStorage else { throw RelayError(.internalFailure, "no storage") }
         await storage.call { _ = try? $0.database.checkpoint(.passive) }
         try await ledger.storage.commit((100..<200).map { LedgerEncoder.booked($0, "\($0)") })
-        let copy = JournalCopy(directory: try TestDirectory())
+        let copy = JournalCopy(directory: try TestFolder())
         for suffix in ["", "-wal"] {
             copy.write(copy.bytes(ledger.directory.database + suffix), to: copy.path + suffix)
         }
@@ -28,7 +28,7 @@ struct JournalCopy {
     }
     /// The same, after it was ended in good order.
     static func ended() async throws -> JournalCopy {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await ledger.storage.commit((0..<200).map { LedgerEncoder.booked($0, "\($0)") })
         ledger.journal.close()
         return JournalCopy(directory: ledger.directory)

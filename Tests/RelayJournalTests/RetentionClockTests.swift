@@ -175,7 +175,7 @@ import Testing
 
     @Test("a clock that is set 40 days ahead deletes nothing, synchronised or not, in this run or the next")
     func ahead() async throws {
-        let (clocks, directory) = (Clocks(), try TestDirectory())
+        let (clocks, directory) = (Clocks(), try TestFolder())
         do {
             let ledger = try Ledger(directory, retention: Self.retention, faults: clocks.faults)
             for amount in 0..<80 { try await ledger.book(Int64(amount)) }
@@ -196,7 +196,7 @@ import Testing
     @Test("events of a machine that thinks it is 1970 stay when the clock is synchronised") func in1970() async throws {
         let clocks = Clocks()
         clocks.change { ($0.wall, $0.isSynchronized) = (5_000_000, false) }
-        let ledger = try Ledger(TestDirectory(), retention: Self.retention, faults: clocks.faults)
+        let ledger = try Ledger(TestFolder(), retention: Self.retention, faults: clocks.faults)
         for amount in 0..<80 { try await ledger.book(Int64(amount)) }
         clocks.change { ($0.wall, $0.isSynchronized) = (RetentionClock.earliest + 500 * Self.day, true) }
         #expect(try await prune(ledger) == nil)
@@ -204,7 +204,7 @@ import Testing
     }
     @Test("one stamp from the future does not keep what came before and after it") func future() async throws {
         let clocks = Clocks()
-        let ledger = try Ledger(TestDirectory(), retention: Self.retention, faults: clocks.faults)
+        let ledger = try Ledger(TestFolder(), retention: Self.retention, faults: clocks.faults)
         try await ledger.book(1)
         clocks.change { ($0.wall, $0.uptime) = ($0.wall + 4_000 * Self.day, $0.uptime + Self.day) }
         try await ledger.book(2)
@@ -216,7 +216,7 @@ import Testing
         #expect(try await prune(ledger) == 3)
     }
     @Test("marks of events that an administrator removed are no work for ever") func emptied() async throws {
-        let (clocks, directory) = (Clocks(), try TestDirectory())
+        let (clocks, directory) = (Clocks(), try TestFolder())
         do {
             let ledger = try Ledger(directory, retention: Self.retention, faults: clocks.faults)
             try await ledger.book(1, 2, 3)
@@ -237,7 +237,7 @@ import Testing
     }
     @Test("days that the machine was off count, when its clock is right; so does a service that ends when it is idle")
     func off() async throws {
-        let (clocks, directory) = (Clocks(), try TestDirectory())
+        let (clocks, directory) = (Clocks(), try TestFolder())
         for run in 1...20 {
             let ledger = try Ledger(directory, epoch: UInt64(run), retention: Self.retention, faults: clocks.faults)
             try await ledger.book(Int64(run))
@@ -264,7 +264,7 @@ import Testing
             "DELETE FROM relay_interfaces",
         ]) func rows(sql: String) async throws
     {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await ledger.book(1)
         let failures = Mutex<[RelayError]>([])
         ledger.storage.onFailure { error in failures.withLock { $0.append(error) } }
@@ -284,7 +284,7 @@ import Testing
 
 @Suite("The runs of a journal", .heavy, .tags(.g3)) struct RunsTests {
     @Test("are bounded, with events or without; the last ones stay") func bounded() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         try await Ledger(directory).book(1)
         let database = try Database(directory.database, isReadOnly: false, vfs: nil)
         // As many services that published one event each, and that many that published none.

@@ -46,7 +46,7 @@ import Testing
 
 @Suite("Retention", .heavy, .tags(.g2)) struct RetentionTests {
     @Test("keeps so many, tells what went, and oldest moves") func count() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         do {
             let ledger = try Ledger(directory, retention: Retention(count: 10))
             try await ledger.storage.commit([LedgerEncoder().encode(Closed(year: 1))])
@@ -62,7 +62,7 @@ import Testing
         #expect(ledger.run.pruned == ["Booked": 41, "Closed": 1] && ledger.run.last == ["Booked": 51, "Closed": 1])
     }
     @Test("keeps so many bytes") func bytes() async throws {
-        let ledger = try Ledger(TestDirectory(), retention: Retention(bytes: 100_000))
+        let ledger = try Ledger(TestFolder(), retention: Retention(bytes: 100_000))
         let text = String(repeating: "x", count: 1_000)
         for amount in 0..<300 { try await ledger.storage.commit([LedgerEncoder.booked(Int64(amount), text)]) }
         let size = ledger.stream.emitted[0].body.count
@@ -72,7 +72,7 @@ import Testing
         #expect(figures.first { $0.name == "bytes" }?.value == UInt64(kept * size))
     }
     @Test("keeps so long, without any further event") func age() async throws {
-        let ledger = try Ledger(TestDirectory(), retention: Retention(age: .milliseconds(50)))
+        let ledger = try Ledger(TestFolder(), retention: Retention(age: .milliseconds(50)))
         try await ledger.book(1, 2, 3)
         #expect(await eventually { ledger.stream.pruned == ["Booked": 3] })
         let page = try await ledger.page()
@@ -81,7 +81,7 @@ import Testing
         #expect(ledger.stream.sequences == [1, 2, 3, 4])
     }
     @Test("the file and its WAL stop growing") func growth() async throws {
-        let ledger = try Ledger(TestDirectory(), retention: Retention(count: 2_000))
+        let ledger = try Ledger(TestFolder(), retention: Retention(count: 2_000))
         let text = String(repeating: "x", count: 200)
         func size(_ suffix: String) -> Int {
             var status = stat()
@@ -99,7 +99,7 @@ import Testing
         #expect(try await ledger.all().map(\.sequence) == Array(38_001...40_000))
     }
     @Test("free pages are given back") func vacuum() async throws {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let text = String(repeating: "x", count: 2_000)
         do {
             let ledger = try Ledger(directory)

@@ -17,7 +17,7 @@ import Testing
 
     @Test("belongs to the sequence that it names, while units are committed; and sees those that have returned")
     func position() async throws {
-        let ledger = try Ledger(TestDirectory(), epoch: 5)
+        let ledger = try Ledger(TestFolder(), epoch: 5)
         try await makeBoxes(ledger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
@@ -52,7 +52,7 @@ import Testing
             "REINDEX", "SELECT 1; SELECT 2", "", "nonsense",
         ])
     func refused(sql: String) async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await makeBoxes(ledger)
         try await ledger.journal.unitOfWork { unit in
             try unit.execute("INSERT INTO box VALUES (1)")
@@ -75,7 +75,7 @@ import Testing
     }
     @Test("holds up no unit, and sees nothing of those that come after it; two at a time run")
     func besideUnits() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await makeBoxes(ledger)
         let seen = Seen()
         let counts = try await withThrowingTaskGroup(of: [Int64].self) { group in
@@ -106,7 +106,7 @@ import Testing
 
     @Test("is interrupted when the journal closes, with those that wait; later ones are refused")
     func closing() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         let seen = Seen()
         let endless = "WITH RECURSIVE x (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT count(*) FROM x"
         await withTaskGroup(of: RelayError.Code?.self) { group in
@@ -133,7 +133,7 @@ import Testing
 
     @Test("may close the journal: its own queries end, and the file is whole once it has returned")
     func closesWithin() async throws {
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         try await makeBoxes(ledger)
         let code = try await ledger.journal.read { snapshot in
             _ = try Self.count(&snapshot)
@@ -149,7 +149,7 @@ import Testing
     @Test("throws what its closure throws, and NotFound for an interface that the journal does not keep")
     func errors() async throws {
         struct Stop: Error {}
-        let ledger = try Ledger(TestDirectory())
+        let ledger = try Ledger(TestFolder())
         await #expect(throws: Stop.self) { try await ledger.journal.read { _ in throw Stop() } }
         await #expect(throws: Stop.self) {
             try await ledger.journal.read { try $0.query("SELECT 1 UNION SELECT 2") { _ in throw Stop() } as [Int] }
@@ -163,7 +163,7 @@ import Testing
 
     @Test("is refused once the journal has failed") func failed() async throws {
         let disk = try FaultDisk()
-        let ledger = try Ledger(TestDirectory(), faults: disk.faults, vfs: disk.name)
+        let ledger = try Ledger(TestFolder(), faults: disk.faults, vfs: disk.name)
         disk.fail(.sync, with: .syncing, of: "-wal")
         await #expect(throws: RelayError.self) { try await ledger.book(1) }
         let error = await #expect(throws: RelayError.self) { try await ledger.journal.read { _ in } }

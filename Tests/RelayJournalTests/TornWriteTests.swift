@@ -31,7 +31,7 @@ import Testing
 
     /// - Parameter isCheckpointed: a part of the WAL was copied into the file already, and the WAL goes on behind it.
     private func snapshot(isCheckpointed: Bool) async throws -> Snapshot {
-        let directory = try TestDirectory()
+        let directory = try TestFolder()
         let ledger = try Ledger(directory, retention: Retention(count: 300))
         try await ledger.journal.unitOfWork { unit in
             try unit.execute("CREATE TABLE balance (total INTEGER)")
@@ -93,7 +93,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var (opened, refused, heads): (Int, Int, Set<UInt64>) = (0, 0, [])
         for copy in 0..<Self.copies {
-            let directory = try TestDirectory()
+            let directory = try TestFolder()
             Self.write(snapshot.file, to: directory.database)
             Self.write(copy == 0 ? snapshot.wal : damage(snapshot.wal, &random), to: directory.database + "-wal")
             let ledger: Ledger
