@@ -18,6 +18,9 @@ struct Keeping {
     /// What the WAL holds, as of the last commit.
     var walPages = 0
     var nextCheckpoint = checkpointPages
+    /// The monotonic time before which no checkpoint is made, unless a service is open: its start does not wait until a log that was
+    /// left over has been moved.
+    var firstCheckpoint: UInt64 = 0
     /// What the WAL has to hold for a notice.
     var nextNotice = noticePages
     /// 64 MiB.
@@ -177,7 +180,9 @@ extension JournalEngine {
     }
     /// Whether the WAL is worth a checkpoint. Looks at the file system now and then.
     private func wantsCheckpoint() -> Bool {
-        if keeping.walPages >= keeping.nextCheckpoint { return true }
+        if keeping.walPages >= keeping.nextCheckpoint {
+            return keeping.firstCheckpoint == 0 || keeping.firstCheckpoint <= MonotonicClock.now
+        }
         if keeping.walPages < Keeping.nearPages { return false }
         if abs(keeping.walPages - keeping.lookedAt) >= Keeping.lookPages {
             (keeping.lookedAt, keeping.isNear) = (keeping.walPages, reserve.isNear)
