@@ -117,14 +117,14 @@ public final class EventService: Sendable {
     @inlinable public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
         // The pointer is used only during the call.
         let isDone = try withUnsafePointer(to: event) {
-            try publishIntoRing(UnsafeRawPointer($0), ObjectIdentifier(E.self))
+            try publishBytes(UnsafeRawPointer($0), ObjectIdentifier(E.self))
         }
         if !isDone { try publishByType(event) }
     }
     /// Without the type, because generic code that is not specialised looks metadata up at every turn: a value whose
     /// own bytes are all that is published. Returns false for any other, with nothing done.
-    @usableFromInline func publishIntoRing(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
-        try events.publishIntoRing(value, type)
+    @usableFromInline func publishBytes(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
+        try events.publishBytes(value, type)
     }
     @usableFromInline func publishByType<E: DomainEvent>(_ event: E) throws { try events.publish(event) }
     /// Publishes an event of a durable interface in a transaction of its own. Returns when it is durable and on its

@@ -93,11 +93,9 @@ extension ServiceCore {
         var status: [(String, DBusValue)] = [
             ("Epoch", .uint64(interface.stream.epoch)), ("Durability", .string(interface.durability)),
             ("Head", .uint64(sequence)), ("Oldest", .uint64(oldest)),
-            ("RingCapacity", .uint64(UInt64(interface.stream.ring?.capacity ?? 0))),
-            ("RingOpen", .boolean(interface.stream.hasRing)),
-            ("SignalsPaused", .boolean(interface.stream.arePaused.load(ordering: .relaxed))),
-            ("Subscribers", Self.value(interface.stream.subscribers)),
         ]
+        status += interface.stream.outletStatus.map { ($0.name, $0.value) }
+        status.append(("Subscribers", Self.value(interface.stream.subscribers)))
         do {
             if let log = interface.log {
                 for (name, value) in try await log.storage.figures(of: interface.name) {
@@ -129,7 +127,7 @@ extension ServiceCore {
             values.append(
                 .structure([
                     .string(subscriber.peer), .array(.string, subscriber.names.map { .string($0) }),
-                    .string(subscriber.isOnRing ? "ring" : "signal"), .uint64(subscriber.sequence),
+                    .string(subscriber.transport), .uint64(subscriber.sequence),
                 ]))
         }
         return .array(.structure([.string, .array(.string), .string, .uint64]), values)

@@ -75,8 +75,8 @@ final class ServiceCore: BusHandler {
             }
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
-            let pressure = BusBacklog(connection, notices)
-            for stream in streams { stream.connect(connection, isOwn: isOwn, pressure: pressure) }
+            let backlog = BusBacklog(connection, notices)
+            for stream in streams { stream.connect(connection, isOwn: isOwn, backlog) }
             try await takeName(connection)
             for stream in streams { stream.announce() }
         } catch {

@@ -25,8 +25,8 @@ extension DurableWorld {
         let gained = (new ?? all).subtracting(names ?? all)
         due.formIntersection(new ?? all)
         // A stream that follows all is not to attach for one more name.
-        let isAttached = machine.phase == .reading || machine.phase == .live
-        if isAttached && machine.scope == .all && NameScope(names: new) == .all { due.formUnion(gained) }
+        let isAttached = machine.isReading || machine.isFollowing
+        if isAttached && machine.scope.isAll && NameScope(names: new) == .all { due.formUnion(gained) }
         for index in facts.indices {
             let name = facts[index].row.name
             if !(new ?? all).contains(name) || gained.contains(name) { facts[index].isDue = false }
@@ -62,8 +62,10 @@ extension DurableWorld {
         if overwritten.contains(row) { return true }
         // Of a run that the relay has not heard of: while it reads a ring it has no rule for events, and a signal of it does not count.
         if hasRings && wire.contains(.appeared(epoch: row.epoch)) { return true }
+        if case .reading(let reading) = machine.state, reading.held.elements.contains(where: { $0.payload == row }) {
+            return true
+        }
         return wire.contains(.event(row))
-            || machine.held.elements.contains { $0.payload == row } && machine.phase == .reading
     }
 
     // MARK: What comes
@@ -77,10 +79,10 @@ extension DurableWorld {
         case .answer(let answer):
             if owner == 0 { return }
             if ring != nil {
-                run(machine.answered(answer))
+                run(machine.beginAttach(answer))
                 while let next = unread, next.row.sequence <= answer.head { _ = fetch() }
             }
-            run(machine.attached(answer))
+            run(machine.finishAttach(answer))
             (hasAnswered, awaited) = (true, [])
             if answer.epoch == epoch { due = names ?? Set(DurableJournal.names) }
             if !machine.awaitsAnswer { drain() }
@@ -112,8 +114,8 @@ extension DurableWorld {
         case .drop: break
         case .hold: run(machine.hold(row.name, row.sequence, row.previous, row))
         case .deliver(let epoch, let gap):
-            if let gap { run([.gap(gap)]) }
-            run([.deliver(row, epoch: epoch)])
+            if let gap { report(gap) }
+            _ = show(.deliver(row, epoch: epoch))
         }
     }
 
@@ -142,7 +144,7 @@ extension DurableWorld {
         self.ring?.next += 1
         if !next.isTooLarge {
             receive(next.row)
-        } else if machine.phase != .attaching, machine.scope.includes(next.row.name) {
+        } else if machine.accounts(for: next.row.name) {
             let (name, sequence) = (next.row.name, next.row.sequence)
             run(machine.head(epoch: ring.epoch, sequence: sequence, last: [name: sequence]))
         }
@@ -158,14 +160,14 @@ extension DurableWorld {
         while let place = ring, unread != nil { loseRecord(place) }
         closeRing()
         isRefused = true
-        if machine.phase != .reading { run(machine.unanswered()) }
+        if !machine.isReading { run(machine.unanswered()) }
         return true
     }
 
     // MARK: Pages and actions
 
     private mutating func receive(_ page: DurableJournal.Page) {
-        let isTaken = machine.phase == .reading && !machine.isBehind
+        let isTaken = machine.isReading && !machine.isBehind
         if let gap = machine.pageBegan(epoch: page.epoch, oldest: page.oldest) { report(gap, page.removed) }
         if isTaken && !hasRead {
             hasRead = true
@@ -175,36 +177,45 @@ extension DurableWorld {
             }
         }
         for row in page.rows where machine.pageEvent(row.name, row.sequence) {
-            run([.deliver(row, epoch: page.epoch)])
+            _ = show(.deliver(row, epoch: page.epoch))
         }
         run(machine.pageEnded(through: page.through, head: page.head))
     }
-    mutating func run(_ actions: [Machine.Action]) {
-        var hasNoRoom = false
-        for action in actions {
-            switch action {
-            case .attach where hasRings && ring == nil && !isRefused:
-                attaching = nil
-                wire.removeAll { if case .answer = $0 { true } else { false } }
-                if opening == nil { opening = owner }
-            case .attach(let epoch, let after):
-                attaching = Question(
-                    owner: owner, epoch: epoch, after: after, ancestry: machine.ancestry(of: epoch), names: names)
-                wire.removeAll { if case .answer = $0 { true } else { false } }
+    mutating func run(_ action: some StreamAction<DurableJournal.Row>) {
+        var hasRoom = true
+        for step in action.steps {
+            switch step {
+            case .attach(let epoch, let after): ask(epoch, after)
             case .read(let after):
                 reading = Question(owner: owner, epoch: 0, after: after, names: names)
                 wire.removeAll { if case .page = $0 { true } else { false } }
-            case .deliver(let row, let epoch):
-                if hasNoRoom || !isWanted(row.name) { continue }
-                if isFull {
-                    hasNoRoom = true
-                    machine.fellBehind(before: row.sequence)
-                } else {
-                    deliver(row, epoch)
-                }
-            case .gap(let gap): report(gap)
+            // Those behind the first that has no room are read later.
+            case .show(.deliver) where !hasRoom: break
+            case .show(let output): hasRoom = show(output) && hasRoom
             }
         }
+    }
+    mutating func ask(_ epoch: UInt64, _ after: UInt64) {
+        wire.removeAll { if case .answer = $0 { true } else { false } }
+        if hasRings && ring == nil && !isRefused {
+            attaching = nil
+            if opening == nil { opening = owner }
+        } else {
+            attaching = Question(
+                owner: owner, epoch: epoch, after: after, ancestry: machine.ancestry(of: epoch), names: names)
+        }
+    }
+    /// False: it had no room.
+    private mutating func show(_ output: Machine.Output) -> Bool {
+        switch output {
+        case .gap(let gap): report(gap)
+        case .deliver(let row, _) where !isWanted(row.name): break
+        case .deliver(let row, _) where isFull:
+            machine.fellBehind(before: row.sequence)
+            return false
+        case .deliver(let row, let epoch): deliver(row, epoch)
+        }
+        return true
     }
 
     // MARK: Checks

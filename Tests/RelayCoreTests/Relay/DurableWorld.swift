@@ -191,7 +191,7 @@ struct DurableWorld: Hashable {
             send(.head(word, isLast: false))
         case .tick:
             guard machine.needsTick else { return false }
-            if case .attach(let epoch, let after) = machine.tick() { run([.attach(epoch: epoch, after: after)]) }
+            if case .attach(let epoch, let after) = machine.tick() { ask(epoch, after) }
         case .serve: return serve()
         case .bring:
             if wire.isEmpty { return false }

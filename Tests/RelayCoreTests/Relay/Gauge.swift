@@ -157,7 +157,7 @@ extension EventRelay {
         return await eventually {
             core.loop.withTurn {
                 core.state.onLoop.streams[interface]?.members.allSatisfy {
-                    $0.machine.phase == .live && !$0.machine.awaitsAnswer
+                    $0.machine.isFollowing && !$0.machine.awaitsAnswer
                 } ?? false
             }
         }

@@ -148,7 +148,7 @@ import Testing
             await eventually {
                 follower.loop.withTurn {
                     let stream = follower.core.state.onLoop.streams[Gauge1.name]
-                    return stream?.ring != nil && stream?.members.contains { $0.machine.phase == .live } ?? false
+                    return stream?.ring != nil && stream?.members.contains { $0.machine.isFollowing } ?? false
                 }
             })
         try meter.publish(1...3)
@@ -223,7 +223,7 @@ import Testing
             await eventually {
                 follower.loop.withTurn {
                     let stream = follower.core.state.onLoop.streams[Gauge1.name]
-                    return stream?.ring != nil && stream?.members.allSatisfy { $0.machine.phase == .live } ?? false
+                    return stream?.ring != nil && stream?.members.allSatisfy { $0.machine.isFollowing } ?? false
                 }
             })
         try meter.publish(1...4)

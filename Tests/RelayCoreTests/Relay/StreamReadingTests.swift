@@ -8,11 +8,11 @@ import Testing
     typealias Machine = StreamMachine<Int>
 
     /// Actions as text, to be compared.
-    private static func text(_ actions: [Machine.Action]) -> [String] {
-        actions.map { action in
-            switch action {
-            case .deliver(let payload, let epoch): "deliver \(epoch)#\(payload)"
-            case .gap(let gap): text(gap)
+    private static func text(_ action: some StreamAction<Int>) -> [String] {
+        action.steps.map { step in
+            switch step {
+            case .show(.deliver(let payload, let epoch)): "deliver \(epoch)#\(payload)"
+            case .show(.gap(let gap)): text(gap)
             case .attach(let epoch, let after): "attach \(epoch)#\(after)"
             case .read(let after): "read \(after)"
             }
@@ -31,7 +31,7 @@ import Testing
         var machine = Machine()
         _ = machine.want(names)
         _ = machine.ownerAppeared(isNew: false)
-        _ = machine.attached(answer(head: head, last: ["A": head]))
+        _ = machine.finishAttach(answer(head: head, last: ["A": head]))
         return machine
     }
     private static func come(_ machine: inout Machine, _ sequence: UInt64, _ previous: UInt64? = nil) -> [String] {
@@ -77,7 +77,7 @@ import Testing
         _ = machine.want(nil)
         _ = machine.ownerAppeared(isNew: false)
         for number: UInt64 in 1...9 { _ = Self.come(&machine, number) }
-        #expect(Self.text(machine.attached(Self.answer(head: 9))) == [])
+        #expect(Self.text(machine.finishAttach(Self.answer(head: 9))) == [])
         #expect(Self.come(&machine, 11) == ["hold", "read 9"])
         for number: UInt64 in 12...17 { #expect(Self.come(&machine, number) == ["hold"]) }
         // 11 to 14 had to go for 15.
@@ -92,7 +92,7 @@ import Testing
         _ = machine.want(nil)
         #expect(Self.text(machine.ownerAppeared(isNew: true)) == ["attach 0#2"])
         for number: UInt64 in 3...6 { _ = Self.come(&machine, number) }
-        #expect(Self.text(machine.attached(Self.answer(from: 0, head: 6))) == ["read 2"])
+        #expect(Self.text(machine.finishAttach(Self.answer(from: 0, head: 6))) == ["read 2"])
         #expect(Self.page(&machine, [3, 4, 5, 6], through: 6, head: 6).count == 4)
         #expect(machine.isSettled)
     }
@@ -101,7 +101,7 @@ import Testing
         #expect(Self.text(machine.head(epoch: 7, sequence: 5, last: [:])) == ["read 3"])
         #expect(Self.text(machine.head(epoch: 7, sequence: 6, last: [:], isLast: true)) == [])
         #expect(Self.page(&machine, [4, 5], through: 5, head: 5) == ["page 7#4", "page 7#5", "read 5"])
-        #expect(Self.text(machine.attached(Self.answer(head: 9))) == [])
+        #expect(Self.text(machine.finishAttach(Self.answer(head: 9))) == [])
         #expect(Self.page(&machine, [6], through: 6, head: 6) == ["page 7#6", "read 6"])
         #expect(Self.page(&machine, [7, 8, 9], through: 9, head: 9).count == 3)
         #expect(machine.isSettled)
@@ -116,7 +116,7 @@ import Testing
         #expect(Self.page(&machine, [4, 5], through: 5, head: 5).count == 2)
         #expect(machine.needsTick)
         #expect([machine.tick(), machine.tick()].contains(.attach(epoch: 7, after: 5)))
-        #expect(Self.text(machine.attached(Self.answer(from: 5, head: 6))) == ["read 5"])
+        #expect(Self.text(machine.finishAttach(Self.answer(from: 5, head: 6))) == ["read 5"])
     }
     @Test("a page that nobody waits for has no effect") func strayPages() {
         var machine = Self.live(at: 3)
@@ -179,7 +179,7 @@ import Testing
         #expect(Self.text(machine.head(epoch: 7, sequence: 500, last: ["A": 3, "B": 500])) == [])
         _ = machine.ownerVanished()
         #expect(Self.text(machine.ownerAppeared(isNew: true)) == ["attach 7#500"])
-        #expect(Self.text(machine.attached(Self.answer(8, from: 500, oldest: 4, head: 900, last: ["A": 3]))) == [])
+        #expect(Self.text(machine.finishAttach(Self.answer(8, from: 500, oldest: 4, head: 900, last: ["A": 3]))) == [])
         #expect(machine.isSettled)
         #expect(Self.come(&machine, 950, 3) == ["deliver 8#950"])
         #expect(Self.come(&machine, 990, 970) == ["hold", "read 950"])
@@ -195,39 +195,42 @@ import Testing
         #expect(Self.text(machine.ownerAppeared(isNew: true)) == ["attach 7#9"])
         #expect(Self.come(&machine, 6) == ["hold"])
         #expect(
-            Self.text(machine.attached(Self.answer(8, from: 5, head: 6, last: ["A": 6]))) == [
+            Self.text(machine.finishAttach(Self.answer(8, from: 5, head: 6, last: ["A": 6]))) == [
                 "epochChanged 7#10...18446744073709551615", "deliver 8#6",
             ])
         #expect(Self.come(&machine, 7) == ["deliver 8#7"])
         // The same once more: this history is the one in which it stands.
         _ = machine.ownerVanished()
         _ = machine.ownerAppeared(isNew: true)
-        #expect(Self.text(machine.attached(Self.answer(9, from: 7, head: 7, last: ["A": 7]))) == [])
+        #expect(Self.text(machine.finishAttach(Self.answer(9, from: 7, head: 7, last: ["A": 7]))) == [])
     }
     @Test("a service that dies between commit and emission: what was read ahead is no other history") func ahead() {
         var machine = Self.live(at: 3)
         _ = Self.come(&machine, 5)
         #expect(Self.page(&machine, [4, 5, 6], through: 6, head: 6).count == 3)
         // The same run counts what it emitted only.
-        #expect(Self.text(machine.attached(Self.answer(from: 5, head: 5))) == [])
+        #expect(Self.text(machine.finishAttach(Self.answer(from: 5, head: 5))) == [])
         #expect(machine.position?.sequence == 6)
         #expect(Self.text(machine.ownerVanished()) == [])
         _ = machine.ownerAppeared(isNew: true)
-        #expect(Self.text(machine.attached(Self.answer(8, from: 6, head: 7))) == ["read 6"])
+        #expect(Self.text(machine.finishAttach(Self.answer(8, from: 6, head: 7))) == ["read 6"])
     }
     @Test("neither the owner's leaving nor the bus's is a gap, wherever it finds the stream") func departures() {
-        for leaving in [{ $0.ownerVanished() }, { $0.disconnected() }] as [(inout Machine) -> [Machine.Action]] {
+        let all: [(inout Machine) -> [String]] = [
+            { Self.text($0.ownerVanished()) }, { Self.text($0.disconnected()) },
+        ]
+        for leaving in all {
             var machine = Self.live(at: 3)
-            #expect(Self.text(leaving(&machine)) == [])
+            #expect(leaving(&machine) == [])
             _ = machine.ownerAppeared(isNew: true)
-            #expect(Self.text(leaving(&machine)) == [])
+            #expect(leaving(&machine) == [])
             _ = machine.ownerAppeared(isNew: true)
-            #expect(Self.text(machine.attached(Self.answer(8, from: 3, head: 9))) == ["read 3"])
+            #expect(Self.text(machine.finishAttach(Self.answer(8, from: 3, head: 9))) == ["read 3"])
             #expect(Self.page(&machine, [4], of: 8, through: 4, head: 9) == ["page 8#4", "read 4"])
-            #expect(Self.text(leaving(&machine)) == [])
+            #expect(leaving(&machine) == [])
             _ = machine.ownerAppeared(isNew: true)
             #expect(Self.text(machine.refused()) == [])
-            #expect(Self.text(leaving(&machine)) == [])
+            #expect(leaving(&machine) == [])
             #expect(Self.text(machine.ownerAppeared(isNew: true)) == ["attach 8#4"])
         }
     }
@@ -242,34 +245,34 @@ import Testing
     }
     @Test("from the oldest: what was removed before is no loss, what is removed since is") func oldest() {
         var machine = Self.started(.oldest)
-        #expect(Self.text(machine.attached(Self.answer(from: 6, oldest: 4, head: 9))) == ["read 0"])
+        #expect(Self.text(machine.finishAttach(Self.answer(from: 6, oldest: 4, head: 9))) == ["read 0"])
         _ = machine.ownerVanished()
         #expect(Self.text(machine.ownerAppeared(isNew: true)) == ["attach 0#0"])
-        #expect(Self.text(machine.attached(Self.answer(8, from: 9, oldest: 5, head: 9))) == ["read 0"])
+        #expect(Self.text(machine.finishAttach(Self.answer(8, from: 9, oldest: 5, head: 9))) == ["read 0"])
         #expect(
             Self.page(&machine, [5, 6], of: 7, oldest: 5, through: 6, head: 9) == ["page 7#5", "page 7#6", "read 6"])
         #expect(Self.page(&machine, [9], of: 8, oldest: 9, through: 9, head: 9) == ["expired 8#7...8 (2)", "page 8#9"])
 
         machine = Self.started(.oldest)
-        #expect(Self.text(machine.attached(Self.answer(head: 0))) == [] && machine.isSettled)
+        #expect(Self.text(machine.finishAttach(Self.answer(head: 0))) == [] && machine.isSettled)
         #expect(Self.come(&machine, 2) == ["hold", "read 0"])
         #expect(Self.page(&machine, [2], oldest: 2, through: 2, head: 2) == ["expired 7#1...1 (1)", "page 7#2"])
     }
     @Test("at a sequence, and after one of a run") func positions() {
         var machine = Self.started(.at(4))
-        #expect(Self.text(machine.attached(Self.answer(from: 7, head: 9))) == ["read 4"])
+        #expect(Self.text(machine.finishAttach(Self.answer(from: 7, head: 9))) == ["read 4"])
         #expect(Self.page(&machine, [7, 9], oldest: 7, through: 9, head: 9).first == "expired 7#5...6 (2)")
         machine = Self.started(.at(40))
         #expect(machine.place(inRingOf: 7) == 0, "nothing is passed over in a ring that has not come as far")
-        #expect(Self.text(machine.attached(Self.answer(from: 7, head: 9))) == [], "beyond the head: from now on")
+        #expect(Self.text(machine.finishAttach(Self.answer(from: 7, head: 9))) == [], "beyond the head: from now on")
         #expect(Self.come(&machine, 10) == ["deliver 7#10"])
 
         machine = Self.started(.after(epoch: 6, sequence: 4))
-        #expect(Self.text(machine.attached(Self.answer(from: 4, head: 9))) == ["read 4"])
+        #expect(Self.text(machine.finishAttach(Self.answer(from: 4, head: 9))) == ["read 4"])
         for from: UInt64 in [2, 8] {
             machine = Self.started(.after(epoch: 6, sequence: 4))
             let gap = "epochChanged 6#5...18446744073709551615"
-            #expect(Self.text(machine.attached(Self.answer(from: from, head: 9))) == [gap, "read \(from)"])
+            #expect(Self.text(machine.finishAttach(Self.answer(from: from, head: 9))) == [gap, "read \(from)"])
         }
     }
     @Test(
@@ -281,36 +284,36 @@ import Testing
         #expect(machine.ancestry(of: 6).map(\.epoch) == [5, 6])
         var answer = Self.answer(from: 800, head: 1_000)
         answer.details.runs = [five, StreamRun(epoch: 7, first: 1_001)]
-        let actions = machine.attached(answer)
-        #expect(Self.text(actions) == ["epochChanged 6#851...18446744073709551615", "read 800"])
-        guard case .gap(let gap)? = actions.first else { return }
+        let action = machine.finishAttach(answer)
+        #expect(Self.text(action) == ["epochChanged 6#851...18446744073709551615", "read 800"])
+        guard case .read(let output, after: 800) = action, case .gap(let gap)? = output.first else { return }
         #expect(gap.detail?.contains("the same up to #800") == true)
         #expect(Self.page(&machine, [801], of: 5, through: 801, head: 1_000) == ["page 5#801", "read 801"])
         // It stands in the original's history now.
         #expect(machine.position?.epoch == 5 && machine.ancestry(of: 5) == [five])
         // The same without runs: nothing is known to be common, and nothing is left out.
         machine = Self.started(.after(epoch: 6, sequence: 850))
-        #expect(Self.text(machine.attached(Self.answer(from: 0, head: 1_000))).last == "read 0")
+        #expect(Self.text(machine.finishAttach(Self.answer(from: 0, head: 1_000))).last == "read 0")
     }
     @Test("where nothing is kept, a start is as good as can be") func startsOnVolatile() {
         var machine = Self.started(.oldest)
-        #expect(Self.text(machine.attached(Self.answer(oldest: .max, head: 9))) == [] && !machine.isDurable)
+        #expect(Self.text(machine.finishAttach(Self.answer(oldest: .max, head: 9))) == [] && !machine.isDurable)
         #expect(Self.come(&machine, 11) == ["lost 7#10...10 (1)", "deliver 7#11"])
         machine = Self.started(.at(4))
-        #expect(Self.text(machine.attached(Self.answer(oldest: .max, head: 9))) == ["lost 7#5...9 (5)"])
+        #expect(Self.text(machine.finishAttach(Self.answer(oldest: .max, head: 9))) == ["lost 7#5...9 (5)"])
         machine = Self.started(.at(40))
-        #expect(Self.text(machine.attached(Self.answer(oldest: .max, head: 9))) == [])
+        #expect(Self.text(machine.finishAttach(Self.answer(oldest: .max, head: 9))) == [])
         machine = Self.started(.after(epoch: 7, sequence: 8))
-        #expect(Self.text(machine.attached(Self.answer(oldest: .max, head: 9))) == ["lost 7#9...9 (1)"])
+        #expect(Self.text(machine.finishAttach(Self.answer(oldest: .max, head: 9))) == ["lost 7#9...9 (1)"])
         machine = Self.started(.after(epoch: 6, sequence: 8))
         #expect(
-            Self.text(machine.attached(Self.answer(oldest: .max, head: 2)))
+            Self.text(machine.finishAttach(Self.answer(oldest: .max, head: 2)))
                 == ["epochChanged 6#9...18446744073709551615", "lost 7#1...2 (2)"])
         // The hint was wrong.
         machine = Machine(isDurable: true)
         _ = machine.want(nil)
         _ = machine.ownerAppeared(isNew: true)
-        #expect(Self.text(machine.attached(Self.answer(oldest: .max, head: 1))) == ["lost 7#1...1 (1)"])
+        #expect(Self.text(machine.finishAttach(Self.answer(oldest: .max, head: 1))) == ["lost 7#1...1 (1)"])
         #expect(Self.text(machine.ownerVanished()) == ["epochChanged 7#2...18446744073709551615"])
     }
 
@@ -333,11 +336,11 @@ import Testing
         _ = machine.ownerVanished()
         machine.fellBehind()
         _ = machine.ownerAppeared(isNew: true)
-        #expect(Self.text(machine.attached(Self.answer(8, from: 6, head: 8))) == [])
+        #expect(Self.text(machine.finishAttach(Self.answer(8, from: 6, head: 8))) == [])
         #expect(Self.text(machine.resume()) == ["read 6"])
         // A volatile stream has no choice.
         var other = Self.started(.now)
-        _ = other.attached(Self.answer(oldest: .max, head: 9))
+        _ = other.finishAttach(Self.answer(oldest: .max, head: 9))
         other.fellBehind()
         #expect(Self.come(&other, 10) == ["deliver 7#10"])
     }
@@ -354,38 +357,44 @@ import Testing
             var machine = Machine(from: starts[round % 4], isDurable: round % 3 == 0, heldLimit: 3)
             for _ in 0..<100 {
                 let (a, b, last) = (number(), number(), ["A": number(), "B": number()])
-                let actions: [Machine.Action]
+                let count: Int
                 switch next(15) {
-                case 0: actions = machine.want([nil, [], ["A"], ["B"], ["A", "B"]][next(5)])
-                case 1: actions = machine.ownerAppeared(isNew: a > 2)
-                case 2: actions = machine.ownerVanished()
-                case 3: actions = machine.disconnected()
+                case 0: count = machine.want([nil, [], ["A"], ["B"], ["A", "B"]][next(5)]).steps.count
+                case 1: count = machine.ownerAppeared(isNew: a > 2).steps.count
+                case 2: count = machine.ownerVanished().steps.count
+                case 3: count = machine.disconnected().steps.count
                 case 4:
-                    actions = machine.attached(
-                        Attachment(epoch: number(), from: a, oldest: number(), head: b, last: last))
-                case 5: actions = machine.head(epoch: number(), sequence: a, last: last, isLast: b > 3)
-                case 6: actions = [machine.refused(), machine.unanswered(), machine.resume()][next(3)]
-                case 7: actions = machine.readRefused()
+                    let answer = Attachment(epoch: number(), from: a, oldest: number(), head: b, last: last)
+                    count = machine.finishAttach(answer).steps.count
+                case 5: count = machine.head(epoch: number(), sequence: a, last: last, isLast: b > 3).steps.count
+                case 6:
+                    let counts = [
+                        machine.refused().steps.count, machine.unanswered().steps.count, machine.resume().steps.count,
+                    ]
+                    count = counts[next(3)]
+                case 7: count = machine.readRefused().steps.count
                 case 8:
                     machine.fellBehind(before: a)
-                    actions = machine.resume()
+                    count = machine.resume().steps.count
                 case 9...11:
                     _ = machine.pageBegan(epoch: number(), oldest: number())
                     for _ in 0..<next(3) { _ = machine.pageEvent("A", number()) }
-                    actions = machine.pageEnded(through: a, head: b)
+                    count = machine.pageEnded(through: a, head: b).steps.count
                     // A service that answers so is not asked for ever.
                     var copy = machine
-                    var count = 0
-                    while copy.phase == .reading, !copy.isBehind, count < 10 {
+                    var pages = 0
+                    while copy.isReading, !copy.isBehind, pages < 10 {
                         _ = copy.pageBegan(epoch: 7, oldest: 0)
                         _ = copy.pageEnded(through: a, head: .max)
-                        count += 1
+                        pages += 1
                     }
-                    #expect(count <= 4)
+                    #expect(pages <= 4)
                 default:
-                    actions = machine.receive("A", a, b) == .hold ? machine.hold("A", a, b, 0, cost: Int.max) : []
+                    count =
+                        machine.receive("A", a, b) == .hold
+                        ? machine.hold("A", a, b, 0, cost: Int.max).steps.count : 0
                 }
-                #expect(actions.count < 16)
+                #expect(count < 16)
                 _ = (machine.tick(), machine.needsTick, machine.isSettled)
             }
         }

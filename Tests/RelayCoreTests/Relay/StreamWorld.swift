@@ -247,10 +247,10 @@ struct StreamWorld {
         case .answer(let number, let answer):
             guard number == generation, hasOwner else { return }
             if ring != nil {
-                run(machine.answered(answer))
+                run(machine.beginAttach(answer))
                 while let next = unread, next.sequence <= answer.head { _ = fetch() }
             }
-            run(machine.attached(answer))
+            run(machine.finishAttach(answer))
             if !machine.awaitsAnswer { drain() }
             // From here on; what was published before, but after the answer left, is not asked for.
             if answer.epoch == epoch { due = wanted }
@@ -279,8 +279,8 @@ struct StreamWorld {
         case .drop: break
         case .hold: run(machine.hold(name, sequence, record.previous, (name, sequence)))
         case .deliver(let epoch, let gap):
-            if let gap { run([.gap(gap)]) }
-            run([.deliver((name, sequence), epoch: epoch)])
+            if let gap { report(gap) }
+            show(.deliver((name, sequence), epoch: epoch))
         }
     }
     private var unread: Record? {
@@ -307,16 +307,20 @@ struct StreamWorld {
         let known = wire.contains { if case .vanished = $0 { true } else { false } } ? 0 : epoch
         requests.append((generation, known))
     }
-    private mutating func run(_ actions: [Machine.Action]) {
-        for action in actions {
-            switch action {
+    private mutating func run(_ action: some StreamAction<(String, UInt64)>) {
+        for step in action.steps {
+            switch step {
             case .attach: ask()
-            case .deliver(let event, let epoch):
-                // The relay shows what is wanted only.
-                if wanted.contains(event.0) { deliver(event.0, event.1, epoch) }
-            case .gap(let gap): report(gap)
+            case .show(let output): show(output)
             case .read: faults.append("a volatile stream was to be read")
             }
+        }
+    }
+    private mutating func show(_ output: Machine.Output) {
+        switch output {
+        // The relay shows what is wanted only.
+        case .deliver(let event, let epoch): if wanted.contains(event.0) { deliver(event.0, event.1, epoch) }
+        case .gap(let gap): report(gap)
         }
     }
     private mutating func deliver(_ name: String, _ sequence: UInt64, _ epoch: UInt64) {

@@ -94,7 +94,7 @@ import Testing
             await eventually {
                 let core = relay.follower.core
                 return await withCheckedContinuation { continuation in
-                    core.loop.execute { continuation.resume(returning: core.state.onLoop.isResolved) }
+                    core.loop.execute { continuation.resume(returning: core.state.onLoop.session.isOwnershipKnown) }
                 }
             })
         let peer = try speak(bus, as: DurableDesk.name) { speech in

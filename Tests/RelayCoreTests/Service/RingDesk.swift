@@ -90,6 +90,6 @@ final class RingDesk: Sendable {
     /// As when the bus has enough of signals.
     func pause(_ interface: String, _ isPaused: Bool) throws {
         let stream = try stream(interface)
-        stream.state.withLock { _ in stream.arePaused.store(isPaused, ordering: .relaxed) }
+        stream.state.withLock { _ in stream.needsPayloadsOnly.store(isPaused, ordering: .relaxed) }
     }
 }

@@ -142,10 +142,10 @@ import Testing
         let stream = try desk.stream(Meter1.name)
         let peer = try await RingPeer.join(desk.bus.bus)
         let error = RelayError(.unavailable, "no memory")
-        stream.state.withLock { $0.ringFailure = (error, .max) }
+        stream.withRing { $0.failure = (error, .max) }
         let refusal = await peer.stranger.refusal(RingDesk.name, stream.path, Stream1.name, "OpenRing")
         #expect(refusal == RemoteError(name: ErrorNames.name(for: .unavailable), message: "no memory"))
-        stream.state.withLock { $0.ringFailure = (error, 0) }
+        stream.withRing { $0.failure = (error, 0) }
         _ = try await peer.openRing(RingDesk.name, Meter1.name)
         try await desk.stop()
     }
@@ -179,10 +179,10 @@ import Testing
         let interface = isDurable ? SmallLedger1.name : Meter1.name
         let peer = try await RingPeer.join(desk.bus.bus)
         let ring = try await peer.openRing(RingDesk.name, interface)
-        let found = try desk.stream(interface).state.withLock { state in
+        let found = try desk.stream(interface).withSignals { signals, _ in
             // No tick: on a busy machine a second may pass without an event, and its `Head` would count as a signal here.
-            state.hasTick = true
-            return state.connection
+            signals.hasTick = true
+            return signals.connection
         }
         let connection = try #require(found)
         func publish() async throws {
@@ -225,7 +225,7 @@ import Testing
         let peer = try await RingPeer.join(desk.bus.bus)
         for interface in [Meter1.name, SmallLedger1.name] { _ = try await peer.openRing(RingDesk.name, interface) }
         let page = try #require(
-            try desk.stream(Meter1.name).state.withLock { $0.ring?.readers[peer.stranger.connection.uniqueName] })
+            try desk.stream(Meter1.name).withRing { $0.readers[peer.stranger.connection.uniqueName] })
         /// As a sleeper does: a flag that was seen is taken down.
         func isWoken(_ publish: () async throws -> Void) async throws -> Bool {
             page.flag.storeBytes(of: 1, as: UInt32.self)
@@ -253,7 +253,7 @@ import Testing
         }
         let reply = try await peer.call(RingDesk.name, Meter1.name)
         let page = try #require(
-            try desk.stream(Meter1.name).state.withLock { $0.ring?.readers[peer.stranger.connection.uniqueName] })
+            try desk.stream(Meter1.name).withRing { $0.readers[peer.stranger.connection.uniqueName] })
         try await attach()
         #expect(!page.isSettled)
         page.flag.storeBytes(of: 1, as: UInt32.self)
@@ -275,7 +275,7 @@ import Testing
         let desk = try await RingDesk()
         let streams = [try desk.stream(Meter1.name), try desk.stream(SmallLedger1.name)]
         func readers() -> [[String: WaitPage]] {
-            streams.map { stream in stream.state.withLock { $0.ring?.readers ?? [:] } }
+            streams.map { stream in stream.withRing { $0.readers } }
         }
         let stayed = try await RingPeer.join(desk.bus.bus)
         do {

@@ -7,32 +7,31 @@ extension SessionController {
     /// Sends a call, or lets it wait until it is known to whom.
     func admit(_ waiting: WaitingCall) {
         if waiting.ticket.isCancelled { return waiting.end(Self.cancelled) }
-        if let reason = state.onLoop.failure { return waiting.end(reason) }
-        if !state.onLoop.isActivated {
-            return waiting.completion(
-                .failure(RelayError(.unavailable, "the relay of \(service) is not active: call activate() first")))
-        }
-        guard let connection = state.onLoop.connection, state.onLoop.isResolved else {
-            if state.onLoop.wasActive && state.onLoop.connection == nil {
-                return waiting.end(RelayError(.unavailable, "\(waiting.call.title): the bus is gone"))
-            }
-            return wait(waiting)
-        }
-        // Whoever subscribes and then calls sees the events of the call: its `Attach` goes first.
-        if state.onLoop.streamsInOrder.contains(where: { $0.transport.phase == .asking }) { return wait(waiting) }
+        let route = state.onLoop.session.callRoute
         var call = waiting.call
-        if let owner = state.onLoop.owner {
+        switch route {
+        case .inactive:
+            return waiting.end(
+                RelayError(.unavailable, "the relay of \(service) is not active: call activate() first"))
+        case .over: return waiting.end(state.onLoop.failure ?? Self.cancelled)
+        case .cutOff:
+            return waiting.end(RelayError(.unavailable, "\(waiting.call.title): the bus is gone"))
+        case .wait: return wait(waiting)
+        case .owner(let owner):
+            // Whoever subscribes and then calls sees the events of the call: its `Attach` goes first.
+            let isAsking = state.onLoop.streamsInOrder.contains { $0.transport.phase == .asking }
+            if isAsking { return wait(waiting) }
             call.destination = owner
-        } else if state.onLoop.candidate != nil {
-            return wait(waiting)
-        } else if !requirement.isAnyone {
-            // Whom the bus would start is not known yet: it is started first, and looked at.
+        case .nobody:
+            if requirement.isAnyone { break }
+            // Whom the bus would start is not known yet: it is started first, and verified.
             guard activation.startsService else {
                 return waiting.end(RelayError(.unavailable, "\(service) is not running"))
             }
             wait(waiting)
             return startService()
         }
+        guard let connection = state.onLoop.connection else { return wait(waiting) }
         if !activation.startsService { call.flags.insert(.noAutoStart) }
         waiting.ticket.connection = connection
         waiting.ticket.serial = connection.send(call, timeout: waiting.timeLeft) { [weak self] result in
@@ -62,7 +61,7 @@ extension SessionController {
     /// The publisher's subscriptions lack something that is on its way to them. (A positioned one has a pace of its own.)
     private var isCatchingUp: Bool {
         state.onLoop.streamsInOrder.contains {
-            $0.shared.machine.phase == .reading || $0.ring?.parkedAt != nil || $0.isGoingOver
+            $0.shared.machine.isReading || $0.ring?.parkedAt != nil || $0.isGoingOver
         }
     }
     /// Completes the answers that waited, if nothing keeps them any more.

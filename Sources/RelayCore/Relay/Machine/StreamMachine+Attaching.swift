@@ -4,253 +4,371 @@ extension StreamMachine {
 
     /// The service's name has an owner, whose signals follow.
     ///
-    /// - Parameter isNew: whether it took the name while this relay was on the bus, so that all of its run can be had; not
-    ///   if it was found there.
-    package mutating func ownerAppeared(isNew: Bool) -> [Action] {
-        (hasOwner, isAbsent, sawStart) = (true, false, isNew)
-        if isNew { beginsAtFirst = wanted != .nothing }
-        return wanted == .nothing ? [] : attach()
+    /// - Parameter isNew: whether it took the name while this relay was on the bus, so that all of its run can be had;
+    ///   not if it was found there.
+    package mutating func ownerAppeared(isNew: Bool) -> OwnerAppearedAction {
+        var anchor = anchor
+        if isNew { anchor.isAwaited = scope != .nothing }
+        if scope == .nothing {
+            state = .unwanted(anchor)
+            return .nothing
+        }
+        awaitAnswer(from: anchor, sawStart: isNew)
+        let question = question
+        return .attach(epoch: question.epoch, after: question.sequence)
     }
-
     /// Nobody has the service's name.
     package mutating func ownerAbsent() {
-        (isAbsent, beginsAtFirst) = (true, wanted != .nothing)
-        newcomers.admitUnresolved()
+        if case .unowned(let anchor, _) = state { leave(toAbsenceFrom: anchor) }
     }
-
     /// The owner left the bus: its run is over. What a durable stream missed of it can be read from the next.
-    package mutating func ownerVanished() -> [Action] {
-        defer {
-            leave()
-            ownerAbsent()
+    package mutating func ownerVanished() -> OwnerVanishedAction {
+        var anchor = anchor
+        let action: OwnerVanishedAction
+        switch anchor {
+        case _ where isDurable: action = missRun(&anchor).map { .report($0) } ?? .nothing
+        // No owner has answered it: whether it is a place in a run or in a journal, the next owner's answer shows.
+        case .oldest, .given: action = .nothing
+        case .nothing, .reached:
+            if case .attaching(let attaching) = state, let word = attaching.lastWord {
+                // What it said at last is as good as an answer.
+                action = .finish(join(word))
+                anchor = self.anchor
+            } else if case .attaching = state, anchor.isOfUnknownRun {
+                action = .report(Self.unknownRun)
+            } else {
+                action = anchor.endRun().map { .report($0) } ?? .nothing
+            }
         }
-        if isDurable { return missRun() }
-        // A place that nobody has answered yet: whether it was of a run or of a journal, the next owner's answer tells.
-        if run != nil && ownerEpoch == nil { return [] }
-        if phase == .attaching {
-            // What it said at last is as good as an answer.
-            if let lastWord { return join(lastWord) }
-            // A run that was never attached to, though this stream waited for it: it has no name, and may have published.
-            if run.map(\.isEnded) ?? beginsAtFirst { return [.gap(Self.unknownRun)] }
-        }
-        return endRun().map { [.gap($0)] } ?? []
+        leave(toAbsenceFrom: anchor)
+        return action
     }
-
     /// The bus is gone; the service may live on.
-    package mutating func disconnected() -> [Action] {
-        wasCutOff = run != nil
-        isAbsent = false
-        defer { leave() }
-        return missRun()
+    package mutating func disconnected() -> DisconnectedAction {
+        var anchor = anchor
+        anchor.cutOff()
+        let gap = missRun(&anchor)
+        leave(to: .unowned(anchor, isAbsent: false))
+        return gap.map { .report($0) } ?? .nothing
     }
-    /// A run that this stream waited for went out of sight before it answered: it counts from its first word on, the `Head` with
-    /// which a service takes its name. (If the bus lost that one, and the events up to another, they go unseen.)
-    private mutating func missRun() -> [Action] {
-        guard run == nil, beginsAtFirst, phase == .attaching else { return [] }
-        if isDurable, sawStart, let firstWord {
-            run = Run(epoch: firstWord.epoch, position: firstWord.sequence)
-            return []
-        }
-        return [.gap(Self.unknownRun)]
+    /// A run that this stream waited for went out of sight before it answered: it counts from its first word on, the
+    /// `Head` with which a service takes its name. (If the bus lost that one, and the events up to another, they go
+    /// unseen.)
+    private func missRun(_ anchor: inout Anchor) -> Gap? {
+        guard case .attaching(let attaching) = state, case .nothing(isAwaited: true) = anchor else { return nil }
+        guard isDurable, attaching.sawStart, let word = attaching.firstWord else { return Self.unknownRun }
+        anchor = .given(epoch: word.epoch, sequence: word.sequence)
+        return nil
     }
+    /// Events of a run that no gap can name: no answer told its epoch.
+    static var unknownRun: Gap { Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged) }
 
     // MARK: What is wanted
 
     /// What subscribers want has changed.
     ///
-    /// A name that was not wanted before gets what comes from now on. Where nobody had the service's name meanwhile it may get
-    /// what the last run left unseen, too.
-    package mutating func want(_ names: Set<String>?) -> [Action] {
-        let (new, old) = (NameScope(names: names), wantedNames)
+    /// A name that was not wanted before gets what comes from now on. Where nobody had the service's name meanwhile it
+    /// may get what the last run left unseen, too.
+    package mutating func want(_ names: Set<String>?) -> WantAction {
+        let (new, old) = (NameScope(names: names), scope.names)
         let hasGained = names.map { names in old.map { !names.isSubset(of: $0) } ?? false } ?? (old != nil)
-        wantedNames = names
-        if new == wanted && !(isDurable && hasGained) { return [] }
-        wanted = new
-        if new == .nothing {
-            let owned = hasOwner
-            (run, ownerEpoch, beginsAtOldest, isBehind) = (nil, nil, false, false)
-            newcomers.removeAll()
-            leave()
-            hasOwner = owned
-            return []
+        if new == scope.wanted && !(isDurable && hasGained) {
+            scope.replaceNames(names)
+            return .nothing
         }
-        if case (.one, .one) = (scope, new), scope != new { return startAfresh(new) }
-        if scope == .nothing { return startAfresh(new) }
-        if phase == .refused {
-            scope = new
-            if !isDurable { (run, beginsAtFirst, wasCutOff) = (nil, false, false) }
-        }
-        if isDurable && hasGained { welcome(beyond: old) }
-        if scope != .all && new == .all && hasOwner && phase != .refused {
-            // The page under way may reach beyond the answer, and lacks the new names.
-            if phase == .reading { (phase, pageEpoch) = (.attaching, nil) }
-            return [ask()]
-        }
-        // All before the position is accounted for: true of each name, too.
-        let isNarrower = scope == .all || scope == new
-        scope = new
-        if phase == .reading && hasGained { return read() }
-        return isNarrower && hasOwner && phase == .attaching && new != .all ? [ask()] : []
-    }
-    private mutating func startAfresh(_ new: NameScope) -> [Action] {
+        if new == .nothing { return wantNothing() }
         // What a stream begins with is kept until it is first wanted.
-        if scope != .nothing { (run, ownerEpoch, beginsAtOldest) = (nil, nil, false) }
-        newcomers.removeAll()
-        scope = new
-        if phase == .refused {
-            (beginsAtFirst, wasCutOff) = (false, false)
-            return []
+        if scope == .nothing { return startAfresh(names, from: anchor) }
+        if case (.one, .one) = (scope.answered, new), scope.answered != new {
+            return startAfresh(names, from: .nothing(isAwaited: false))
         }
-        (beginsAtFirst, wasCutOff) = (isAbsent, false)
-        return hasOwner ? attach() : []
+        if isDurable && hasGained { addLateNames(beyond: old) }
+        return changeScope(to: names, hasGained: hasGained)
     }
-    private mutating func welcome(beyond old: Set<String>?) {
-        switch phase {
-        case .reading: newcomers.add(beyond: old, through: scope == .all ? target : nil)
-        case .live where scope == .all: break
-        default: if !isAbsent { newcomers.add(beyond: old, through: nil) }
+    private mutating func wantNothing() -> WantAction {
+        scope = .nothing
+        lateNames.removeAll()
+        if case .unowned(_, let isAbsent) = state {
+            leave(to: .unowned(.nothing(isAwaited: false), isAbsent: isAbsent))
+        } else {
+            leave(to: .unwanted(.nothing(isAwaited: false)))
         }
+        return .nothing
+    }
+    private mutating func startAfresh(_ names: Set<String>?, from anchor: Anchor) -> WantAction {
+        lateNames.removeAll()
+        scope = StreamScope(names)
+        var anchor = anchor
+        anchor.isAwaited = false
+        switch state {
+        case .unowned(_, let isAbsent):
+            anchor.isAwaited = isAbsent
+            state = .unowned(anchor, isAbsent: isAbsent)
+            return .nothing
+        case .refused:
+            state = .refused(anchor)
+            return .nothing
+        case .attaching(let attaching): awaitAnswer(from: anchor, lastWord: attaching.lastWord)
+        case .unwanted, .joining, .reading, .behind, .live: awaitAnswer(from: anchor)
+        }
+        return attachAgain()
+    }
+    private mutating func addLateNames(beyond old: Set<String>?) {
+        switch state {
+        case .reading(let reading): lateNames.add(beyond: old, through: scope.isAll ? reading.target : nil)
+        case .behind(let target): lateNames.add(beyond: old, through: scope.isAll ? target : nil)
+        case .joining, .live: if !scope.isAll { lateNames.add(beyond: old, through: nil) }
+        case .unowned(_, isAbsent: true): break
+        case .unowned, .unwanted, .attaching, .refused: lateNames.add(beyond: old, through: nil)
+        }
+    }
+    /// From one name to more, or the other way round, or from some names to others.
+    private mutating func changeScope(to names: Set<String>?, hasGained: Bool) -> WantAction {
+        let (wider, new) = (scope.widened(to: names), StreamScope(names))
+        switch state {
+        case .unowned, .unwanted: scope = new
+        case .refused:
+            scope = new
+            if !isDurable { state = .refused(.nothing(isAwaited: false)) }
+        case .attaching:
+            scope = wider ?? new
+            // From some names to others, the request is the same.
+            return scope.isAll ? .nothing : attachAgain()
+        case .joining, .live:
+            // All before the position is accounted for: true of each name, too.
+            scope = wider ?? new
+            return scope.isWidening ? attachAgain() : .nothing
+        case .reading(let reading):
+            scope = wider ?? new
+            // The page under way lacks the new names, and may reach beyond an answer.
+            if !scope.isWidening { return hasGained ? .read(after: read(reading)) : .nothing }
+            awaitAnswer(from: reached.anchor(), reading.held)
+            return attachAgain()
+        case .behind:
+            scope = wider ?? new
+            if !scope.isWidening { return .nothing }
+            awaitAnswer(from: reached.anchor(isBehind: true))
+            return attachAgain()
+        }
+        return .nothing
+    }
+    private func attachAgain() -> WantAction {
+        let question = question
+        return .attach(epoch: question.epoch, after: question.sequence)
     }
 
     // MARK: Answers
 
     /// The latest `attach` or `read` got no answer in time: asks again.
-    package mutating func unanswered() -> [Action] {
-        guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
-        return phase == .reading ? read() : [ask()]
-    }
-
-    /// The owner does not let this stream follow it. Asks no more before the next owner.
-    package mutating func refused() -> [Action] {
-        guard hasOwner, wanted != .nothing else { return [] }
-        defer {
-            leave()
-            (phase, hasOwner) = (.refused, true)
+    package mutating func unanswered() -> UnansweredAction {
+        switch state {
+        case .attaching, .joining, .live:
+            let question = question
+            return .attach(epoch: question.epoch, after: question.sequence)
+        case .reading(let reading): return .read(after: read(reading))
+        case .unowned, .unwanted, .behind, .refused: return .nothing
         }
-        if isDurable || run != nil && ownerEpoch == nil { return [] }
-        return endRun().map { [.gap($0)] } ?? []
     }
-
-    /// The owner answered the latest `attach`.
-    package mutating func attached(_ answer: Attachment) -> [Action] {
-        guard hasOwner, wanted != .nothing, phase != .refused else { return [] }
-        isDurable = answer.oldest != .max
-        if isDurable { return join(durable: answer) }
-        (isBehind, pageEpoch) = (false, nil)
-        newcomers.removeAll()
-        return join(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last))
+    /// The owner does not let this stream follow it. Asks no more before the next owner.
+    package mutating func refused() -> RefusedAction {
+        switch state {
+        case .unowned, .unwanted, .refused: return .nothing
+        case .attaching, .joining, .reading, .behind, .live: break
+        }
+        var anchor = anchor
+        let gap = isDurable ? nil : anchor.endRun()
+        leave(to: .refused(anchor))
+        return gap.map { .report($0) } ?? .nothing
     }
-    /// The owner answered the latest `attach`, and what it had published by then is still to be received, up to the answer's head,
-    /// because a ring has it; `attached` follows behind that. Nothing to do for a stream that is in step.
-    package mutating func answered(_ answer: Attachment) -> [Action] {
-        guard hasOwner, wanted != .nothing, phase == .attaching, !isBehind else { return [] }
+    /// The owner answered the latest `attach`, and the ring still has what it published up to the answer's head. Read
+    /// that, then call `finishAttach`. A stream that is in step has nothing to do.
+    package mutating func beginAttach(_ answer: Attachment) -> BeginAttachAction {
+        guard case .attaching(let attaching) = state, !attaching.anchor.isBehind else { return .nothing }
         isDurable = answer.oldest != .max
-        var actions: [Action] = []
+        var output: [Output] = []
+        var held = takeHeld()
         if isDurable {
-            adopt(answer, into: &actions)
+            adopt(answer, into: &output)
         } else {
-            newcomers.removeAll()
-            adopt(StreamHead(epoch: answer.epoch, sequence: answer.head, last: answer.last), into: &actions)
+            lateNames.removeAll()
+            adopt(StreamHead(answer), lastWord: attaching.lastWord, into: &output)
         }
         // A hole may be one of signals only: what is behind it is in the ring, too, or is held until then.
-        drain(reading: true, into: &actions)
-        (phase, target, pageEpoch) = (.live, 0, nil)
-        return actions
+        drain(&held, reading: true, into: &output)
+        state = .joining(held)
+        return .join(output)
     }
-    /// From where a ring of this run is to be read: behind this sequence. Nil: nothing is wanted that was published before the
-    /// answer, or it can be read elsewhere.
+    /// The owner answered the latest `attach`, and what it had published by then is here, or is missing.
+    package mutating func finishAttach(_ answer: Attachment) -> FinishAttachAction {
+        switch state {
+        case .unowned, .unwanted, .refused: return .nothing
+        case .attaching, .joining, .reading, .behind, .live: break
+        }
+        isDurable = answer.oldest != .max
+        if isDurable { return join(durable: answer) }
+        lateNames.removeAll()
+        return .goLive(join(StreamHead(answer)))
+    }
+    /// From where a ring of this run is to be read: behind this sequence. Nil: nothing is wanted that was published
+    /// before the answer, or it can be read elsewhere.
     package func place(inRingOf epoch: UInt64) -> UInt64? {
-        if let run, run.epoch == epoch { return run.position }
+        if let position, position.epoch == epoch { return position.sequence }
         if isDurable { return nil }
-        // A place of another run, or of whatever run there is, says nothing about this one, which may not have come as far: passing
-        // over what is behind it would lose what is published next. The answer shows what counts.
-        return run != nil || beginsAtFirst ? 0 : nil
+        // A place of another run, or of whatever run there is, says nothing about this one, which may not have come as
+        // far: passing over what is behind it would lose what is published next. The answer shows what counts.
+        if case .nothing(isAwaited: false) = anchor { return nil }
+        return 0
     }
     /// Goes on with a run from where this stream stands in it, now that it is known how far the run has come.
-    private mutating func join(_ head: StreamHead) -> [Action] {
-        var actions: [Action] = []
-        adopt(head, into: &actions)
-        drain(reading: false, into: &actions)
-        if let gap = account(to: head.sequence, last: head.last) { actions.append(.gap(gap)) }
-        scope = wanted
+    private mutating func join(_ head: StreamHead) -> [Output] {
+        var output: [Output] = []
+        var lastWord: StreamHead?
+        if case .attaching(let attaching) = state { lastWord = attaching.lastWord }
+        var held = takeHeld()
+        adopt(head, lastWord: lastWord, into: &output)
+        drain(&held, reading: false, into: &output)
+        if let gap = account(to: head.sequence, last: head.last) { output.append(.gap(gap)) }
+        scope.settle()
         goLive()
         confirm()
-        return actions
+        return output
     }
-    private mutating func adopt(_ head: StreamHead, into actions: inout [Action]) {
-        if let run, run.epoch == 0 {
-            // Nothing older than the head can be had.
-            self.run = beginsAtOldest ? nil : Run(epoch: head.epoch, position: min(run.position, head.sequence))
+    private mutating func adopt(_ head: StreamHead, lastWord: StreamHead?, into output: inout [Output]) {
+        var position = Position(epoch: head.epoch, sequence: 0, ownerEpoch: head.epoch)
+        switch anchor {
+        // Nothing older than the head can be had.
+        case .nothing(let isAwaited), .oldest(let isAwaited): position.sequence = isAwaited ? 0 : head.sequence
+        case .given(0, let sequence): position.sequence = min(sequence, head.sequence)
+        case .given(head.epoch, let sequence): position.sequence = sequence
+        // It was followed before this run began: everything of it counts.
+        case .given(let epoch, let sequence):
+            if let gap = Gap.rest(of: epoch, after: sequence) { output.append(.gap(gap)) }
+        case .reached(let former, _, _) where former.epoch == head.epoch:
+            position = former
+            position.ownerEpoch = head.epoch
+        case .reached(let former, let wasCutOff, _):
+            let gap = former.isEnded ? nil : Gap.rest(of: former.epoch, after: former.sequence)
+            if let gap = gap ?? (wasCutOff ? Self.unknownRun : nil) { output.append(.gap(gap)) }
         }
-        if let run, run.epoch != head.epoch {
-            if let gap = endRun() {
-                actions.append(.gap(gap))
-            } else if wasCutOff {
-                actions.append(.gap(Self.unknownRun))
-            }
-            // It was followed before this run began: everything of it counts.
-            self.run = Run(epoch: head.epoch, position: 0)
-        } else if run == nil {
-            self.run = Run(epoch: head.epoch, position: beginsAtFirst ? 0 : head.sequence)
-        }
-        if lastWord?.epoch == head.epoch { run?.isEnded = true }
-        settle(with: head.epoch)
+        if lastWord?.epoch == head.epoch { position.isEnded = true }
+        reached = position
     }
     /// Goes on with the history, if it is the one in which this stream stands; asks for what is missing of it.
-    private mutating func join(durable answer: Attachment) -> [Action] {
-        var actions: [Action] = []
-        let isOther = adopt(answer, into: &actions)
-        if phase == .reading && !isOther {
-            raiseTarget(to: answer.head, last: answer.last)
-            return actions
+    private mutating func join(durable answer: Attachment) -> FinishAttachAction {
+        var output: [Output] = []
+        let (isBehind, isOther) = (isBehind, adopt(answer, into: &output))
+        let target = end(to: answer.head, last: answer.last)
+        switch state {
+        case .reading(var reading) where !isOther:
+            reading.target = max(reading.target, target)
+            state = .reading(reading)
+            return .awaitPage(output)
+        case .behind(let former) where !isOther:
+            state = .behind(target: max(former, target))
+            return .awaitPage(output)
+        case .unowned, .unwanted, .attaching, .joining, .reading, .behind, .live, .refused: break
         }
-        target = 0
-        if isBehind { held.removeAll() }
+        if isBehind {
+            scope.settle()
+            state = .behind(target: target)
+            return .awaitPage(output)
+        }
         // By the old scope: what came before this answer is not for a new name.
-        var isWhole = drain(reading: true, into: &actions)
-        raiseTarget(to: answer.head, last: answer.last)
-        if isWhole { isWhole = target <= position(of: run) && !isBehind }
+        var held = takeHeld()
+        let isWhole = drain(&held, reading: true, into: &output) && target <= reached.sequence
         if isWhole { advance(to: answer.head, in: answer.epoch) }
-        scope = wanted
-        guard isWhole else { return actions + read() }
+        scope.settle()
+        guard isWhole else {
+            return .read(output, after: read(Reading(target: target, held: held, after: reached.sequence)))
+        }
         goLive()
         confirm()
-        return actions
+        return .goLive(output)
     }
     /// Returns whether the history is another one than before.
     @discardableResult
-    private mutating func adopt(_ answer: Attachment, into actions: inout [Action]) -> Bool {
+    private mutating func adopt(_ answer: Attachment, into output: inout [Output]) -> Bool {
+        var position = Position(epoch: answer.epoch, sequence: answer.from, ownerEpoch: answer.epoch)
         var isOther = false
-        if let run {
-            if run.epoch == 0 {
-                self.run?.position = min(run.position, answer.head)
-            } else if ownerEpoch != answer.epoch && run.position != answer.from {
-                // Restored from a backup, or another journal. (A run that answered before cannot have lost what it had: there
-                // `from` may be behind what was read, since it counts what was emitted.)
-                if let gap = endRun() { actions.append(.gap(Self.parted(gap, at: answer.from))) }
-                self.run = Run(epoch: answer.epoch, position: answer.from)
-                newcomers.removeResolved()
-                isOther = true
-            }
-        } else {
-            run = Run(epoch: answer.epoch, position: beginsAtFirst ? answer.base : answer.head)
+        switch anchor {
+        case .nothing(let isAwaited): position.sequence = isAwaited ? answer.base : answer.head
+        case .oldest: (position.epoch, position.sequence, position.isBeforeOldest) = (0, 0, true)
+        case .given(0, let sequence): (position.epoch, position.sequence) = (0, min(sequence, answer.head))
+        case .given(let epoch, answer.from): position.epoch = epoch
+        case .given(let epoch, let sequence):
+            isOther = true
+            part(from: Gap.rest(of: epoch, after: sequence), at: answer.from, into: &output)
+        // A run that answered before cannot have lost what it had: there `from` may be behind what was read, since it
+        // counts what was emitted.
+        case .reached(let former, _, _) where former.ownerEpoch == answer.epoch || former.sequence == answer.from:
+            position = former
+            position.ownerEpoch = answer.epoch
+        case .reached(let former, _, _):
+            isOther = true
+            position.isBeforeOldest = former.isBeforeOldest
+            let rest = former.isEnded ? nil : Gap.rest(of: former.epoch, after: former.sequence)
+            part(from: rest, at: answer.from, into: &output)
         }
+        reached = position
         lineage.learn(answer.details.runs)
-        if let run { lineage.narrow(to: run.epoch) }
-        settle(with: answer.epoch)
-        newcomers.resolve(answer.head)
+        lineage.narrow(to: position.epoch)
+        lateNames.resolve(answer.head)
         return isOther
     }
-    /// What came above `sequence` is undone, too, though no gap may name what was delivered.
-    private static func parted(_ gap: Gap, at sequence: UInt64) -> Gap {
+    /// The journal was restored from a backup, or is another one. What came above `sequence` is undone, too, though no
+    /// gap may name what was delivered.
+    private mutating func part(from rest: Gap?, at sequence: UInt64, into output: inout [Output]) {
+        lateNames.removeResolved()
+        guard let rest else { return }
         let text =
             "the journal was replaced: its history is the same up to #\(sequence), and what was delivered of run "
-            + "\(gap.epoch) above that is undone"
-        return Gap(gap.sequences, epoch: gap.epoch, count: gap.count, reason: gap.reason, detail: text)
+            + "\(rest.epoch) above that is undone"
+        output.append(
+            .gap(Gap(rest.sequences, epoch: rest.epoch, count: rest.count, reason: rest.reason, detail: text)))
     }
-    private mutating func settle(with epoch: UInt64) {
-        ownerEpoch = epoch
-        (wasCutOff, beginsAtFirst, heldOverflowed) = (false, false, false)
-        (firstWord, lastWord) = (nil, nil)
+
+    // MARK: Steps
+
+    /// From where the stream goes on if it leaves its run now.
+    var anchor: Anchor {
+        switch state {
+        case .unowned(let anchor, _), .unwanted(let anchor), .refused(let anchor): anchor
+        case .attaching(let attaching): attaching.anchor
+        case .behind: reached.anchor(isBehind: true)
+        case .joining, .reading, .live: reached.anchor()
+        }
+    }
+    /// The consumer has no room.
+    var isBehind: Bool { anchor.isBehind }
+    /// What `Attach` asks about. Epoch 0: whatever run there is.
+    private var question: (epoch: UInt64, sequence: UInt64) { position ?? (0, 0) }
+    /// What the service is to know of a position in the run `epoch`, beside the position.
+    package func ancestry(of epoch: UInt64) -> [StreamRun] { lineage.ancestry(of: epoch) }
+
+    mutating func awaitAnswer(
+        from anchor: Anchor, _ held: HoldbackQueue<Payload>? = nil, sawStart: Bool = false, lastWord: StreamHead? = nil
+    ) {
+        state = .attaching(
+            Attaching(anchor: anchor, sawStart: sawStart, held: held ?? emptyQueue(), lastWord: lastWord))
+        reached = .none
+    }
+    private mutating func leave(to state: State) {
+        self.state = state
+        reached = .none
+        doubt.isOpen = false
+        // What waited to count counts from the next run on.
+        scope.settle()
+    }
+    private mutating func leave(toAbsenceFrom anchor: Anchor) {
+        var anchor = anchor
+        anchor.isAwaited = scope != .nothing
+        leave(to: .unowned(anchor, isAbsent: true))
+        lateNames.admitUnresolved()
+    }
+}
+
+extension StreamHead {
+    fileprivate init(_ answer: Attachment) {
+        self.init(epoch: answer.epoch, sequence: answer.head, last: answer.last)
     }
 }

@@ -1,102 +1,34 @@
 /// One interface's stream at a relay, as a value: what came in goes in, what to deliver comes out.
 ///
-/// Invariants: sequences are delivered in ascending order within a history, none twice; between two deliveries every sequence
-/// of the scope is accounted for, by a delivery or by a gap. A volatile interface's history is one run of its service, and
-/// what is missing is a gap. A durable one's goes on over runs, and what is missing is read: a gap is what was removed from the
-/// journal, or a history that the service no longer knows.
+/// Invariants: sequences are delivered in ascending order within a history, none twice. Between two deliveries every
+/// sequence of the scope is accounted for, by a delivery or by a gap. A volatile interface's history is one run of its
+/// service, and what is missing is a gap. A durable one's goes on over runs, and what is missing is read: a gap is what
+/// was removed from the journal, or a history that the service no longer knows.
 ///
-/// Whoever uses it runs the actions in order, and drops every answer of `Attach` or `Read` that is not the latest request's: that
-/// is, one to a former owner or connection, and one that was asked before the last `.attach`, or `.read`, respectively.
+/// Each input returns its own action. The caller performs it at once, its steps in order. The caller drops every reply
+/// to `Attach` or `Read` that does not answer the latest request: one to a former owner or connection, and one that was
+/// requested before the last `.attach` or `.read`, respectively.
 package struct StreamMachine<Payload> {
-    /// What to do now, in this order.
-    package enum Action {
-        case deliver(Payload, epoch: UInt64)
-        case gap(Gap)
-        /// Ask the owner: `Attach(epoch, after, …)`. An answer under way no longer counts.
-        case attach(epoch: UInt64, after: UInt64)
-        /// Ask the owner: `Read(…, after, …)`, of the names that are wanted now. A page under way no longer counts.
-        case read(after: UInt64)
-    }
-    /// What to do with the event at hand. A fast path: no array, and the payload stays where it is.
-    package enum Verdict: Equatable {
-        case drop
-        /// Keep a copy, and give it to `hold`.
-        case hold
-        case deliver(epoch: UInt64, after: Gap?)
-    }
-
-    /// A place in a history, as far as it was seen.
-    struct Run: Hashable {
-        /// 0: whatever run the service has. Nothing was delivered yet.
-        var epoch: UInt64
-        /// The sequence up to which all is accounted for.
-        var position: UInt64
-        /// Volatile: the service said its last word, or its end was reported: nothing more comes of this run.
-        var isEnded = false
-    }
-    enum Phase {
-        /// No owner, or nothing wanted.
-        case idle
-        /// Asked, no answer yet. What comes is held.
-        case attaching
-        /// Durable: something is missing, and a page is on its way, or waits for `resume`. What comes is held.
-        case reading
-        case live
-        /// The owner does not let this stream follow it: nothing comes before the next one.
-        case refused
-    }
-    /// Events of a run that no gap can name: no answer told its epoch.
-    static var unknownRun: Gap { Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged) }
-
-    var phase = Phase.idle
-    var run: Run?
-    /// How holes are found now. Behind `wanted` while a wider scope has not been answered.
-    var scope = NameScope.nothing { didSet { isWidening = scope != wanted } }
-    var wanted = NameScope.nothing { didSet { isWidening = scope != wanted } }
-    /// Kept beside them, as it is asked about every event.
-    private var isWidening = false
-    var wantedNames: Set<String>? = []
-    var hasOwner = false
-    /// The name is known to have no owner.
-    var isAbsent = false
-    /// This stream waited when the name had no owner: all of the run that comes counts, though no answer has told its epoch.
-    var beginsAtFirst = false
-    /// The bus was gone meanwhile: runs may have come and gone unseen.
-    var wasCutOff = false
-    /// The owner's run began before this relay's eyes.
-    var sawStart = false
-    /// `Head` or `End`, heard before the answer and before any event: where the run began.
-    var firstWord: StreamHead?
-    /// `End`, heard before the answer that it has to wait for.
-    var lastWord: StreamHead?
-    var held: HoldbackQueue<Payload>
-    /// Something came that had no room there, before the answer.
-    var heldOverflowed = false
-    /// Something may have been lost that only another word of the owner would show: events came that no `Head` has confirmed.
-    var isUnconfirmed = false
-    /// Events come out of a ring, which tells itself what it lacks: no `Head` need confirm them.
+    /// What the stream does now.
+    var state: State
+    /// Where the stream stands while it follows a run; `.none` in all other states.
+    ///
+    /// Beside the state and not in it, as nearly every event changes it: the payload of an enum cannot be changed in
+    /// place.
+    var reached = Position.none
+    /// What is wanted, and which of it has been answered.
+    var scope = StreamScope.nothing
+    /// Whether the last events may lack a successor.
+    var doubt = Doubt()
+    /// Events come out of a ring, which reports what it lacks: no `Head` need confirm them.
     package var isByRing = false
-    private var hasHeardSinceTick = false
-
-    /// Whether the owner's last answer said that events can be read; before the first, what was told at the beginning.
+    /// Whether the owner's last answer said that events can be read; before the first, what was known at the beginning.
     package internal(set) var isDurable: Bool
-    /// The run that answered last: the position is one of its history.
-    var ownerEpoch: UInt64?
+    /// Names that were added while the stream was behind.
+    var lateNames = LateNames()
     /// The runs that led to the position, for a service that does not know its run.
     var lineage = RunLineage()
-    /// Nothing was read yet: what was removed before is nobody's loss.
-    var beginsAtOldest: Bool
-    /// The consumer has no room: nothing is read before `resume`.
-    var isBehind = false
-    var newcomers = LateNames()
-    /// Reading: the sequence up to which something is known to be missing.
-    var target: UInt64 = 0
-    /// Reading: the latest request's `after`, and how many in a row brought nothing.
-    var readAfter: UInt64 = 0
-    var fruitlessReads = 0
-    /// The run of the page that is being looked at, and whether it has had an event.
-    var pageEpoch: UInt64?
-    var pageHasEvents = false
+    private let heldLimit: Int
 
     /// How many events are held at the most. Past it they count as lost where nothing can be read.
     package static var heldLimit: Int { 1_024 }
@@ -105,185 +37,285 @@ package struct StreamMachine<Payload> {
 
     /// - Parameters:
     ///   - start: where it begins. Its names are then wanted for its whole life: another name begins now.
-    ///   - isDurable: what is known of the interface before the service tells.
+    ///   - isDurable: what is known of the interface before the service answers.
     ///   - heldLimit: how many events are held at the most.
     package init(from start: StreamStart = .now, isDurable: Bool = false, heldLimit: Int = Self.heldLimit) {
-        self.isDurable = isDurable
-        held = HoldbackQueue(countLimit: heldLimit, costLimit: Self.heldCostLimit)
-        beginsAtOldest = start == .oldest
+        (self.isDurable, self.heldLimit) = (isDurable, heldLimit)
+        let anchor: Anchor
         switch start {
-        case .now: run = nil
-        case .oldest: run = Run(epoch: 0, position: 0)
-        case .at(let sequence): run = Run(epoch: 0, position: sequence)
+        case .now: anchor = .nothing(isAwaited: false)
+        case .oldest: anchor = .oldest(isAwaited: false)
+        case .at(let sequence): anchor = .given(epoch: 0, sequence: sequence)
         case .after(let epoch, let sequence, let runs):
-            run = Run(epoch: epoch, position: sequence)
+            anchor = .given(epoch: epoch, sequence: sequence)
             lineage.learn(runs)
         }
+        state = .unowned(anchor, isAbsent: false)
     }
 
+    // MARK: Where it stands
+
     /// Whether the relay is in step with the service, or has nothing to follow.
-    package var isSettled: Bool { phase == .live || wanted == .nothing }
-    /// An answer of `Attach` is due that tells from where events count, or those of a wider scope: what a ring has is not for now.
-    var awaitsAnswer: Bool { phase == .attaching || phase == .live && isWidening }
-    /// Where this stream stands: all is accounted for up to here. Epoch 0: in whatever history.
-    package var position: (epoch: UInt64, sequence: UInt64)? { run.map { ($0.epoch, $0.position) } }
+    package var isSettled: Bool { isFollowing || scope == .nothing }
+    /// Events are delivered as they come.
+    var isFollowing: Bool {
+        switch state {
+        case .live, .joining: true
+        case .unowned, .unwanted, .attaching, .reading, .behind, .refused: false
+        }
+    }
+    /// Something is missing that can be read: a page is on its way, or waits for room.
+    var isReading: Bool {
+        switch state {
+        case .reading, .behind: true
+        case .unowned, .unwanted, .attaching, .joining, .live, .refused: false
+        }
+    }
+    /// The reply to `Attach` is due, which decides from where events count, or those of a wider scope. Leave the ring
+    /// alone until then.
+    var awaitsAnswer: Bool {
+        switch state {
+        case .attaching: true
+        case .live, .joining: scope.isWidening
+        case .unowned, .unwanted, .reading, .behind, .refused: false
+        }
+    }
+    /// Whether an event of this name is accounted for now.
+    func accounts(for name: String) -> Bool { (isFollowing || isReading) && scope.includes(name) }
+    /// All is accounted for up to here. Epoch 0: in whatever history.
+    package var position: (epoch: UInt64, sequence: UInt64)? {
+        switch state {
+        case .joining, .reading, .behind, .live: (reached.epoch, reached.sequence)
+        case .unowned(let anchor, _), .unwanted(let anchor), .refused(let anchor): anchor.position
+        case .attaching(let attaching): attaching.anchor.position
+        }
+    }
 
     // MARK: Signals
 
-    /// Accounts for an event that comes in its place, which is nearly every one: it is to be delivered now. Returns its epoch; nil
-    /// says that nothing was done, and that `receive` is to be asked.
+    /// Accounts for an event that comes in its place, as nearly every one does. Returns its epoch: deliver it now. Nil:
+    /// nothing was done; call `receive`.
     @inline(__always)
     mutating func receiveNext(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> UInt64? {
-        guard phase == .live, newcomers.isEmpty, case .next = place(of: name, sequence, previous) else { return nil }
-        hasHeardSinceTick = true
+        guard case .live = state, case .next = place(of: name, sequence, previous) else { return nil }
+        doubt.hasHeardSinceTick = true
         return take(sequence)
     }
     /// An event came from the owner.
-    package mutating func receive(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Verdict {
+    package mutating func receive(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> ReceiveAction {
         if let epoch = receiveNext(name, sequence, previous) { return .deliver(epoch: epoch, after: nil) }
-        switch phase {
-        case .idle, .refused: return .drop
-        case .attaching:
-            if held.isFull { overflow() }
-            return heldOverflowed ? .drop : .hold
-        case .reading:
-            guard place(of: name, sequence, previous) != .nowhere else { return .drop }
-            if isBehind { target = max(target, sequence) }
-            return isBehind ? .drop : .hold
-        case .live: break
+        switch state {
+        case .unowned, .unwanted, .refused: return .drop
+        case .attaching(var attaching):
+            guard attaching.held?.isFull ?? true else { return .hold }
+            // It is reported or read, once the answer shows how far it reaches.
+            attaching.held = nil
+            state = .attaching(attaching)
+            return .drop
+        case .reading: return place(of: name, sequence, previous) == .nowhere ? .drop : .hold
+        case .behind(let target):
+            if place(of: name, sequence, previous) != .nowhere { state = .behind(target: max(target, sequence)) }
+            return .drop
+        case .joining, .live: return receiveInOrder(name, sequence, previous)
         }
+    }
+    private mutating func receiveInOrder(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> ReceiveAction {
         let gap: Gap?
         switch place(of: name, sequence, previous) {
         case .nowhere: return .drop
         case .next: gap = nil
         case .behindHole(let through):
             if isDurable { return .hold }
-            gap = run.map { missing($0, through: through) }
+            gap = missing(through: through)
         }
+        doubt.hasHeardSinceTick = true
         let epoch = take(sequence)
-        hasHeardSinceTick = true
-        // Only behind `answered` there are any: what the ring has from before the answer is not for a new name.
-        if newcomers.exclude(name, sequence) { return .drop }
+        // While it joins there may be some: what the ring has from before the answer is not for a new name.
+        if lateNames.exclude(name, sequence) { return .drop }
         return .deliver(epoch: epoch, after: gap)
     }
     /// Keeps an event, of so many bytes, until its turn.
     package mutating func hold(
         _ name: String, _ sequence: UInt64, _ previous: UInt64, _ payload: Payload, cost: Int = 0
-    ) -> [Action] {
+    ) -> HoldAction {
         let event = HoldbackQueue.Element(name: name, sequence: sequence, previous: previous, payload: payload)
-        switch phase {
-        case .idle, .refused: return []
-        case .attaching:
-            if !held.append(event, cost: cost) { overflow() }
-            return []
-        case .reading:
-            if isBehind { return [] }
-            if held.append(event, cost: cost) { return [] }
-            // All of it can be read; and the newest are those that may join what is read without another page.
-            target = held.elements.reduce(max(target, sequence)) { max($0, $1.sequence) }
-            held.removeAll()
+        switch state {
+        case .unowned, .unwanted, .refused, .behind: return .nothing
+        case .attaching(var attaching):
+            // Out of the state, so that the queue is not copied.
+            state = .live
+            if attaching.held?.append(event, cost: cost) == false { attaching.held = nil }
+            state = .attaching(attaching)
+            return .nothing
+        case .reading(var reading):
+            state = .live
+            reading.hold(event, cost: cost)
+            state = .reading(reading)
+            return .nothing
+        case .joining, .live:
+            guard case .behindHole(let through) = place(of: name, sequence, previous) else { return .nothing }
+            var held = takeHeld()
             _ = held.append(event, cost: cost)
-            return []
-        case .live:
-            guard case .behindHole(let through) = place(of: name, sequence, previous) else { return [] }
-            _ = held.append(event, cost: cost)
-            return beginReading(through: max(through, held.elements.isEmpty ? sequence : 0))
+            let target = max(through, held.elements.isEmpty ? sequence : 0)
+            return beginReading(through: target, held).map { .read(after: $0) } ?? .nothing
         }
     }
-    /// The place of what was held is reported or read, once the answer tells how far it reaches.
-    private mutating func overflow() {
-        held.removeAll()
-        heldOverflowed = true
-    }
-
     /// The owner announced where it stands; with `isLast` it will publish nothing more.
-    package mutating func head(epoch: UInt64, sequence: UInt64, last: [String: UInt64], isLast: Bool = false)
-        -> [Action]
-    {
-        if phase == .attaching {
-            let word = StreamHead(epoch: epoch, sequence: sequence, last: last)
-            if isLast { lastWord = word }
-            let isFirst = firstWord.map { $0.sequence > sequence } ?? (held.elements.isEmpty && !heldOverflowed)
-            if isFirst { firstWord = word }
+    package mutating func head(
+        epoch: UInt64, sequence: UInt64, last: [String: UInt64], isLast: Bool = false
+    ) -> HeadAction {
+        switch state {
+        case .unowned, .unwanted, .refused: return .nothing
+        case .attaching(var attaching):
+            attaching.hear(StreamHead(epoch: epoch, sequence: sequence, last: last), isLast: isLast)
+            state = .attaching(attaching)
+            return .nothing
+        case .reading(var reading):
+            guard reached.ownerEpoch == epoch else { return .nothing }
+            reading.target = max(reading.target, end(to: sequence, last: last))
+            state = .reading(reading)
+            return .nothing
+        case .behind(let target):
+            guard reached.ownerEpoch == epoch else { return .nothing }
+            state = .behind(target: max(target, end(to: sequence, last: last)))
+            return .nothing
+        case .joining, .live:
+            guard reached.ownerEpoch == epoch else { return .nothing }
+            confirm()
+            return isDurable ? readHole(to: sequence, last: last) : reportHole(to: sequence, last: last, isLast: isLast)
         }
-        guard phase == .live || phase == .reading, ownerEpoch == epoch, let run else { return [] }
-        if phase == .reading {
-            raiseTarget(to: sequence, last: last)
-            return []
+    }
+    private mutating func readHole(to head: UInt64, last: [String: UInt64]) -> HeadAction {
+        let through = end(to: head, last: last)
+        guard through > reached.sequence else {
+            advance(to: head, in: reached.ownerEpoch)
+            return .nothing
         }
-        confirm()
-        if isDurable {
-            let through = end(to: sequence, last: last)
-            if through > run.position { return beginReading(through: through) }
-            advance(to: sequence, in: epoch)
-            return []
-        }
-        let gap = account(to: sequence, last: last)
-        if isLast { self.run?.isEnded = true }
-        return gap.map { [.gap($0)] } ?? []
+        return beginReading(through: through, takeHeld()).map { .read(after: $0) } ?? .nothing
+    }
+    private mutating func reportHole(to head: UInt64, last: [String: UInt64], isLast: Bool) -> HeadAction {
+        let gap = account(to: head, last: last)
+        if isLast { reached.isEnded = true }
+        return gap.map { .report($0) } ?? .nothing
     }
 
     // MARK: Silence
 
-    /// What a tick asks for.
-    package enum Tick: Equatable {
-        /// Nothing is open: no tick is needed until the next event.
-        case rest
-        case again
-        /// Neither event nor `Head` since the last tick: `Head` may be lost, like what it would announce.
-        case attach(epoch: UInt64, after: UInt64)
-    }
     /// Comes every two seconds while events are unconfirmed.
-    package mutating func tick() -> Tick {
-        guard phase == .live, isUnconfirmed, let run else { return .rest }
-        if hasHeardSinceTick {
-            hasHeardSinceTick = false
+    package mutating func tick() -> TickAction {
+        guard needsTick else { return .rest }
+        if doubt.hasHeardSinceTick {
+            doubt.hasHeardSinceTick = false
             return .again
         }
-        isUnconfirmed = false
-        return .attach(epoch: run.epoch, after: run.position)
+        doubt.isOpen = false
+        return .attach(epoch: reached.epoch, after: reached.sequence)
     }
     /// Something was lost on the way here, of this stream or of another: more may be than what shows it.
-    package mutating func suspectLoss() {
-        if phase == .live || isByRing { isUnconfirmed = true }
-    }
-    /// The owner's word tells where it stood. What a ring lost may be younger: that stays in doubt until it was asked about.
-    mutating func confirm() {
-        if !isByRing { isUnconfirmed = false }
-    }
-    /// Whether a tick is to be ordered.
-    package var needsTick: Bool { phase == .live && isUnconfirmed }
+    package mutating func suspectLoss() { if isByRing || isFollowing { doubt.isOpen = true } }
+    /// The owner's word shows where it stood. What a ring lost may be younger: that stays in doubt until it was asked
+    /// about.
+    mutating func confirm() { if !isByRing { doubt.isOpen = false } }
+    /// Whether a tick is to be scheduled.
+    package var needsTick: Bool { doubt.isOpen && isFollowing }
 
     // MARK: Steps
 
-    mutating func attach() -> [Action] {
-        (phase, heldOverflowed, pageEpoch) = (.attaching, false, nil)
-        held.removeAll()
-        return [ask()]
+    func emptyQueue() -> HoldbackQueue<Payload> {
+        HoldbackQueue(countLimit: heldLimit, costLimit: Self.heldCostLimit)
     }
-    /// What the service is to know of a position in the run `epoch`, beside the position.
-    package func ancestry(of epoch: UInt64) -> [StreamRun] { lineage.ancestry(of: epoch) }
-    func ask() -> Action { .attach(epoch: run?.epoch ?? 0, after: run?.position ?? 0) }
-    mutating func leave() {
-        (phase, hasOwner, firstWord, lastWord) = (.idle, false, nil, nil)
-        held.removeAll()
-        (heldOverflowed, isUnconfirmed, pageEpoch) = (false, false, nil)
-        // What waited to count counts from the next run on.
-        scope = wanted
+    /// What is held; the state then holds nothing.
+    mutating func takeHeld() -> HoldbackQueue<Payload> {
+        switch state {
+        case .attaching(var attaching):
+            let held = attaching.held
+            attaching.held = emptyQueue()
+            state = .attaching(attaching)
+            return held ?? emptyQueue()
+        case .reading(var reading):
+            let held = reading.held
+            reading.held = emptyQueue()
+            state = .reading(reading)
+            return held
+        case .joining(let held):
+            state = .joining(emptyQueue())
+            return held
+        case .unowned, .unwanted, .behind, .live, .refused: return emptyQueue()
+        }
     }
-    /// Nothing more comes of the run; what it published after the position is unknown unless it said so.
-    mutating func endRun() -> Gap? {
-        guard let ended = run, !ended.isEnded else { return nil }
-        run?.isEnded = true
-        if ended.position == .max { return nil }
-        return Gap((ended.position + 1)...UInt64.max, epoch: ended.epoch, count: nil, reason: .epochChanged)
+
+    enum Place: Equatable {
+        /// Not wanted, here already, or nonsense.
+        case nowhere
+        case next
+        case behindHole(through: UInt64)
+    }
+    @inline(__always) func place(of name: String, _ sequence: UInt64, _ previous: UInt64) -> Place {
+        guard sequence > reached.sequence, previous < sequence else { return .nowhere }
+        switch scope {
+        case .all: return sequence > reached.sequence + 1 ? .behindHole(through: sequence - 1) : .next
+        case .one(let mine), .widening(let mine, _):
+            if mine != name { return .nowhere }
+            return previous > reached.sequence ? .behindHole(through: previous) : .next
+        case .nothing: return .nowhere
+        }
+    }
+    /// Accounts for an event from the owner itself; returns its epoch.
+    @inline(__always) mutating func take(_ sequence: UInt64) -> UInt64 {
+        reached.epoch = reached.ownerEpoch
+        reached.sequence = sequence
+        if !isByRing { doubt.isOpen = true }
+        return reached.ownerEpoch
+    }
+    mutating func advance(to sequence: UInt64, in epoch: UInt64) {
+        if sequence > reached.sequence { (reached.epoch, reached.sequence) = (epoch, sequence) }
+    }
+    /// The last sequence up to `head` that must have come.
+    func end(to head: UInt64, last: [String: UInt64]) -> UInt64 {
+        switch scope {
+        case .nothing: 0
+        case .one(let name), .widening(let name, _): min(last[name] ?? 0, head)
+        case .all: head
+        }
     }
     /// Everything up to `head` was sent before this word: what is not here is lost.
     mutating func account(to head: UInt64, last: [String: UInt64]) -> Gap? {
-        guard let run, scope != .nothing else { return nil }
         let through = end(to: head, last: last)
-        defer { self.run?.position = max(run.position, head) }
-        return through > run.position ? missing(run, through: through) : nil
+        let gap = through > reached.sequence ? missing(through: through) : nil
+        reached.sequence = max(reached.sequence, head)
+        return gap
+    }
+    /// From the position to `last`, which is above it.
+    func missing(through last: UInt64) -> Gap {
+        let first = reached.sequence + 1
+        // Of one name at least the last one is missing; how many between are of that name is unknown.
+        let isCounted = scope.isAll || first == last
+        let count = isCounted ? Int(clamping: min(last - first, UInt64(Int.max) - 1) + 1) : nil
+        return Gap(first...last, epoch: reached.epoch, count: count, reason: .lost)
+    }
+    /// Delivers what was held. A hole in it is reported, or, when `reading`, left with what is behind it. False: such a
+    /// hole is left.
+    @discardableResult
+    mutating func drain(
+        _ held: inout HoldbackQueue<Payload>, reading: Bool, into output: inout [Output]
+    ) -> Bool {
+        var taken = 0
+        defer { held.removeFirst(taken) }
+        for event in held.elements {
+            switch place(of: event.name, event.sequence, event.previous) {
+            case .nowhere: break
+            case .behindHole(let through):
+                if reading { return false }
+                output.append(.gap(missing(through: through)))
+                fallthrough
+            case .next:
+                let isOld = lateNames.exclude(event.name, event.sequence)
+                let epoch = take(event.sequence)
+                if !isOld { output.append(.deliver(event.payload, epoch: epoch)) }
+            }
+            taken += 1
+        }
+        return true
     }
 }
 

@@ -12,9 +12,9 @@ package enum StreamStart: Hashable, Sendable {
 
 /// Which events of an interface a relay asks the bus for, and so how it can tell that one is missing.
 ///
-/// One name: each event tells its predecessor of the same name. More: all events of the interface come, and their sequences
-/// have no holes; what nobody asked for is dropped here. Nothing in between: with some names of many, an event that was lost
-/// could show only after later ones of other names had been delivered.
+/// One name: each event tells its predecessor of the same name. More: all events of the interface come, and their
+/// sequences have no holes; what nobody asked for is dropped here. Nothing in between: with some names of many, an
+/// event that was lost could show only after later ones of other names had been delivered.
 package enum NameScope: Hashable, Sendable {
     case nothing
     case one(String)
@@ -40,6 +40,76 @@ package enum NameScope: Hashable, Sendable {
         case .all: true
         }
     }
+}
+
+/// What subscribers want of an interface, and whether that has been answered.
+enum StreamScope: Hashable {
+    case nothing
+    case one(String)
+    /// More names than one; nil: every event.
+    case all(Set<String>?)
+    /// More names are wanted, and no answer tells from where they count. Until then holes are found as with the one
+    /// name.
+    case widening(from: String, to: Set<String>?)
+
+    init(_ names: Set<String>?) {
+        switch NameScope(names: names) {
+        case .nothing: self = .nothing
+        case .one(let name): self = .one(name)
+        case .all: self = .all(names)
+        }
+    }
+    /// What is wanted.
+    var names: Set<String>? {
+        switch self {
+        case .nothing: []
+        case .one(let name): [name]
+        case .all(let names), .widening(_, let names): names
+        }
+    }
+    var wanted: NameScope {
+        switch self {
+        case .nothing: .nothing
+        case .one(let name): .one(name)
+        case .all, .widening: .all
+        }
+    }
+    /// How holes are found.
+    var answered: NameScope {
+        switch self {
+        case .nothing: .nothing
+        case .one(let name), .widening(let name, _): .one(name)
+        case .all: .all
+        }
+    }
+    var isAll: Bool { if case .all = self { true } else { false } }
+    var isWidening: Bool { if case .widening = self { true } else { false } }
+
+    @inline(__always) func includes(_ name: String) -> Bool {
+        switch self {
+        case .nothing: false
+        case .one(let mine), .widening(let mine, _): mine == name
+        case .all: true
+        }
+    }
+    /// The same with other names, of which there are as many as NameScope tells apart.
+    mutating func replaceNames(_ names: Set<String>?) {
+        switch self {
+        case .nothing, .one: break
+        case .all: self = .all(names)
+        case .widening(let name, _): self = .widening(from: name, to: names)
+        }
+    }
+    /// Nil: the new names are not wider.
+    func widened(to names: Set<String>?) -> Self? {
+        switch self {
+        case .one(let name), .widening(let name, _):
+            NameScope(names: names) == .all ? .widening(from: name, to: names) : nil
+        case .nothing, .all: nil
+        }
+    }
+    /// The wider scope counts.
+    mutating func settle() { if case .widening(_, let names) = self { self = .all(names) } }
 }
 
 /// The runs that led to a place, out of what services have reported.
@@ -75,8 +145,8 @@ struct RunLineage: Hashable, Sendable {
     }
 }
 
-/// Names that a stream came to follow while it was behind: what it still has to read holds events of theirs from before they
-/// were wanted, which nobody is to see.
+/// Names that a stream came to follow while it was behind: what it still has to read holds events of theirs from before
+/// they were wanted, which nobody is to see.
 struct LateNames: Hashable {
     private struct Entry: Hashable {
         /// The names that were followed before; nil: all.

@@ -18,7 +18,7 @@ extension SessionController {
             loop.execute { [weak self] in self?.remove(member, interface) }
         }
         loop.execute { [self] in
-            if state.onLoop.isInvalidated { return feed.finish() }
+            if state.onLoop.session.isOver { return feed.finish() }
             let stream = stream(interface)
             stream.add(member)
             updateRules(stream)

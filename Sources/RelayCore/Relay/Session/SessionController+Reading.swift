@@ -135,7 +135,7 @@ extension SessionController {
                 member.markCaughtUp()
                 settle()
             }
-        case .unavailable: resolveAgain()
+        case .unavailable: askForOwner()
         case .limitsExceeded, .internalFailure, .storageFull, .timedOut:
             // It has no room for another page now, or trouble of its own.
             member.isPaused = true

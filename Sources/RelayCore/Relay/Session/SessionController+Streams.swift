@@ -10,7 +10,7 @@ extension SessionController {
 
     func signal(_ message: borrowing ReceivedMessage) {
         if message.hasSender("org.freedesktop.DBus") { return ownerSignal(message) }
-        switch state.onLoop.ownership.verdict({ message.hasSender($0) }) {
+        switch state.onLoop.session.verdict({ message.hasSender($0) }) {
         case .take: take(message)
         case .hold: hold(message)
         // Anybody can send a signal of this name to us; only the owner's count.
@@ -36,7 +36,7 @@ extension SessionController {
             let signal = HeldSignal(
                 stream: stream, isEvent: isEvent, member: member, signature: Array(message.signature.utf8),
                 body: message.body)
-            state.onLoop.ownership.hold(signal, cost: signal.body.count)
+            state.onLoop.session.hold(signal, cost: signal.body.count)
         }
     }
     /// A signal that was held comes now, behind nothing that its owner sent before.
@@ -50,7 +50,7 @@ extension SessionController {
     }
     private func ownerSignal(_ message: borrowing ReceivedMessage) {
         guard let change = OwnerChange(message), change.name == service else { return }
-        resolved(change.newOwner, isNew: true)
+        ownerChanged(state.onLoop.session.ownerChanged(to: change.newOwner))
     }
     private func event(_ stream: FollowedStream, _ message: borrowing ReceivedMessage) {
         message.withBody { body in
@@ -79,12 +79,12 @@ extension SessionController {
         case .drop: return
         case .hold:
             let held = StreamSubscriber.HeldEvent(event, raw, stamp)
-            let actions = member.machine.hold(
+            let action = member.machine.hold(
                 event.name, stamp.sequence, stamp.previous, held, cost: held.body.count)
-            if actions.isEmpty { return }
+            if action == .nothing { return }
             // A hole: who else reads from this bus may have one, too.
             suspectLoss(but: stream)
-            run(actions, member, stream)
+            run(action, member, stream)
         case .deliver(let epoch, let gap):
             if let gap { tell(gap, member, stream) }
             deliver(event, raw, stamp.inEpoch(epoch), member, stream)
@@ -133,9 +133,9 @@ extension SessionController {
             drain(stream)
         }
         for follower in stream.members {
-            let actions = follower.machine.head(
+            let action = follower.machine.head(
                 epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: isLast)
-            run(actions, follower, stream)
+            run(action, follower, stream)
         }
     }
 
@@ -151,8 +151,9 @@ extension SessionController {
     }
     /// Tells a new machine what is known of the owner.
     func begin(_ member: StreamSubscriber) {
-        if state.onLoop.isResolved { member.machine.ownerAbsent() }
-        if state.onLoop.owner != nil || state.onLoop.candidate != nil {
+        let session = state.onLoop.session
+        if session.isOwnershipKnown { member.machine.ownerAbsent() }
+        if session.owner != nil || session.candidate != nil {
             _ = member.machine.ownerAppeared(isNew: false)
         }
     }
@@ -172,25 +173,24 @@ extension SessionController {
         stream.rules = wanted
     }
     func run(
-        _ actions: [StreamMachine<StreamSubscriber.HeldEvent>.Action], _ member: StreamSubscriber,
-        _ stream: FollowedStream
+        _ action: some StreamAction<StreamSubscriber.HeldEvent>, _ member: StreamSubscriber, _ stream: FollowedStream
     ) {
         var isBehind = false
-        for action in actions {
-            switch action {
+        for step in action.steps {
+            switch step {
             // What has no room is read when there is some.
-            case .deliver, .read: if isBehind { continue }
-            case .gap, .attach: break
+            case .show(.deliver), .read: if isBehind { continue }
+            case .show(.gap), .attach: break
             }
-            switch action {
-            case .deliver(let held, let epoch):
+            switch step {
+            case .show(.deliver(let held, let epoch)):
                 if isFull(held.event, member) {
                     isBehind = true
                     member.machine.fellBehind(before: held.stamp.sequence)
                     continue
                 }
                 held.withRaw(stream.schemas) { deliver(held.event, $0, held.stamp.inEpoch(epoch), member, stream) }
-            case .gap(let gap): tell(gap, member, stream)
+            case .show(.gap(let gap)): tell(gap, member, stream)
             case .attach(let epoch, let after): if member.search == nil { attach(member, stream, epoch, after) }
             case .read(let after): read(after: after, member, stream)
             }
@@ -266,14 +266,14 @@ extension SessionController {
         guard stream.schemas == nil, !stream.isAskingSchemas else { return }
         guard let connection = state.onLoop.connection, let owner = state.onLoop.owner else { return }
         stream.isAskingSchemas = true
-        let generation = state.onLoop.ownerGeneration
+        let generation = state.onLoop.session.generation
         let call = MethodCall(to: owner, path: stream.path, interface: Stream1.name, member: "Schemas")
         connection.send(call, timeout: Self.answerTime) { [weak self] result in
             self?.schemas(result, stream, generation)
         }
     }
     private func schemas(_ result: Result<BusReply, RelayError>, _ stream: FollowedStream, _ ownerGeneration: Int) {
-        guard state.onLoop.ownerGeneration == ownerGeneration, state.onLoop.owner != nil else { return }
+        guard state.onLoop.session.generation == ownerGeneration, state.onLoop.owner != nil else { return }
         stream.isAskingSchemas = false
         do {
             let schemas = try result.get().read(Stream1.schemasSignature) { try Stream1.readSchemas(&$0) }
@@ -284,7 +284,7 @@ extension SessionController {
         } catch .timedOut, .unavailable, .limitsExceeded {
             // No page can be read without: again, unless another `Attach` has asked by then.
             loop.schedule(after: Self.patience) { [weak self] in
-                guard let self, state.onLoop.ownerGeneration == ownerGeneration else { return }
+                guard let self, state.onLoop.session.generation == ownerGeneration else { return }
                 if stream.names?.isEmpty != true, stream.refusal == nil { askSchemas(stream) }
             }
         } catch {
@@ -302,9 +302,9 @@ extension SessionController {
             if stream.ring != nil {
                 guard readRing(upTo: answer, member, stream, generation) else { return }
             }
-            let actions = member.machine.attached(answer)
+            let action = member.machine.finishAttach(answer)
             member.answered(answer)
-            run(actions, member, stream)
+            run(action, member, stream)
             readOrPark(stream)
             member.markCaughtUp()
             settle()
@@ -321,7 +321,7 @@ extension SessionController {
                 run(member.machine.unanswered(), member, stream)
             }
         } catch .unavailable {
-            resolveAgain()
+            askForOwner()
         } catch {
             refused(error, stream)
         }
@@ -335,7 +335,7 @@ extension SessionController {
         if stream.ring?.epoch != answer.epoch {
             fault(RingFault(.epoch(answer.epoch)), stream)
         } else {
-            run(member.machine.answered(answer), member, stream)
+            run(member.machine.beginAttach(answer), member, stream)
             read(stream, through: answer.head, most: .max)
         }
         return member.generation == generation
@@ -356,7 +356,7 @@ extension SessionController {
         stream.refusal = refusal
         sink.lasting(refusal, in: stream.interface, of: nil, isNew: true)
         tellLasting(stream)
-        tell(.interrupted)
+        report(state.onLoop.session.interrupted())
     }
     /// Tells what the present owner lacks: each subscription once, also those that came since.
     func tellLasting(_ stream: FollowedStream) {

@@ -38,15 +38,15 @@ final class SessionController: BusHandler {
 
     func activate() {
         loop.execute { [self] in
-            if state.onLoop.isActivated || state.onLoop.isInvalidated { return }
-            state.onLoop.isActivated = true
-            connect()
+            switch state.onLoop.session.activate() {
+            case .ignored: break
+            case .connect: connect()
+            }
         }
     }
     func invalidate(then next: @escaping @Sendable () -> Void = {}) {
         loop.execute { [self] in
-            state.onLoop.isInvalidated = true
-            close(RelayError(.unavailable, "the relay of \(service) was invalidated"))
+            close(state.onLoop.session.end(), RelayError(.unavailable, "the relay of \(service) was invalidated"))
             // Behind the calls that have just ended.
             loop.execute(next)
         }
@@ -83,15 +83,19 @@ final class SessionController: BusHandler {
     // MARK: Connecting
 
     private func connect() {
-        if state.onLoop.isInvalidated { return }
+        if state.onLoop.session.isOver { return }
         BusConnection.open(bus, on: loop, handler: self) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success(let connection): connected(connection)
             case .failure(let error):
                 endWaiting(error)
-                tell(state.onLoop.wasActive ? .interrupted : .connecting)
-                retry()
+                switch state.onLoop.session.connectionFailed() {
+                case .ignored: break
+                case .retry(let standing):
+                    report(standing)
+                    retry()
+                }
             }
         }
     }
@@ -100,7 +104,7 @@ final class SessionController: BusHandler {
         loop.schedule(after: delay) { [weak self] in self?.connect() }
     }
     private func connected(_ connection: BusConnection) {
-        if state.onLoop.isInvalidated { return connection.close() }
+        guard case .askForOwner(let generation) = state.onLoop.session.connected() else { return connection.close() }
         state.onLoop.connection = connection
         connection.addMatch(.owner(of: service)) { [weak self] result in
             guard let self, case .failure(let error) = result, error.code != .unavailable else { return }
@@ -110,37 +114,42 @@ final class SessionController: BusHandler {
             stream.rules = []
             updateRules(stream)
         }
-        askForOwner(connection)
+        askForOwner(generation)
         if activation.startsService { startService() }
     }
-    /// Who has the name, as the bus answered.
-    private enum Ownership {
-        case owner(String)
-        case nobody
-        /// No answer, which says nothing.
-        case unknown
+    func disconnected(_ reason: RelayError) {
+        guard case .forget(let loss) = state.onLoop.session.busVanished() else { return }
+        state.onLoop.connection = nil
+        forgetOwner(loss) { $0.machine.disconnected() }
+        retry()
+    }
+    private func close(_ end: ServiceSession<HeldSignal>.End, _ reason: RelayError) {
+        guard case .end(let dropped) = end else { return }
+        let replies = state.onLoop.heldReplies
+        (state.onLoop.heldReplies, rings.holdsReplies) = ([], false)
+        for reply in replies { reply.complete() }
+        state.onLoop.connection?.close()
+        state.onLoop.connection = nil
+        foreign.add(dropped, ordering: .relaxed)
+        state.onLoop.failure = reason
+        endWaiting(reason)
+        for stream in state.onLoop.streamsInOrder {
+            for member in stream.members { member.feed?.finish() }
+            stream.ringGeneration += 1
+            perform(stream.transport.ended(), stream)
+        }
+        rings.thread = nil
+    }
+    /// Retrying will not help.
+    func fail(_ error: RelayError) { fail(state.onLoop.session.end(), error) }
+    private func fail(_ end: ServiceSession<HeldSignal>.End, _ error: RelayError) {
+        guard case .end = end else { return }
+        sink.state(.invalidated(error))
+        close(end, error)
+    }
 
-        init(_ result: Result<BusReply, RelayError>) {
-            do throws(RelayError) {
-                self = .owner(try result.get().read("s") { try $0.string() })
-            } catch {
-                let isNobody = (error.cause as? RemoteError)?.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
-                self = isNobody ? .nobody : .unknown
-            }
-        }
-    }
-    private func askForOwner(_ connection: BusConnection) {
-        askBus("GetNameOwner", connection) { [weak self] result in
-            // `NameOwnerChanged` may have said it meanwhile.
-            guard let self, state.onLoop.connection === connection, !state.onLoop.isResolved else { return }
-            state.onLoop.backoff.reset()
-            switch Ownership(result) {
-            case .owner(let owner): resolved(owner, isNew: false)
-            case .nobody: resolved(nil, isNew: false)
-            case .unknown: loop.schedule(after: Self.patience) { [weak self] in self?.askForOwner(connection) }
-            }
-        }
-    }
+    // MARK: Owner
+
     /// A question to the bus about the service's name.
     private func askBus(
         _ member: String, flags: UInt32? = nil, _ connection: BusConnection,
@@ -161,105 +170,100 @@ final class SessionController: BusHandler {
         guard let connection = state.onLoop.connection else { return }
         askBus("StartServiceByName", flags: 0, connection) { [weak self] result in
             guard let self, case .failure(let error) = result, state.onLoop.connection === connection,
-                state.onLoop.isResolved, state.onLoop.owner == nil, state.onLoop.candidate == nil
+                case .nobody = state.onLoop.session.callRoute
             else { return }
             endWaiting(RelayError(.unavailable, "\(service) is not running: \(error.message)", cause: error))
         }
     }
-    func disconnected(_ reason: RelayError) {
-        state.onLoop.connection = nil
-        foreign.add(state.onLoop.ownership.lost(), ordering: .relaxed)
+    private func askForOwner(_ generation: Int) {
+        guard let connection = state.onLoop.connection else { return }
+        askBus("GetNameOwner", connection) { [weak self] result in
+            guard let self else { return }
+            if state.onLoop.connection === connection { state.onLoop.backoff.reset() }
+            switch state.onLoop.session.ownerAnswered(Self.ownership(result), to: generation) {
+            case .changed(let change): ownerChanged(change)
+            case .askAgain(let generation):
+                loop.schedule(after: Self.patience) { [weak self] in
+                    if let self, state.onLoop.session.generation == generation { askForOwner(generation) }
+                }
+            case .recheck(let generation): orderRecheck(generation)
+            }
+        }
+    }
+    private static func ownership(_ result: Result<BusReply, RelayError>) -> ServiceSession<HeldSignal>.Ownership {
+        do throws(RelayError) {
+            return .owner(try result.get().read("s") { try $0.string() })
+        } catch {
+            let isNobody = (error.cause as? RemoteError)?.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
+            return isNobody ? .nobody : .unknown
+        }
+    }
+    /// The owner does not answer, and nothing was heard of its departure: `NameOwnerChanged` gets lost like any signal when
+    /// this relay is too slow for the bus.
+    func askForOwner() { askForOwner(state.onLoop.session.generation) }
+
+    func ownerChanged(_ change: ServiceSession<HeldSignal>.OwnerChange) {
+        switch change {
+        case .ignored: break
+        case .absent: ownerAbsent()
+        case .appeared(let candidate): ownerAppeared(candidate)
+        case .vanished(let loss):
+            forgetOwner(loss) { $0.machine.ownerVanished() }
+            ownerAbsent()
+        case .replaced(let loss, by: let candidate):
+            forgetOwner(loss) { $0.machine.ownerVanished() }
+            ownerAppeared(candidate)
+        }
+    }
+    private func ownerAbsent() {
+        for member in members { member.machine.ownerAbsent() }
+        admitWaiting()
+    }
+    private func ownerAppeared(_ candidate: ServiceSession<HeldSignal>.Candidate) {
+        // It is not asked before it is verified: see `ownerVerified`.
+        for member in members { _ = member.machine.ownerAppeared(isNew: candidate.isNew) }
+        verify(candidate)
+    }
+    /// The owner, or the bus, is gone.
+    private func forgetOwner<Action: StreamAction<StreamSubscriber.HeldEvent>>(
+        _ loss: ServiceSession<HeldSignal>.Loss,
+        _ leave: (StreamSubscriber) -> Action
+    ) {
+        foreign.add(loss.dropped, ordering: .relaxed)
         state.onLoop.features = []
+        // What its rings still have was published before it went.
+        for stream in state.onLoop.streamsInOrder { drain(stream) }
         for stream in state.onLoop.streamsInOrder {
-            drain(stream)
-            for member in stream.members { run(member.machine.disconnected(), member, stream) }
+            for member in stream.members { run(leave(member), member, stream) }
             stream.forgetOwner()
             perform(stream.transport.ended(), stream)
         }
         rings.thread = nil
         forgetReads()
         releaseReplies()
-        if state.onLoop.isInvalidated { return }
-        tell(state.onLoop.wasActive ? .interrupted : .connecting)
-        retry()
+        report(loss.standing)
     }
-    private func close(_ reason: RelayError) {
-        let replies = state.onLoop.heldReplies
-        (state.onLoop.heldReplies, rings.holdsReplies) = ([], false)
-        for reply in replies { reply.complete() }
-        state.onLoop.connection?.close()
-        state.onLoop.connection = nil
-        foreign.add(state.onLoop.ownership.lost(), ordering: .relaxed)
-        state.onLoop.failure = reason
-        endWaiting(reason)
-        for stream in state.onLoop.streamsInOrder {
-            for member in stream.members { member.feed?.finish() }
-            stream.ringGeneration += 1
-            perform(stream.transport.ended(), stream)
-        }
-        rings.thread = nil
-    }
-    /// Retrying will not help.
-    func fail(_ error: RelayError) {
-        if state.onLoop.isInvalidated { return }
-        tell(.invalidated(error))
-        state.onLoop.isInvalidated = true
-        close(error)
-    }
-
-    // MARK: Owner
-
-    /// - Parameter isNew: whether the owner took the name while this relay was on the bus.
-    func resolved(_ owner: String?, isNew: Bool) {
-        let hadOwner = state.onLoop.ownership.present != nil
-        // What its rings still have was published before it went.
-        if hadOwner { for stream in state.onLoop.streamsInOrder { drain(stream) } }
-        foreign.add(state.onLoop.ownership.changed(to: owner), ordering: .relaxed)
-        if hadOwner {
-            state.onLoop.features = []
-            for stream in state.onLoop.streamsInOrder {
-                for member in stream.members { run(member.machine.ownerVanished(), member, stream) }
-                stream.forgetOwner()
-                perform(stream.transport.ended(), stream)
-            }
-            rings.thread = nil
-            forgetReads()
-            releaseReplies()
-            tell(state.onLoop.wasActive ? .interrupted : .connecting)
-        }
-        guard let owner, let connection = state.onLoop.connection else {
-            for member in members { member.machine.ownerAbsent() }
-            return admitWaiting()
-        }
-        let generation = state.onLoop.ownerGeneration
-        // It is not asked before it is verified: see `ownerVerified`.
-        for member in members { _ = member.machine.ownerAppeared(isNew: isNew) }
-        verify(owner, generation, connection)
-    }
-    private func verify(_ owner: String, _ generation: Int, _ connection: BusConnection) {
-        requirement.check(owner, on: connection, accounts: accounts) { [weak self] verdict in
-            guard let self, state.onLoop.ownerGeneration == generation else { return }
+    private func verify(_ candidate: ServiceSession<HeldSignal>.Candidate) {
+        guard let connection = state.onLoop.connection else { return }
+        requirement.check(candidate.name, on: connection, accounts: accounts) { [weak self] verdict in
+            guard let self else { return }
             switch verdict {
-            case .success: ownerVerified(generation)
+            case .success: ownerVerified(candidate.generation)
             case .failure(let error) where error.code == .notPermitted:
+                let text = "\(service) is owned by a peer that does not meet the requirement: \(error.message)"
                 fail(
-                    RelayError(
-                        .notPermitted,
-                        "\(service) is owned by a peer that does not meet the requirement: \(error.message)",
-                        cause: error))
+                    state.onLoop.session.ownerRefused(candidate.generation),
+                    RelayError(.notPermitted, text, cause: error))
             // It left before the bus was asked: `NameOwnerChanged` follows.
-            case .failure(let error) where error.code == .unavailable: resolveAgain()
+            case .failure(let error) where error.code == .unavailable:
+                if state.onLoop.session.generation == candidate.generation { askForOwner() }
             // No answer says nothing about the owner.
-            case .failure:
-                loop.schedule(after: Self.patience) { [weak self] in
-                    guard let self, state.onLoop.ownerGeneration == generation else { return }
-                    verify(owner, generation, connection)
-                }
+            case .failure: orderRecheck(candidate.generation)
             }
         }
     }
     private func ownerVerified(_ generation: Int) {
-        guard let held = state.onLoop.ownership.verify(generation) else { return }
+        guard case .deliver(let held) = state.onLoop.session.ownerVerified(generation) else { return }
         for signal in held { take(signal) }
         for stream in state.onLoop.streamsInOrder {
             for member in stream.members {
@@ -270,34 +274,19 @@ final class SessionController: BusHandler {
         admitWaiting()
         settle()
     }
-    /// The owner does not answer, and nothing was heard of its departure: `NameOwnerChanged` gets lost like any signal when
-    /// this relay is too slow for the bus.
-    func resolveAgain() {
-        guard let connection = state.onLoop.connection else { return }
-        let generation = state.onLoop.ownerGeneration
-        askBus("GetNameOwner", connection) { [weak self] result in
-            guard let self, state.onLoop.ownerGeneration == generation else { return }
-            let present = state.onLoop.ownership.present
-            switch Ownership(result) {
-            case .owner(let owner) where owner == present:
-                loop.schedule(after: Self.patience) { [weak self] in self?.askAgain(generation) }
-            case .owner(let owner): resolved(owner, isNew: true)
-            case .nobody: if present != nil { resolved(nil, isNew: true) }
-            case .unknown:
-                loop.schedule(after: Self.patience) { [weak self] in
-                    if self?.state.onLoop.ownerGeneration == generation { self?.resolveAgain() }
+    private func orderRecheck(_ generation: Int) {
+        loop.schedule(after: Self.patience) { [weak self] in
+            guard let self else { return }
+            switch state.onLoop.session.recheck(generation) {
+            case .ignored: break
+            case .verify(let candidate): verify(candidate)
+            case .askOwner:
+                for stream in state.onLoop.streamsInOrder {
+                    for member in stream.members where !member.machine.isSettled {
+                        run(member.machine.unanswered(), member, stream)
+                        if member.search != nil { seek(member, stream) }
+                    }
                 }
-            }
-        }
-    }
-    /// The owner is the same, but some question to it was not answered.
-    private func askAgain(_ generation: Int) {
-        guard state.onLoop.ownerGeneration == generation, let connection = state.onLoop.connection else { return }
-        if let candidate = state.onLoop.candidate { return verify(candidate, generation, connection) }
-        for stream in state.onLoop.streamsInOrder {
-            for member in stream.members where !member.machine.isSettled {
-                run(member.machine.unanswered(), member, stream)
-                if member.search != nil { seek(member, stream) }
             }
         }
     }
@@ -311,13 +300,15 @@ final class SessionController: BusHandler {
         let isSettled = members.allSatisfy {
             $0.machine.isSettled || $0.feed != nil && ($0.isAnswered || $0.search != nil)
         }
-        guard state.onLoop.owner != nil, isSettled else { return }
-        state.onLoop.wasActive = true
-        tell(.active)
+        if isSettled { report(state.onLoop.session.settled()) }
     }
-    func tell(_ new: EventRelay.State) {
-        if state.onLoop.isInvalidated || state.onLoop.told.isSame(as: new) { return }
-        state.onLoop.told = new
-        sink.state(new)
+    /// Nil: it is as it was reported last.
+    func report(_ standing: ServiceSession<HeldSignal>.Standing?) {
+        switch standing {
+        case .connecting: sink.state(.connecting)
+        case .active: sink.state(.active)
+        case .interrupted: sink.state(.interrupted)
+        case nil: break
+        }
     }
 }

@@ -21,7 +21,7 @@ extension SessionController {
             case .attach: for member in stream.members { sendAttach(member, stream) }
             case .attachAll:
                 // Who reads hears of the head by its page.
-                for member in stream.members where member.machine.phase != .reading {
+                for member in stream.members where !member.machine.isReading {
                     run(member.machine.unanswered(), member, stream)
                 }
             }
@@ -85,7 +85,7 @@ extension SessionController {
     /// Maps and seals the owner's wait page, on a thread of its own: the lock of the file is the owner's, too, who may hold it as long as
     /// it likes. Such a thread is lost until then; there are few.
     private func preparePage(_ page: ReceivedDescriptor) throws(RelayError) {
-        let generation = state.onLoop.ownerGeneration
+        let generation = state.onLoop.session.generation
         if rings.preparation == generation { return }
         guard rings.preparing < Self.mostPreparing else {
             throw RelayError(.unavailable, "\(service) and its former owners hold \(rings.preparing) wait pages")
@@ -105,7 +105,7 @@ extension SessionController {
     }
     private func prepared(_ result: Result<RingWaiter, RelayError>, _ generation: Int) {
         rings.preparing -= 1
-        guard state.onLoop.ownerGeneration == generation, state.onLoop.owner != nil else { return }
+        guard state.onLoop.session.generation == generation, state.onLoop.owner != nil else { return }
         rings.preparation = nil
         if case .success(let waiter) = result {
             rings.thread = RingThread(waiter, loop) { [self] in readRings() }
@@ -309,11 +309,10 @@ extension SessionController {
     }
     /// An event that the ring has no room for: its service keeps it, and tells here that it is there.
     private func skip(_ record: RingRecord, _ name: String, _ ring: FollowedRing, _ stream: FollowedStream) {
-        for member in stream.members
-        where member.machine.phase != .attaching && member.machine.scope.includes(name) {
-            let actions = member.machine.head(
+        for member in stream.members where member.machine.accounts(for: name) {
+            let action = member.machine.head(
                 epoch: ring.epoch, sequence: record.sequence, last: [name: record.sequence])
-            run(actions, member, stream)
+            run(action, member, stream)
         }
     }
     /// Of a single name the last event may be among those that were lost.

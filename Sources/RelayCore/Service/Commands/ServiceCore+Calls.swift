@@ -83,20 +83,20 @@ extension ServiceCore {
     func answer(_ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ connection: BusConnection) async {
         let result = await command.answer(call.body, CommandContext(peer: peer))
         guard case .reply(let body) = result else {
-            announce(beforeReplyTo: call.sender)
+            prepareReply(to: call.sender)
             if case .error(let name, let message) = result { fail(call, name, message, connection) }
             return
         }
         let isAdmitted = await hasRoom(for: call, bytes: body.count, connection)
-        announce(beforeReplyTo: call.sender)
+        prepareReply(to: call.sender)
         if isAdmitted { return reply(to: call, connection, command.replySignature, body: body) }
         let text =
             "\(command.name) has run; its reply of \(body.count) bytes was not sent, because the replies before it are unread"
         notices.report(.limitExceeded, .warning, "\(call.sender): \(text)")
         fail(call, ErrorNames.name(for: .tooLarge), text, connection)
     }
-    func announce(beforeReplyTo peer: String) {
-        for interface in interfaces { interface.stream.announce(beforeReplyTo: peer) }
+    func prepareReply(to peer: String) {
+        for interface in interfaces { interface.stream.prepareReply(to: peer) }
     }
     /// Whether a peer meets a requirement; refuses the call if not.
     func isPermitted(

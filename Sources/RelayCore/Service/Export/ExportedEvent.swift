@@ -6,51 +6,49 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
     let index: Int
     /// Its interface's place among those that the log keeps; nil for a volatile one.
     let logIndex: Int?
-    let template: MessageTemplate
-    /// The ring gets the value's own bytes, so many.
-    let rawSize: Int?
+    /// Its payload is the value's own bytes, so many; nil: its fields in the wire encoding.
+    let valueSize: Int?
 
-    init(
-        _ stream: PublishedStream, _ index: Int, logIndex: Int?, rawSize: Int?, _ name: String, _ signature: String
-    ) throws {
-        (self.stream, self.index, self.logIndex, self.rawSize) = (stream, index, logIndex, rawSize)
-        template = try MessageTemplate(
-            path: stream.path, interface: stream.interface, member: name,
-            signature: Signature(signature + WireSchema.stampSignature))
+    init(_ stream: PublishedStream, _ index: Int, logIndex: Int?, valueSize: Int?) {
+        (self.stream, self.index, self.logIndex, self.valueSize) = (stream, index, logIndex, valueSize)
     }
-    /// A value's own bytes, while nobody gets signals: makes no message. Returns false, with nothing done, where there is more to do.
-    @inline(__always) final func publishIntoRing(_ value: UnsafeRawPointer) throws -> Bool {
-        guard let rawSize, stream.arePaused.load(ordering: .relaxed) else { return false }
-        return try stream.publishPaused(index, UnsafeRawBufferPointer(start: value, count: rawSize))
+    /// A value whose own bytes are the payload, while payloads are enough: makes no message. Returns false, with nothing done, where
+    /// there is more to do.
+    @inline(__always) final func publishBytes(_ value: UnsafeRawPointer) throws -> Bool {
+        guard let valueSize, stream.needsPayloadsOnly.load(ordering: .relaxed) else { return false }
+        return try stream.publish(index, UnsafeRawBufferPointer(start: value, count: valueSize))
     }
 }
 
 /// One event with its codec.
 final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable {
     private let codec: WireCodec<E>
-    private var isRaw: Bool { rawSize != nil }
+    private let template: MessageTemplate
     /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body: it must
     /// not be found too large once it was committed.
     private var room: Int { logIndex == nil ? 32 : 2_048 }
 
-    init(_ type: E.Type, _ codec: WireCodec<E>, _ stream: PublishedStream, _ index: Int, logIndex: Int?) throws {
-        self.codec = codec
-        var rawSize: Int?
-        if logIndex == nil, case .raw(let size) = E.ringPayload.kind { rawSize = size }
-        try super.init(stream, index, logIndex: logIndex, rawSize: rawSize, type.name, codec.schema.signature)
+    init(_ codec: WireCodec<E>, _ stream: PublishedStream, _ index: Int, logIndex: Int?) {
+        (self.codec, template) = (codec, stream.templates[index])
+        var valueSize: Int?
+        if logIndex == nil, case .raw(let size) = E.ringPayload.kind { valueSize = size }
+        super.init(stream, index, logIndex: logIndex, valueSize: valueSize)
     }
-    /// After `publishIntoRing`, which knows what to do with raw bytes while nobody gets signals.
+    /// After `publishBytes`, which knows what to do with a value's own bytes while payloads are enough.
     func publish(_ event: E) throws {
-        if isRaw {
-            return try withUnsafeBytes(of: event) { raw in
-                try stream.publish(index, template, raw: raw) { writer in try codec.encode(event, into: &writer) }
-            }
+        if valueSize != nil {
+            var message = try compose(event)
+            return try withUnsafeBytes(of: event) { try stream.publish(index, &message, .value($0)) }
         }
-        if stream.arePaused.load(ordering: .relaxed) {
+        if stream.needsPayloadsOnly.load(ordering: .relaxed) {
             let writer = try fields(of: event)
-            if try writer.withUnsafeBytes({ try stream.publishPaused(index, $0) }) { return }
+            if try writer.withUnsafeBytes({ try stream.publish(index, $0) }) { return }
         }
-        try stream.publish(index, template) { writer in try codec.encode(event, into: &writer) }
+        var message = try compose(event)
+        try stream.publish(index, &message)
+    }
+    private func compose(_ event: E) throws -> EventMessage {
+        try EventMessage(template) { try codec.encode(event, into: &$0) }
     }
     /// Throws `TooLarge` for those that would not fit into a message, or into the ring.
     private func fields(of event: E) throws -> WireWriter {
@@ -60,7 +58,7 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         if writer.count > limit {
             throw RelayError(.tooLarge, "\(E.name): \(writer.count) bytes of fields, \(limit) can be carried")
         }
-        if !isRaw { try stream.checkRing(writer.count, index) }
+        if valueSize == nil { try stream.check(writer.count, index) }
         return writer
     }
     /// What is to be committed.
@@ -68,12 +66,15 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         var writer = try fields(of: event)
         if let logIndex { return .durable(interface: logIndex, event: index, body: EventBody(&writer)) }
         let fields = writer.takeBytes()
-        let raw = isRaw ? withUnsafeBytes(of: event) { Array($0) } : fields
+        let bytes = valueSize == nil ? nil : withUnsafeBytes(of: event) { Array($0) }
         return .volatile { [stream, index, template] in
-            raw.withUnsafeBytes { raw in
-                if stream.arePaused.load(ordering: .relaxed), (try? stream.publishPaused(index, raw)) == true { return }
+            (bytes ?? fields).withUnsafeBytes { payload in
+                if stream.needsPayloadsOnly.load(ordering: .relaxed), (try? stream.publish(index, payload)) == true {
+                    return
+                }
                 // Its size is known to fit. A run that has ended in between is not told of it: like any volatile event, it is gone.
-                try? stream.publish(index, template, raw: raw) { $0.append(fields) }
+                guard var message = try? EventMessage(template, { $0.append(fields) }) else { return }
+                try? stream.publish(index, &message, bytes == nil ? .fields : .value(payload))
             }
         }
     }
@@ -92,9 +93,9 @@ struct ExportedEvents: EventEncoder {
     }
     func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent { try served(E.self).encoded(event) }
     func publish<E: DomainEvent>(_ event: E) throws { try served(E.self).publish(event) }
-    @inline(__always) func publishIntoRing(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
+    @inline(__always) func publishBytes(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
         guard let served = table.reference(for: type) else { return false }
-        return try served._withUnsafeGuaranteedRef { try $0.publishIntoRing(value) }
+        return try served._withUnsafeGuaranteedRef { try $0.publishBytes(value) }
     }
 
     private func served<E: DomainEvent>(_ type: E.Type) throws -> ExportedEvent<E> {

@@ -33,16 +33,18 @@ struct ExportedInterface: Sendable {
                     + "declare `static let durability = Volatile()`")
         }
         try I.contract.checkNames()
-        let stream = try PublishedStream(
-            I.name, names: I.contract.events.map { $0.name }, requirement: I.requirement, budget: I.signalBudget,
-            ring: RingPlan(interface, isVolatile: isVolatile, ringIndex: number))
-        var builder = Builder(stream: stream, logIndex: isVolatile ? nil : logIndex)
+        let plan = try RingPlan(interface, isVolatile: isVolatile, ringIndex: number)
+        var builder = Builder(interface: I.name, logIndex: isVolatile ? nil : logIndex)
         for type in I.contract.events { try builder.add(event: type) }
         for type in I.contract.commands { try builder.add(command: type) }
         (name, path, requirement) = (I.name, Stream1.path(of: I.name), I.requirement)
-        self.stream = stream
+        let signals = try SignalOutlet(
+            path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates)
+        stream = PublishedStream(
+            I.name, names: I.contract.events.map { $0.name }, templates: builder.templates,
+            StreamOutlets(ring: RingOutlet(plan), signals: signals))
         description = InterfaceDescription(I.name, methods: builder.methods, signals: builder.signals)
-        (schemas, events, names) = (builder.schemas, builder.events, Set(stream.names))
+        (schemas, events, names) = (builder.schemas, builder.events(of: stream), Set(stream.names))
         (commands, commandsByType) = (builder.commands, builder.commandsByType)
         try description.check()
     }
@@ -68,7 +70,7 @@ struct ExportedInterface: Sendable {
                 "\(name) has had \(names.count) events in all its versions, an interface can have "
                     + "\(ContractLimits.events): go on with a new interface, under a new name")
         }
-        stream.begin(run, events.values.sorted { $0.index < $1.index }.map(\.template))
+        stream.begin(run)
     }
     /// One of these names that the interface does not have, and never had.
     func unknown(_ asked: [String]) -> String? { asked.first { $0 != Stream1.allNames && !names.contains($0) } }
@@ -80,21 +82,34 @@ struct ExportedInterface: Sendable {
     }
 
     private struct Builder {
-        let stream: PublishedStream
+        let interface: String
         let logIndex: Int?
         var methods: [InterfaceDescription.Method] = []
         var signals: [InterfaceDescription.Signal] = []
         var schemas: [UInt32: EventSchema] = [:]
-        var events: [ObjectIdentifier: AnyExportedEvent] = [:]
+        /// The headers of the events' messages.
+        var templates: [MessageTemplate] = []
+        /// The events by their types, once their stream is there.
+        private var makers: [(type: ObjectIdentifier, make: (PublishedStream) -> AnyExportedEvent)] = []
         var commands: [String: AnyExportedCommand] = [:]
         var commandsByType: [ObjectIdentifier: AnyExportedCommand] = [:]
 
+        init(interface: String, logIndex: Int?) { (self.interface, self.logIndex) = (interface, logIndex) }
+
         mutating func add<E: DomainEvent>(event type: E.Type) throws {
             let codec = try WireCodec(event: type)
-            let index = schemas.count
-            events[ObjectIdentifier(type)] = try ExportedEvent(type, codec, stream, index, logIndex: logIndex)
+            let index = makers.count
+            templates.append(
+                try MessageTemplate(
+                    path: Stream1.path(of: interface), interface: interface, member: E.name,
+                    signature: Signature(codec.schema.signature + WireSchema.stampSignature)))
+            makers.append(
+                (ObjectIdentifier(type), { [logIndex] in ExportedEvent(codec, $0, index, logIndex: logIndex) }))
             schemas[UInt32(index)] = EventSchema(event: E.name, fields: codec.schema.fields)
             signals.append(InterfaceDescription.Signal(event: E.name, fields: codec.schema.fields))
+        }
+        func events(of stream: PublishedStream) -> [ObjectIdentifier: AnyExportedEvent] {
+            Dictionary(makers.map { ($0.type, $0.make(stream)) }) { first, _ in first }
         }
         mutating func add<C: Command>(command type: C.Type) throws {
             let served = try ExportedCommand(type)

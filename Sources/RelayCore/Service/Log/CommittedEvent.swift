@@ -13,6 +13,18 @@ package struct CommittedEvent: Sendable {
         (self.event, self.sequence) = (event, sequence)
         (self.body, fieldsLength) = (body.bytes, body.fieldsLength)
     }
+    /// What the stamp says; nil for a body that is none.
+    var place: PlacedEvent? {
+        let stamp = body.count - 3 * 8
+        guard stamp >= 0, 0...stamp ~= fieldsLength else { return nil }
+        return body.withUnsafeBytes { body in
+            // Within the body: looked at above.
+            let previous = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: stamp + 8, as: UInt64.self))
+            let time = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: stamp + 16, as: UInt64.self))
+            return PlacedEvent(
+                index: event, sequence: sequence, previous: previous, publishedAt: Timestamp(microseconds: time))
+        }
+    }
 }
 
 /// Where the committed events of one interface leave.

@@ -10,7 +10,7 @@ extension ServiceCore {
 
     func openRing(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         guard call.wantsReply else { return }
-        guard interface.stream.ring != nil, connection.canPassDescriptors else {
+        guard interface.stream.mayHaveRing, connection.canPassDescriptors else {
             let text = "\(interface.name) has no ring, or this bus passes no descriptors: its events come as signals"
             return fail(call, ErrorNames.name(for: .notFound), text, connection)
         }

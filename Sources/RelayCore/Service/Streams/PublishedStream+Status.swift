@@ -6,7 +6,8 @@ extension PublishedStream {
     struct Subscriber: Hashable, Sendable {
         let peer: String
         let names: [String]
-        let isOnRing: Bool
+        /// What brings it the events.
+        let transport: String
         /// The last sequence that the peer says to have; 0 when it says nothing.
         let sequence: UInt64
     }
@@ -15,14 +16,20 @@ extension PublishedStream {
 
     /// In the order of their names.
     var subscribers: [Subscriber] {
-        let (noted, readers, head) = state.withLock { ($0.subscribers, $0.ring?.readers ?? [:], $0.sequence) }
-        return noted.sorted { ($0.key.utf8.count, $0.key) < ($1.key.utf8.count, $1.key) }.map { peer, names in
-            let page = readers[peer]
-            // Written by the peer: anything.
-            let sequence = page.flatMap { page in ring.map { page.progress(ringIndex: $0.ringIndex) } } ?? 0
-            return Subscriber(peer: peer, names: names, isOnRing: page != nil, sequence: min(sequence, head))
+        let (noted, head) = state.withLock { state in
+            (
+                state.subscribers.map { (peer: $0.key, names: $0.value, progress: state.outlets.progress(of: $0.key)) },
+                state.place.sequence
+            )
+        }
+        return noted.sorted { ($0.peer.utf8.count, $0.peer) < ($1.peer.utf8.count, $1.peer) }.map { one in
+            Subscriber(
+                peer: one.peer, names: one.names, transport: one.progress?.transport ?? "",
+                sequence: min(one.progress?.sequence() ?? 0, head))
         }
     }
+    /// What its outlets show of themselves.
+    var outletStatus: [(name: String, value: DBusValue)] { state.withLock { $0.outlets.status } }
 }
 
 extension PublishedStream.State {

@@ -148,4 +148,9 @@ package struct WireWriter: Sendable {
         precondition(offset >= 0 && offset + 4 <= count, "a patch outside of what was written")
         storage.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt32.self) }
     }
+    /// Replaces eight bytes that were written before.
+    package mutating func patch(_ value: UInt64, at offset: Int) {
+        precondition(offset >= 0 && offset + 8 <= count, "a patch outside of what was written")
+        storage.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self) }
+    }
 }

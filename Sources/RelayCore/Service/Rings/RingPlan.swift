@@ -1,21 +1,3 @@
-/// A stream's ring, for use under the stream's lock.
-struct ExportedRing: Sendable {
-    let writer: RingWriter
-    /// Who has opened it.
-    var readers: [String: WaitPage] = [:]
-    /// The same, for who publishes: without the two atomic counts that each copy of a reference costs.
-    private let reference: Unmanaged<RingWriter>
-
-    init(_ writer: RingWriter) { (self.writer, reference) = (writer, .passUnretained(writer)) }
-
-    /// Returns the writer if somebody sleeps, to be woken when the lock is free, or before a signal.
-    @inline(__always)
-    func put(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> RingWriter? {
-        // Kept by `writer`. Neither number, size nor sequence can be refused: they are the stream's.
-        reference._withUnsafeGuaranteedRef { $0.putExclusively(record, payload) } ? writer : nil
-    }
-}
-
 /// What an interface's ring is made from, when the first peer asks for it.
 struct RingPlan: Sendable {
     /// As in the ring's list, in the order of the events' numbers.
@@ -55,8 +37,14 @@ struct RingPlan: Sendable {
         // Its list's length.
         _ = try RingHeader(epoch: 1, base: 0, capacity: capacity, events: events)
     }
-    /// The largest payload that may be published.
-    var largestPayload: Int { refusesLarge ? RingLayout.maximumPayload(capacity) : .max }
+    /// The largest payload that may be published; nil where the log has what the ring has not.
+    var limit: PayloadLimit? {
+        if !refusesLarge { return nil }
+        return PayloadLimit(
+            RingLayout.maximumPayload(capacity),
+            "fit into a record of the ring, which is a quarter of it, at most 1 MiB: give the interface a larger "
+                + "ringCapacity, or the event less")
+    }
 }
 
 /// The wait pages of a service's peers, as a value: one each, a bounded number of each user's, and of all together.

@@ -1,0 +1,332 @@
+/// A relay's session with its service, as a value: decides who owns the service's name, and what of that owner counts.
+///
+/// What happened goes in; each input returns what to do now. Whoever uses it asks the bus and verifies candidates, and hands every
+/// answer back with the generation of its question.
+///
+/// Invariants: a signal gets out only if its sender was verified as the owner, once, and in its order; what an owner sent that
+/// left, was refused, or went out of sight before is dropped. An answer about a former owner changes nothing. A lost bus forgets
+/// every unique name. A refused owner ends the session; after its end nothing is believed, asked or reported.
+struct ServiceSession<Signal> {
+    /// Who has the name, and is to be verified.
+    struct Candidate: Hashable {
+        /// A unique name.
+        let name: String
+        let generation: Int
+        /// It took the name while this relay was on the bus, so that all of its run can be had.
+        let isNew: Bool
+    }
+    /// What the relay reports of its session.
+    enum Standing: Hashable {
+        case connecting
+        case active
+        case interrupted
+    }
+    fileprivate enum Phase {
+        case inactive
+        /// The bus is connected to, for the first time or again.
+        case offline
+        case online(Owner)
+        case over
+    }
+    fileprivate enum Owner {
+        /// The bus has not answered yet.
+        case unknown
+        case nobody
+        case candidate(String, HeldSignals)
+        case verified(String)
+    }
+    /// What a candidate has sent, in order, up to a bound.
+    fileprivate struct HeldSignals {
+        private(set) var signals: [Signal] = []
+        private var cost = 0
+        /// How many came, with those past the bound: these are lost, as if the bus had lost them.
+        private(set) var count = 0
+
+        mutating func append(_ signal: Signal, cost: Int, countLimit: Int, costLimit: Int) {
+            count += 1
+            let (sum, isOver) = self.cost.addingReportingOverflow(max(0, cost))
+            if signals.count >= countLimit || isOver || sum > costLimit { return }
+            self.cost = sum
+            signals.append(signal)
+        }
+    }
+    private var phase = Phase.inactive
+    /// Counts what was learnt of the owner: an answer counts only while its question's generation is the present one.
+    private(set) var generation = 0
+    private var standing = Standing.connecting
+    private var wasActive = false
+    private let countLimit: Int
+    private let costLimit: Int
+
+    /// - Parameters:
+    ///   - countLimit: how many signals of a candidate are held.
+    ///   - costLimit: how much they may cost together, in bytes.
+    init(countLimit: Int, costLimit: Int) { (self.countLimit, self.costLimit) = (countLimit, costLimit) }
+
+    // MARK: What is known
+
+    /// The verified owner's unique name: the only one that counts.
+    @inline(__always) var owner: String? {
+        if case .online(.verified(let name)) = phase { name } else { nil }
+    }
+    /// The unique name of the owner that is being verified.
+    var candidate: String? { if case .online(.candidate(let name, _)) = phase { name } else { nil } }
+    /// Whether the bus has said who owns the name, be it nobody.
+    var isOwnershipKnown: Bool {
+        switch phase {
+        case .online(.unknown), .inactive, .offline, .over: false
+        case .online: true
+        }
+    }
+    var isOver: Bool { if case .over = phase { true } else { false } }
+
+    // MARK: The bus
+
+    enum Activation: Hashable {
+        case ignored
+        case connect
+    }
+    mutating func activate() -> Activation {
+        guard case .inactive = phase else { return .ignored }
+        phase = .offline
+        return .connect
+    }
+
+    enum Connection: Hashable {
+        /// Nobody wants it any more.
+        case close
+        case askForOwner(generation: Int)
+    }
+    mutating func connected() -> Connection {
+        guard case .offline = phase else { return .close }
+        phase = .online(.unknown)
+        return .askForOwner(generation: generation)
+    }
+
+    enum ConnectionFailure: Hashable {
+        case ignored
+        /// After a while; the standing is reported where it has changed.
+        case retry(Standing?)
+    }
+    mutating func connectionFailed() -> ConnectionFailure {
+        guard case .offline = phase else { return .ignored }
+        return .retry(report(wasActive ? .interrupted : .connecting))
+    }
+
+    enum BusLoss: Hashable {
+        case ignored
+        /// Whatever was known of an owner, and try to connect again.
+        case forget(Loss)
+    }
+    /// Who counted does so no longer.
+    struct Loss: Hashable {
+        /// How many signals of it are dropped.
+        let dropped: Int
+        /// To be reported behind what the loss brings about, where it has changed.
+        let standing: Standing?
+    }
+    mutating func busVanished() -> BusLoss {
+        guard case .online = phase else { return .ignored }
+        let dropped = leave(for: .offline)
+        return .forget(Loss(dropped: dropped, standing: report(wasActive ? .interrupted : .connecting)))
+    }
+
+    enum End: Hashable {
+        case ignored
+        /// For good. So many signals are dropped.
+        case end(dropped: Int)
+    }
+    /// The relay is not wanted any more, or cannot go on.
+    mutating func end() -> End {
+        if isOver { return .ignored }
+        return .end(dropped: leave(for: .over))
+    }
+
+    // MARK: The owner
+
+    enum OwnerChange: Hashable {
+        case ignored
+        /// Nobody has the name, as it was, or as is known now.
+        case absent
+        case appeared(Candidate)
+        /// The former owner is gone, and nobody follows.
+        case vanished(Loss)
+        case replaced(Loss, by: Candidate)
+    }
+    /// The bus announced that another one has the name now, or nobody.
+    mutating func ownerChanged(to name: String?) -> OwnerChange { changeOwner(to: name, isNew: true) }
+
+    /// What the bus answers when it is asked for the name's owner.
+    enum Ownership: Hashable {
+        case owner(String)
+        case nobody
+        /// No answer, which says nothing.
+        case unknown
+    }
+    enum OwnerAnswer: Hashable {
+        case changed(OwnerChange)
+        /// After a while.
+        case askAgain(generation: Int)
+        /// The owner is who it was: after a while, whoever waits for an answer of it is to ask again; see `recheck`.
+        case recheck(generation: Int)
+    }
+    mutating func ownerAnswered(_ answer: Ownership, to generation: Int) -> OwnerAnswer {
+        guard generation == self.generation, case .online(let owner) = phase else { return .changed(.ignored) }
+        if case .unknown = answer { return .askAgain(generation: generation) }
+        let name: String? = if case .owner(let name) = answer { name } else { nil }
+        switch owner {
+        // It was there before this relay.
+        case .unknown: return .changed(changeOwner(to: name, isNew: false))
+        case .nobody where name == nil: return .changed(.ignored)
+        case .candidate(let present, _) where present == name: return .recheck(generation: generation)
+        case .verified(let present) where present == name: return .recheck(generation: generation)
+        // The announcement was lost.
+        default: return .changed(changeOwner(to: name, isNew: true))
+        }
+    }
+
+    enum Recheck: Hashable {
+        case ignored
+        case verify(Candidate)
+        /// Ask the owner again for what it has not answered.
+        case askOwner
+    }
+    /// A question to the owner had no answer, and the owner is still the same.
+    func recheck(_ generation: Int) -> Recheck {
+        guard generation == self.generation, case .online(let owner) = phase else { return .ignored }
+        switch owner {
+        case .candidate(let name, _):
+            return .verify(Candidate(name: name, generation: generation, isNew: false))
+        case .verified: return .askOwner
+        case .unknown, .nobody: return .ignored
+        }
+    }
+
+    enum Verification {
+        case ignored
+        /// The owner counts; what it has sent since it took the name comes first, in this order.
+        case deliver([Signal])
+    }
+    /// The candidate of this generation meets the requirement.
+    mutating func ownerVerified(_ generation: Int) -> Verification {
+        guard generation == self.generation, case .online(.candidate(let name, let held)) = phase else {
+            return .ignored
+        }
+        phase = .online(.verified(name))
+        return .deliver(held.signals)
+    }
+    /// The candidate of this generation does not meet the requirement, which no other answer would change.
+    mutating func ownerRefused(_ generation: Int) -> End {
+        guard generation == self.generation, candidate != nil else { return .ignored }
+        return end()
+    }
+
+    // MARK: Signals
+
+    /// What to do with a signal.
+    enum Verdict: Hashable {
+        /// It is not the owner's.
+        case drop
+        /// It is of an owner that is not verified yet.
+        case hold
+        case take
+    }
+    /// - Parameter isFrom: whether the signal's sender has this unique name.
+    @inline(__always) func verdict(_ isFrom: (String) -> Bool) -> Verdict {
+        switch phase {
+        case .online(.verified(let name)): isFrom(name) ? .take : .drop
+        case .online(.candidate(let name, _)): isFrom(name) ? .hold : .drop
+        case .online(.unknown), .online(.nobody), .inactive, .offline, .over: .drop
+        }
+    }
+    /// Keeps a signal of the candidate until it is verified.
+    mutating func hold(_ signal: Signal, cost: Int) {
+        guard case .online(.candidate(let name, var held)) = phase else { return }
+        // Out of the phase, so that the list is not copied.
+        phase = .online(.unknown)
+        held.append(signal, cost: cost, countLimit: countLimit, costLimit: costLimit)
+        phase = .online(.candidate(name, held))
+    }
+
+    // MARK: Standing
+
+    /// Everything that is followed is in step with the owner. Returns what to report, if it has changed.
+    mutating func settled() -> Standing? {
+        guard owner != nil else { return nil }
+        wasActive = true
+        return report(.active)
+    }
+    /// The owner lacks something that is followed; the rest goes on.
+    mutating func interrupted() -> Standing? { report(.interrupted) }
+
+    // MARK: Calls
+
+    /// Where a call goes now.
+    enum CallRoute: Hashable {
+        /// The relay was not activated.
+        case inactive
+        /// The relay has ended.
+        case over
+        /// There was a bus, which is gone.
+        case cutOff
+        /// It is not known yet who is to get it.
+        case wait
+        case owner(String)
+        /// Nobody has the name.
+        case nobody
+    }
+    var callRoute: CallRoute {
+        switch phase {
+        case .inactive: .inactive
+        case .over: .over
+        case .offline: wasActive ? .cutOff : .wait
+        case .online(.unknown), .online(.candidate): .wait
+        case .online(.nobody): .nobody
+        case .online(.verified(let name)): .owner(name)
+        }
+    }
+
+    // MARK: Steps
+
+    private mutating func changeOwner(to name: String?, isNew: Bool) -> OwnerChange {
+        guard case .online(let former) = phase else { return .ignored }
+        let loss: Loss?
+        switch former {
+        case .unknown, .nobody:
+            generation += 1
+            loss = nil
+        case .candidate, .verified:
+            let dropped = leave(for: .online(.nobody))
+            loss = Loss(dropped: dropped, standing: report(wasActive ? .interrupted : .connecting))
+        }
+        guard let name else {
+            phase = .online(.nobody)
+            return loss.map { .vanished($0) } ?? .absent
+        }
+        phase = .online(.candidate(name, HeldSignals()))
+        let candidate = Candidate(name: name, generation: generation, isNew: isNew)
+        return loss.map { .replaced($0, by: candidate) } ?? .appeared(candidate)
+    }
+    /// Answers that are under way no longer count. Returns how many signals are dropped.
+    private mutating func leave(for next: Phase) -> Int {
+        defer { phase = next }
+        generation += 1
+        if case .online(.candidate(_, let held)) = phase { return held.count }
+        return 0
+    }
+    private mutating func report(_ new: Standing) -> Standing? {
+        if isOver || standing == new { return nil }
+        standing = new
+        return new
+    }
+}
+
+extension ServiceSession.HeldSignals: Equatable where Signal: Equatable {}
+extension ServiceSession.HeldSignals: Hashable where Signal: Hashable {}
+extension ServiceSession.Owner: Equatable where Signal: Equatable {}
+extension ServiceSession.Owner: Hashable where Signal: Hashable {}
+extension ServiceSession.Phase: Equatable where Signal: Equatable {}
+extension ServiceSession.Phase: Hashable where Signal: Hashable {}
+extension ServiceSession: Equatable where Signal: Equatable {}
+extension ServiceSession: Hashable where Signal: Hashable {}
+extension ServiceSession.Verification: Equatable where Signal: Equatable {}

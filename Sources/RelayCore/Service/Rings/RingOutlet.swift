@@ -1,0 +1,130 @@
+import Synchronization
+
+/// The way through shared memory, which has the events before the bus gets them.
+struct RingOutlet: PayloadOutlet {
+    /// What the ring will be; nil for an interface that has none.
+    let plan: RingPlan?
+    /// From the first peer that asked for it to the end of the run.
+    private(set) var writer: RingWriter?
+    /// The same, for who publishes: without the two atomic counts that each copy of a reference costs.
+    private var reference: Unmanaged<RingWriter>?
+    /// Who has opened it.
+    private(set) var readers: [String: WaitPage] = [:]
+    /// Why there was no memory for one, and until when it is not tried again.
+    var failure: (error: RelayError, until: UInt64)?
+
+    init(_ plan: RingPlan?) { self.plan = plan }
+
+    /// Those who sleep over the ring.
+    struct Wake: OutletWake {
+        let ring: RingWriter?
+        @inline(__always) func wake() { ring?.wakeSleepers() }
+    }
+    // Mutating, as all that is called for each event: else the state's references might be copied, and counted.
+    @inline(__always) mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> Wake {
+        guard let reference else { return Wake(ring: nil) }
+        let record = RingRecord(
+            kind: event.index, sequence: event.sequence, previous: event.previous, publishedAt: event.publishedAt)
+        // Kept by `writer`. Neither number, size nor sequence can be refused: they are the stream's.
+        let hasSleepers = reference._withUnsafeGuaranteedRef { $0.putExclusively(record, payload) }
+        return Wake(ring: hasSleepers ? writer : nil)
+    }
+    var limit: PayloadLimit? { plan?.limit }
+
+    mutating func end(isKnown: Bool, in stream: PublishedStream, at place: borrowing StreamPlace) -> Bool {
+        let ended = writer
+        (writer, reference, readers) = (nil, nil, [:])
+        // Its last event is in it: nothing is put there any more.
+        ended?.end()
+        return false
+    }
+
+    // MARK: Readers
+
+    mutating func begin(_ ring: RingWriter, after sequence: UInt64) {
+        ring.begin(after: sequence)
+        (writer, reference) = (ring, .passUnretained(ring))
+    }
+    /// Lets a peer read. Returns nil as long as there is no ring.
+    mutating func add(_ peer: String, _ page: WaitPage) -> RingWriter? {
+        guard let writer else { return nil }
+        readers[peer] = page
+        if page.isSettled { writer.attach(page) }
+        return writer
+    }
+    /// A peer's page has settled.
+    func settle(_ peer: String) {
+        if let page = readers[peer] { writer?.attach(page) }
+    }
+    /// A peer reads no more. Returns whether it did.
+    mutating func remove(_ peer: String) -> Bool {
+        guard let page = readers.removeValue(forKey: peer) else { return false }
+        writer?.detach(page)
+        return true
+    }
+
+    // MARK: Status
+
+    var status: [(name: String, value: DBusValue)] {
+        [("RingCapacity", .uint64(UInt64(plan?.capacity ?? 0))), ("RingOpen", .boolean(writer != nil))]
+    }
+    func progress(of peer: String) -> OutletProgress? {
+        guard let page = readers[peer], let plan else { return nil }
+        return OutletProgress("ring") { page.progress(ringIndex: plan.ringIndex) }
+    }
+}
+
+extension PublishedStream {
+    /// The ring outlet's own door, under the stream's lock.
+    func withRing<Result: Sendable>(_ body: (inout RingOutlet) throws -> Result) rethrows -> Result {
+        try state.withLock { try body(&$0.outlets.ring) }
+    }
+    /// Lets a peer read, and be woken by its page as soon as that is settled. The first one who asks makes the ring;
+    /// by one thread at a time.
+    ///
+    /// Returns the ring, which keeps the descriptor open also when the run ends just now.
+    /// Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no
+    /// memory: that is tried again after a while, as it takes long to find out.
+    func openRing(for peer: String, _ page: WaitPage, _ waker: RingWaker) throws(RelayError) -> RingWriter {
+        let (plan, failure) = withRing { ($0.plan, $0.failure) }
+        guard let plan else {
+            throw RelayError(.notFound, "\(interface) has no ring: its events come as signals")
+        }
+        if let ring = addReader(peer, page) { return ring }
+        if let failure, MonotonicClock.now < failure.until { throw failure.error }
+        let new: RingWriter
+        do throws(RelayError) {
+            // Without the lock: a large one takes its time, and nobody who publishes should wait for that.
+            new = try RingWriter(
+                "relay-ring", events: plan.events, capacity: plan.capacity, epoch: epoch, ringIndex: plan.ringIndex,
+                waker: waker)
+        } catch {
+            let due = MonotonicClock.deadline(after: .seconds(10))
+            withRing { $0.failure = (error, due) }
+            throw error
+        }
+        state.withLock { state in
+            if !state.hasEnded { state.outlets.ring.begin(new, after: state.place.sequence) }
+        }
+        guard let ring = addReader(peer, page) else { throw ended }
+        return ring
+    }
+    private func addReader(_ peer: String, _ page: WaitPage) -> RingWriter? {
+        state.withLock { state in
+            let ring = state.outlets.ring.add(peer, page)
+            if ring != nil { state.outlets.handOver(peer) }
+            return ring
+        }
+    }
+    var mayHaveRing: Bool { withRing { $0.plan != nil } }
+    var hasRing: Bool { withRing { $0.writer != nil } }
+    func hasReader(_ peer: String) -> Bool { withRing { $0.readers[peer] != nil } }
+    /// A peer's page has settled.
+    func wakeReader(_ peer: String) { withRing { $0.settle(peer) } }
+    /// A peer does not read the ring, or has left: nobody wakes it, and its events come as signals again. Idempotent.
+    func closeRing(for peer: String) {
+        state.withLock { state in
+            if state.outlets.ring.remove(peer) { state.outlets.takeBack(peer) }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import Synchronization
+
+/// The way through the bus: what it is given of a stream's events, and what it is told when it is not given them.
+struct SignalOutlet: MessageOutlet {
+    /// Who gets the events.
+    private enum Audience: Sendable {
+        /// Whoever asks the bus.
+        case everyone
+        /// Those who attached, and may: each gets a signal of its own.
+        case attached(Set<String>)
+    }
+    private let requirement: PeerRequirement
+    private let headTemplate: MessageTemplate
+    /// The signals' headers, by the events' numbers.
+    private let templates: [MessageTemplate]
+
+    /// Before it is connected, and after, events only count.
+    var connection: BusConnection?
+    private var backlog: BusBacklog?
+    private var limiter: SignalRateLimiter
+    private var audience = Audience.attached([]) { didSet { updateListeners() } }
+    /// Those who get the events by another outlet.
+    private var elsewhere: Set<String> = [] { didSet { updateListeners() } }
+    /// Of an audience that attached: those who get the events from here.
+    private var listeners: [String] = []
+
+    /// Whether a tick is ordered that will announce the head.
+    var hasTick = false
+    private var announced: UInt64 = 0
+    private var seenByTick: UInt64 = 0
+
+    init(path: String, requirement: PeerRequirement, budget: SignalBudget, templates: [MessageTemplate]) throws {
+        (self.requirement, self.templates, limiter) = (requirement, templates, SignalRateLimiter(budget))
+        headTemplate = try MessageTemplate(
+            path: path, interface: Stream1.name, member: "Head", signature: Signature(Stream1.headSignature))
+    }
+
+    /// From now on events go out there.
+    ///
+    /// - Parameter isOwn: whether the bus lets in nobody but the service's user. Else a broadcast would reach peers
+    ///   that do not meet the requirement.
+    mutating func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog) {
+        (self.connection, self.backlog) = (connection, backlog)
+        let isForAll = requirement.isAnyone || isOwn && requirement.admitsSameUser
+        audience = isForAll ? .everyone : .attached([])
+    }
+    var isRestricted: Bool { if case .attached = audience { true } else { false } }
+
+    // MARK: Peers
+
+    mutating func attach(_ peer: String, names: [String]) {
+        guard case .attached(var peers) = audience else { return }
+        if names.isEmpty { peers.remove(peer) } else { peers.insert(peer) }
+        audience = .attached(peers)
+    }
+    mutating func depart(_ peer: String) {
+        guard case .attached(var peers) = audience, peers.remove(peer) != nil else { return }
+        audience = .attached(peers)
+    }
+    mutating func handOver(_ peer: String) { elsewhere.insert(peer) }
+    mutating func takeBack(_ peer: String) { elsewhere.remove(peer) }
+    private mutating func updateListeners() {
+        guard case .attached(let peers) = audience else { return }
+        listeners = peers.filter { !elsewhere.contains($0) }
+    }
+
+    // MARK: Events
+
+    var takesMessages: Bool { connection != nil }
+    /// Sends the event, unless signals are paused, or pause here: then `Head` tells of it.
+    mutating func emit(_ event: PlacedEvent, _ message: inout EventMessage, in stream: PublishedStream) {
+        guard let connection else { return }
+        if message.isSendable { send(event, &message, on: connection, in: stream) }
+        if !hasTick { orderTick(event.sequence, on: connection, in: stream) }
+    }
+    private mutating func send(
+        _ event: PlacedEvent, _ message: inout EventMessage, on connection: BusConnection, in stream: PublishedStream
+    ) {
+        let count = if case .attached = audience { listeners.count } else { 1 }
+        if count == 0 || limiter.isPaused { return }
+        guard limiter.admits(event.sequence, signals: count, now: MonotonicClock.now),
+            backlog?.admits(message.count * count, messages: count) != false
+        else { return pause(before: event.sequence, on: connection, in: stream) }
+        switch audience {
+        case .everyone:
+            message.setSerial(connection.nextSerial())
+            // A connection that is gone ends the service's run; see `PublishedStream.publish`.
+            try? connection.send(message.writer)
+        case .attached:
+            let body = message.body
+            for peer in listeners {
+                var header = templates[event.index].header
+                header.destination = peer
+                try? connection.send(header, body: body)
+            }
+        }
+    }
+
+    // MARK: Pausing
+
+    /// When a pause is first looked at.
+    private static let firstLook = Duration.milliseconds(100)
+
+    private mutating func pause(before sequence: UInt64, on connection: BusConnection, in stream: PublishedStream) {
+        limiter.pause(before: sequence, now: MonotonicClock.now)
+        stream.needsPayloadsOnly.store(true, ordering: .relaxed)
+        orderLook(on: connection, after: Self.firstLook, in: stream)
+    }
+    private func orderLook(on connection: BusConnection, after pace: Duration, in stream: PublishedStream) {
+        connection.loop.schedule(after: pace) { [weak stream] in
+            guard let stream else { return }
+            stream.withSignals { $0.lookAtPause(stream, $1) }
+        }
+    }
+    private mutating func lookAtPause(_ stream: PublishedStream, _ place: borrowing StreamPlace) {
+        guard let connection, let backlog else { return }
+        // Before the first signal that follows, so that what was left out is told by its range.
+        if announced != place.sequence { announce(stream, place) }
+        let now = MonotonicClock.now
+        let (isHigh, pace) = backlog.look(now)
+        if announced == place.sequence, limiter.tick(place.sequence, isPressed: isHigh, now: now) {
+            stream.needsPayloadsOnly.store(false, ordering: .relaxed)
+        } else {
+            orderLook(on: connection, after: pace, in: stream)
+        }
+    }
+
+    // MARK: Head
+
+    private mutating func orderTick(_ sequence: UInt64, on connection: BusConnection, in stream: PublishedStream) {
+        hasTick = true
+        seenByTick = sequence
+        connection.loop.schedule(after: .seconds(1)) { [weak stream] in
+            guard let stream else { return }
+            stream.withSignals { $0.tick(stream, $1) }
+        }
+    }
+    /// After a quiet second following events: announces where the run stands.
+    private mutating func tick(_ stream: PublishedStream, _ place: borrowing StreamPlace) {
+        hasTick = false
+        // While signals are paused, the pause's ticks announce.
+        guard let connection, !limiter.isPaused else { return }
+        if place.sequence != seenByTick {
+            orderTick(place.sequence, on: connection, in: stream)
+        } else if announced != place.sequence {
+            announce(stream, place)
+        }
+    }
+    mutating func announce(_ stream: PublishedStream, _ place: borrowing StreamPlace) {
+        if send("Head", stream.head(place)) { announced = place.sequence }
+    }
+    /// While signals are paused a peer does not see what was published before the reply, but by this. One that gets
+    /// the events elsewhere does.
+    mutating func prepareReply(to peer: String, in stream: PublishedStream, at place: borrowing StreamPlace) {
+        if limiter.isPaused && announced != place.sequence && !elsewhere.contains(peer) {
+            send("Head", stream.head(place), to: [peer])
+        }
+    }
+    mutating func end(isKnown: Bool, in stream: PublishedStream, at place: borrowing StreamPlace) -> Bool {
+        if connection == nil { return false }
+        if isKnown { send("End", stream.head(place)) }
+        connection = nil
+        return true
+    }
+    /// Reports how far the interface has come to those who get its events from here, or to `some`; a run's end also
+    /// to those who get them elsewhere. Returns false if the bus holds too much even for that, which the last word
+    /// ignores.
+    @discardableResult private func send(_ member: String, _ head: StreamHead, to some: [String]? = nil) -> Bool {
+        guard let connection else { return false }
+        var body = WireWriter()
+        var header = headTemplate.header
+        header.member = member
+        // Neither the head nor its sending can fail but by a bus that is gone.
+        try? Stream1.write(head, into: &body)
+        let peers: [String?] =
+            if let some {
+                some
+            } else if case .attached(let peers) = audience {
+                member == "Head" ? listeners : Array(peers)
+            } else {
+                [nil]
+            }
+        let count = (headTemplate.bodyStart + body.count) * peers.count
+        let isAdmitted = backlog?.admitsHead(count, messages: peers.count) != false
+        if !isAdmitted && member == "Head" { return false }
+        for peer in peers {
+            header.destination = peer
+            try? connection.send(header, body: body.bytes)
+        }
+        return true
+    }
+
+    // MARK: Status
+
+    var status: [(name: String, value: DBusValue)] { [("SignalsPaused", .boolean(limiter.isPaused))] }
+    func progress(of peer: String) -> OutletProgress? { OutletProgress("signal") }
+}
+
+extension PublishedStream {
+    /// The signal outlet's own door, under the stream's lock.
+    func withSignals<Result: Sendable>(
+        _ body: (inout SignalOutlet, borrowing StreamPlace) throws -> Result
+    ) rethrows -> Result {
+        try state.withLock { state in try body(&state.outlets.signals, state.place) }
+    }
+    func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog) {
+        withSignals { signals, _ in signals.connect(connection, isOwn: isOwn, backlog) }
+    }
+    func disconnect() { withSignals { signals, _ in signals.connection = nil } }
+    /// Tells where the run stands, now that the name is the service's.
+    func announce() { withSignals { $0.announce(self, $1) } }
+    /// Whether not everybody on the bus may have the events.
+    var isRestricted: Bool { withSignals { signals, _ in signals.isRestricted } }
+}
