@@ -4,8 +4,8 @@ public struct Contract<Interface: EventInterface>: Sendable {
 
     package var names: [String] { events.map { $0.name } + commands.map { $0.name } }
 
-    /// Throws `InvalidArgument` when two members have one name, since which of them a message is for could not be told;
-    /// and for more events than a relay keeps apart.
+    /// Throws `InvalidArgument` when two members have one name, which makes a message ambiguous, and for more events than
+    /// a relay keeps apart.
     package func checkNames() throws(RelayError) {
         let count = events.count
         if count > ContractLimits.events {
