@@ -18,9 +18,9 @@ struct Keeping {
     /// What the WAL holds, as of the last commit.
     var walPages = 0
     var nextCheckpoint = checkpointPages
-    /// The monotonic time before which no checkpoint is made, unless a service is open: its start does not wait until a log that was
-    /// left over has been moved.
-    var firstCheckpoint: UInt64 = 0
+    /// The monotonic time before which there is no upkeep, unless a service is open: its start does not wait until a log that was left
+    /// over is moved, or free pages of a large file are given back.
+    var begin: UInt64 = 0
     /// What the WAL has to hold for a notice.
     var nextNotice = noticePages
     /// 64 MiB.
@@ -50,6 +50,7 @@ extension JournalEngine {
         checkpointIfLarge()
         if failure != nil { return .max }
         let now = MonotonicClock.now
+        if now < keeping.begin { return keeping.begin }
         var next = UInt64.max
         if isStarved {
             if now >= keeping.nextReserve {
@@ -181,7 +182,7 @@ extension JournalEngine {
     /// Whether the WAL is worth a checkpoint. Looks at the file system now and then.
     private func wantsCheckpoint() -> Bool {
         if keeping.walPages >= keeping.nextCheckpoint {
-            return keeping.firstCheckpoint == 0 || keeping.firstCheckpoint <= MonotonicClock.now
+            return keeping.begin == 0 || keeping.begin <= MonotonicClock.now
         }
         if keeping.walPages < Keeping.nearPages { return false }
         if abs(keeping.walPages - keeping.lookedAt) >= Keeping.lookPages {

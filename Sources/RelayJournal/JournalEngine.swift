@@ -43,7 +43,7 @@ final class JournalEngine {
         domain = DomainSQL(database)
         foreignChanges = try Self.foreignChanges(database)
         isStarved = !reserve.isThere
-        if file.walSize > 0 { keeping.firstCheckpoint = MonotonicClock.now + 10_000_000_000 }
+        keeping.begin = MonotonicClock.now + 10_000_000_000
         // Unretained: `finish` takes it back.
         sqlite3_wal_hook(
             database.handle,
