@@ -152,6 +152,6 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
             path: "Examples/print-service"),
         .executableTarget(
             name: "print-frontend", dependencies: ["Printing", "RelayCore"], path: "Examples/print-frontend"),
-        .executableTarget(name: "in-process", dependencies: ["RelayCore"], path: "Examples/in-process"),
+        .executableTarget(name: "in-process", dependencies: ["RelayEvents"], path: "Examples/in-process"),
     ]
 }

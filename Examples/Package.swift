@@ -19,6 +19,6 @@ let package = Package(
             name: "print-frontend", dependencies: ["Printing", .product(name: "RelayCore", package: "relay")],
             path: "print-frontend"),
         .executableTarget(
-            name: "in-process", dependencies: [.product(name: "RelayCore", package: "relay")], path: "in-process"),
+            name: "in-process", dependencies: [.product(name: "RelayEvents", package: "relay")], path: "in-process"),
     ]
 )

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayEvents
 
 enum WindowEvent: Event { case opened(title: String), closed(title: String) }
 
