@@ -10,7 +10,7 @@ import Testing
     @Test(
         "a bus that is killed and comes back at its address costs no confirmed command, and no watcher an event")
     func bus() async throws {
-        let kills = Endurance.count(25, soak: 500)
+        let kills = Endurance.count(15, soak: 500)
         print("bus loop: seed \(Endurance.seed)")
         try await Site.with { site in
             var random = SeededGenerator(seed: Endurance.seed)

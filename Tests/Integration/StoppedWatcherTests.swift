@@ -14,7 +14,7 @@ import Testing
         // Twenty processes on two cores keep up with several times as many events a second.
         let isTimed = TestForm.measuresLatency
         let run = WatchersRun(
-            watchers: 20, events: isTimed ? 10_000 : 2_500, rate: 500, stopped: isTimed ? 3_000...5_500 : 500...1_750)
+            watchers: 20, events: isTimed ? 10_000 : 1_500, rate: 500, stopped: isTimed ? 3_000...5_500 : 100...1_350)
         var attempts: [(during: Int, limit: Int)] = []
         // The machine's other work can spoil a measurement, and begin in the middle of one; a watcher that the others wait
         // for spoils each.

@@ -9,7 +9,7 @@ import Testing
 @testable import RelayJournal
 
 /// What was committed survives a power cut at any moment, after failed syncs and restarts too.
-@Suite("Power cuts", .heavy, .tags(.g5, .g6)) struct PowerCutTests {
+@Suite("Power cuts", .computing, .tags(.g5, .g6)) struct PowerCutTests {
     /// How many cuts there are: each is opened, and half of them are cuts during the recovery from the other half.
     private static let cuts = TestForm.rounds(2_000, soak: 200_000)
     private static let cutsOfRecording = 100

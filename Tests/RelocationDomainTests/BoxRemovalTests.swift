@@ -1,8 +1,9 @@
 import Relocation
 @testable import RelocationDomain
+import TestTraits
 import Testing
 
-@Suite("Removing a box")
+@Suite("Removing a box", .computing)
 struct BoxRemovalTests {
     @Test("moves each item to where it would be distributed, then removes the box, with an event each")
     func redistributes() throws {

@@ -1,8 +1,9 @@
 import Relocation
 import RelocationDomain
+import TestTraits
 import Testing
 
-@Suite("Distributing an item")
+@Suite("Distributing an item", .computing)
 struct DistributionTests {
     /// Every warehouse of up to three boxes, of all capacities, at every load.
     static func allWarehouses() -> [[(capacity: BoxCapacity, items: Int)]] {

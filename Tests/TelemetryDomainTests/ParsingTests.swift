@@ -3,7 +3,7 @@ import Testing
 
 @testable import TelemetryDomain
 
-@Suite("Reading what the kernel says", .tags(.g8)) struct ParsingTests {
+@Suite("Reading what the kernel says", .computing, .tags(.g8)) struct ParsingTests {
     @Test("processors: each with its number, the sum of all left out") func processors() throws {
         let all = try CPUTimes.parse(Samples.stat.bytes)
         #expect(

@@ -4,7 +4,8 @@ public import Testing
 
 /// Keeps heavy tests from starving each other: swift-testing starts all tests at once.
 ///
-/// A gate has a few places, as many tests run at once, and the others wait for them FIFO. Tests without a gate are free.
+/// A gate has a few places, as many tests run at once, and the others wait for them FIFO, those of serialized suites
+/// before all others. Tests without a gate are free.
 public struct GateTrait: SuiteTrait, TestTrait, TestScoping {
     /// How many places a test takes; nil takes all.
     fileprivate let places: Int?
@@ -17,7 +18,9 @@ public struct GateTrait: SuiteTrait, TestTrait, TestScoping {
         // A suite and one of its tests may both be heavy: the outer one has the place.
         if Self.isInside { return try await function() }
         let taken = min(places ?? Gate.shared.places, Gate.shared.places)
-        await Gate.shared.enter(taken)
+        // One after the other takes long: they go first, or each would wait behind all others again.
+        let goesFirst = test.traits.contains { $0 is ParallelizationTrait }
+        await Gate.shared.enter(taken, goesFirst: goesFirst)
         defer { Gate.shared.leave(taken) }
         try await Self.$isInside.withValue(true) { try await function() }
     }
@@ -49,12 +52,12 @@ private final class Gate: Sendable {
         self.places = places
         state = Mutex(State(free: places))
     }
-    func enter(_ places: Int) async {
+    func enter(_ places: Int, goesFirst: Bool) async {
         await withCheckedContinuation { continuation in
             let mayEnter = state.withLock { state in
                 // Behind whatever waits already: a test that needs all places gets them.
                 if !state.waiting.isEmpty || state.free < places {
-                    state.waiting.append((places, continuation))
+                    state.waiting.insert((places, continuation), at: goesFirst ? 0 : state.waiting.count)
                     return false
                 }
                 state.free -= places

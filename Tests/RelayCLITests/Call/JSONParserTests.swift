@@ -4,7 +4,7 @@ import Testing
 
 @testable import relay_cli
 
-@Suite("JSON", .tags(.g8))
+@Suite("JSON", .computing, .tags(.g8))
 struct JSONParserTests {
     @Test("numbers keep their digits, members their order")
     func values() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import relay_cli
 
-@Suite("Introspection", .tags(.g8))
+@Suite("Introspection", .computing, .tags(.g8))
 struct IntrospectionParserTests {
     private func failure(_ xml: String) -> IntrospectionFailure? {
         do throws(IntrospectionFailure) {

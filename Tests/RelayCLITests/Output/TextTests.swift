@@ -5,7 +5,7 @@ import Testing
 
 @testable import relay_cli
 
-@Suite("Text fit for terminals and JSON", .tags(.g8))
+@Suite("Text fit for terminals and JSON", .computing, .tags(.g8))
 struct TextTests {
     private func quoted(_ text: String) -> String {
         var output = ByteBuffer()

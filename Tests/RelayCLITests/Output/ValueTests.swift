@@ -5,7 +5,7 @@ import Testing
 
 @testable import relay_cli
 
-@Suite("Values", .tags(.g8))
+@Suite("Values", .computing, .tags(.g8))
 struct ValueTests {
     private func printed(_ shape: Shape, _ body: [UInt8]) throws -> String {
         let printer = FieldsPrinter(

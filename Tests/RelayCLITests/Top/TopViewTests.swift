@@ -5,7 +5,7 @@ import Testing
 
 @testable import relay_cli
 
-@Suite("The picture of top") struct TopViewTests {
+@Suite("The picture of top", .computing) struct TopViewTests {
     private func model(ticks: Int = 30, subscribers: [TopStatus.Subscriber]? = nil) -> TopModel {
         var model = TopModel(service: "org.eventrelay.Service1")
         model.follow(EventSelection(names: ["org.eventrelay.Telemetry1": nil, "org.eventrelay.Relocation1": nil]))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite("Outbox", .tags(.g1)) struct OutboxTests {
+@Suite("Outbox", .computing, .tags(.g1)) struct OutboxTests {
     @Test("gives back what was put in, in order, whatever it is", arguments: 1...10) func order(seed: UInt64) {
         var random = SeededGenerator(seed: seed &* 0x9E37_79B9)
         var (outbox, model, bytes) = (Outbox(), [[UInt8]](), 0)

@@ -109,7 +109,7 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
     ///
     /// Equal states are looked at once: what follows is the same. They are told apart by their hashes: of a million states two
     /// have the same with a probability of 1 to 30 million, and one of them would be passed over.
-    func run() async -> (faults: [String], states: Int) {
+    func run() -> (faults: [String], states: Int) {
         var first = DurableWorld(before, backedUp: backedUp, from: start, hasRings: hasRings)
         for input in inputs where !first.apply(input) { return (["\(input) does nothing"], 0) }
         var (seen, finished): (Set<Int>, Set<Int>) = ([first.hashValue], [])
@@ -119,9 +119,7 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
         let depth = TestForm.rounds(depth > 5 ? 5 : min(depth, 4), soak: depth + 1)
         for step in 1...depth {
             var next: [(world: DurableWorld, path: [DurableWorld.Input])] = []
-            for (index, (world, path)) in level.enumerated() {
-                // It is long, and others share the threads.
-                if index % 64 == 0 { await Task.yield() }
+            for (world, path) in level {
                 for input in free where faults.count < 5 {
                     var world = world
                     if !world.apply(input) || !seen.insert(world.hashValue).inserted { continue }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite("Arrays of fixed length") struct FixedArrayTests {
+@Suite("Arrays of fixed length", .computing) struct FixedArrayTests {
     @Test("an array is made of exactly as many elements as its type has") func making() throws {
         #expect(FixedArray<3, UInt8>(repeating: 4).elementsEqual([4, 4, 4]))
         #expect(FixedArray<3, Int> { $0 * $0 }.elementsEqual([0, 1, 4]))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite("Fixed layouts without their type", .tags(.g8)) struct FixedLayoutTranscoderTests {
+@Suite("Fixed layouts without their type", .computing, .tags(.g8)) struct FixedLayoutTranscoderTests {
     typealias Part = Codable & BitwiseCopyable & Sendable
 
     struct Pair<A: Part, B: Part>: Part { var a: A, b: B }

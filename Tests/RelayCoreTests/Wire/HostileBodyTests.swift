@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite("Hostile bodies", .tags(.g8)) struct HostileBodyTests {
+@Suite("Hostile bodies", .computing, .tags(.g8)) struct HostileBodyTests {
     /// libdbus's verdict on a body, behind a header of ours.
     private struct Judge {
         let template: MessageTemplate

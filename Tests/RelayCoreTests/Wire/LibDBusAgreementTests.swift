@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite("Wire format against libdbus", .tags(.g8)) struct LibDBusAgreementTests {
+@Suite("Wire format against libdbus", .computing, .tags(.g8)) struct LibDBusAgreementTests {
     private func body(_ values: [DBusValue]) throws -> [UInt8] {
         var writer = WireWriter()
         try DBusValue.encode(values, into: &writer)
