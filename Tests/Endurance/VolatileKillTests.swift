@@ -26,8 +26,14 @@ import Testing
                 if number > kills { break }
                 // One is held up: until it is lapped, now and then, and in any case while the service dies.
                 followers[0].signal(SIGSTOP)
-                let pause = number % 5 == 0 ? 500_000 : Int.random(in: 0...30_000, using: &random)
-                try await Task.sleep(for: .microseconds(pause))
+                if number % 5 == 0 {
+                    // From one report to the next the service has put a whole ring's worth into its ring.
+                    let reports = service.output.count { $0.hasPrefix("published ") }
+                    try await service.line(containing: "published ", count: reports + 2)
+                } else {
+                    let pause = Int.random(in: 0...30_000, using: &random)
+                    try await Task.sleep(for: .microseconds(pause))
+                }
                 service.signal(SIGKILL)
                 #expect(await service.outcome().exit == .signal(SIGKILL))
                 followers[0].signal(SIGCONT)

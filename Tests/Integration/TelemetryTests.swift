@@ -73,7 +73,7 @@ import Testing
             (["--rate", "5"], "--domain telemetry"), (["--domain", "telemetry", "--rate", "0"], "'0'"),
             (["--domain", "telemetry", "--rate", "10001"], "between 0.1 and 10000"),
             (["--domain", "telemetry", "--rate", "1e3"], "'1e3'"), (["--domain", "telemetry", "--rate", ""], "''"),
-            (["--domain", "relocation,"], "no domain ''"), (["--domain", "telemetri"], "telemetry"),
+            (["--domain", "relocation,"], "'relocation,' has ''"), (["--domain", "telemetri"], "telemetry"),
         ] {
             let outcome = try await RunningProgram.run(Programs.service, arguments, environment: Programs.environment())
             #expect(outcome.code == 64 && outcome.errors.joined().contains(part), "\(arguments): \(outcome)")

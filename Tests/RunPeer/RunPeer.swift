@@ -13,7 +13,7 @@ import TestSupport
         default: exit(64)
         }
     }
-    /// Some five thousand events a second: far more than the bus is given.
+    /// Some five thousand events a second: far more than the bus is given. Reports every ring's worth of events.
     private static func serve(_ bus: Bus) async throws {
         let service = try EventService(name: Runs1.service, on: bus, exporting: Runs1.self)
         let run = UInt64.random(in: 1...UInt64.max)
@@ -22,6 +22,7 @@ import TestSupport
             while true {
                 for _ in 0..<5 {
                     number += 1
+                    if number % UInt64(Runs1.ringCapacity / 64) == 0 { say("published \(number)") }
                     if Runs1.isSpelled(number) {
                         try service.publish(Runs1.Spelled(run: run, number: number))
                     } else {
