@@ -101,7 +101,7 @@ import Testing
             Result { () throws(RelayError) in
                 var reader = WireReader(bytes)
                 let value = try WireDecoder.decode(
-                    DynamicValue.self, isStructure: true, plan, "T", from: &reader)
+                    DynamicValue.self, isStructure: true, WireDecoderPool(plan), from: &reader)
                 do throws(WireFault) { try reader.finish() } catch { throw error.relayError("T") }
                 return value
             }

@@ -56,7 +56,8 @@ import Testing
                 try composed.body.withUnsafeBytes { bytes in
                     var reader = WireReader(bytes)
                     defer { #expect(reader.isAtEnd, "seed \(seed)") }
-                    return try WireDecoder.decode(DynamicValue.self, isStructure: true, plan, "T", from: &reader)
+                    return try WireDecoder.decode(
+                        DynamicValue.self, isStructure: true, WireDecoderPool(plan), from: &reader)
                 }
             }
             #expect(back.value == .structure(values), "seed \(seed)")

@@ -6,12 +6,15 @@ package struct FieldMap: Sendable {
     package let isIdentical: Bool
     /// The sender's.
     let plan: WirePlan
+    /// For the sender's plan.
+    let decoders: WireDecoderPool
 
     /// For a sender that has the same schema.
     package init(_ schema: WireSchema) { self.init(fields: schema.fields, isIdentical: true) }
 
     private init(fields: [WireField], isIdentical: Bool) {
         (self.fields, self.isIdentical, plan) = (fields, isIdentical, WirePlan(fields))
+        decoders = WireDecoderPool(plan)
     }
 
     /// Tolerates fields that only the sender has, another order, and optional fields that it lacks (they are nil).

@@ -41,7 +41,7 @@ struct WireUnkeyedEncoding: UnkeyedEncodingContainer {
 /// What a type reads without names: an array's elements, a dictionary's keys and values in turn, a structure's fields.
 struct WireUnkeyedDecoding: UnkeyedDecodingContainer {
     let decoder: WireDecoder
-    let id: UInt32
+    let id: UInt64
     var codingPath: [any CodingKey] { [] }
     var count: Int? { decoder.count(id) }
     var isAtEnd: Bool { decoder.isAtEnd(id) }
@@ -50,46 +50,46 @@ struct WireUnkeyedDecoding: UnkeyedDecodingContainer {
     private func node() throws -> Int32 { try decoder.element(id) }
 
     func decode(_ type: Bool.Type) throws -> Bool {
-        try decoder.scalar(node(), .bool) { reader throws(WireFault) in try reader.bool() }
+        try decoder.bool(node())
     }
     func decode(_ type: String.Type) throws -> String {
-        try decoder.scalar(node(), .string) { reader throws(WireFault) in try reader.string() }
+        try decoder.string(node())
     }
     func decode(_ type: Double.Type) throws -> Double {
-        try decoder.scalar(node(), .double) { reader throws(WireFault) in try reader.double() }
+        try decoder.double(node())
     }
     func decode(_ type: Float.Type) throws -> Float {
-        Float(try decoder.scalar(node(), .double) { reader throws(WireFault) in try reader.double() })
+        Float(try decoder.double(node()))
     }
     func decode(_ type: Int.Type) throws -> Int {
-        Int(try decoder.scalar(node(), .int64) { reader throws(WireFault) in try reader.int64() })
+        Int(try decoder.int64(node()))
     }
     func decode(_ type: Int8.Type) throws -> Int8 {
         try decoder.int8(node())
     }
     func decode(_ type: Int16.Type) throws -> Int16 {
-        try decoder.scalar(node(), .int16) { reader throws(WireFault) in try reader.int16() }
+        try decoder.int16(node())
     }
     func decode(_ type: Int32.Type) throws -> Int32 {
-        try decoder.scalar(node(), .int32) { reader throws(WireFault) in try reader.int32() }
+        try decoder.int32(node())
     }
     func decode(_ type: Int64.Type) throws -> Int64 {
-        try decoder.scalar(node(), .int64) { reader throws(WireFault) in try reader.int64() }
+        try decoder.int64(node())
     }
     func decode(_ type: UInt.Type) throws -> UInt {
-        UInt(try decoder.scalar(node(), .uint64) { reader throws(WireFault) in try reader.uint64() })
+        UInt(try decoder.uint64(node()))
     }
     func decode(_ type: UInt8.Type) throws -> UInt8 {
-        try decoder.scalar(node(), .byte) { reader throws(WireFault) in try reader.byte() }
+        try decoder.byte(node())
     }
     func decode(_ type: UInt16.Type) throws -> UInt16 {
-        try decoder.scalar(node(), .uint16) { reader throws(WireFault) in try reader.uint16() }
+        try decoder.uint16(node())
     }
     func decode(_ type: UInt32.Type) throws -> UInt32 {
-        try decoder.scalar(node(), .uint32) { reader throws(WireFault) in try reader.uint32() }
+        try decoder.uint32(node())
     }
     func decode(_ type: UInt64.Type) throws -> UInt64 {
-        try decoder.scalar(node(), .uint64) { reader throws(WireFault) in try reader.uint64() }
+        try decoder.uint64(node())
     }
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.value(type, node()) }
     func decodeNil() throws -> Bool { try decoder.passNilElement(id) }

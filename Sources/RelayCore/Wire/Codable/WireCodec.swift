@@ -5,6 +5,8 @@ package struct WireCodec<Value: Codable>: Sendable {
     package let map: FieldMap
     private let isStructure: Bool
     private let typeName: String
+    /// Of an event whose memory is also its wire form.
+    private let plainSize: Int?
 
     /// Derives and checks the schema. Throws `.unsupportedType` with type, field and reason.
     ///
@@ -13,11 +15,15 @@ package struct WireCodec<Value: Codable>: Sendable {
         (schema, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
         map = FieldMap(schema)
         typeName = "\(type)"
+        plainSize = nil
     }
     /// As above, with the checks that events must meet besides.
     package init(event type: Value.Type = Value.self) throws where Value: DomainEvent {
         _ = try WireSchema(event: type)
-        try self.init(type)
+        (schema, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
+        map = FieldMap(schema)
+        typeName = "\(type)"
+        plainSize = FixedLayout.plainSize(type)
     }
 
     /// Appends the fields in the schema's order.
@@ -31,10 +37,11 @@ package struct WireCodec<Value: Codable>: Sendable {
     ///
     /// Throws `.invalidArgument` with the place, whatever the bytes are.
     package func decode(from reader: inout WireReader, using map: FieldMap) throws -> Value {
-        try WireDecoder.decode(Value.self, isStructure: isStructure, map.plan, typeName, from: &reader)
+        try WireDecoder.decode(Value.self, isStructure: isStructure, map.decoders, from: &reader)
     }
     /// Reads the whole body of an event: the sender's fields, then the stamp, three numbers of which any will do.
     package func decode(stamped body: UnsafeRawBufferPointer, using map: FieldMap) throws -> Value {
+        if let plainSize, map.isIdentical, let value = plain(body, plainSize) { return value }
         var reader = WireReader(body)
         let value = try decode(from: &reader, using: map)
         do throws(WireFault) {
@@ -43,6 +50,18 @@ package struct WireCodec<Value: Codable>: Sendable {
             try reader.finish()
         } catch { throw error.relayError("\(typeName), a body,") }
         return value
+    }
+    /// The bytes as they are. Nil where they are not so many, or something is in the padding: reading them tells what.
+    @inline(__always) private func plain(_ body: UnsafeRawBufferPointer, _ size: Int) -> Value? {
+        let padded = (size + 7) & ~7
+        guard body.count == padded + WireSchema.stampSize, body[size..<padded].allSatisfy({ $0 == 0 }) else {
+            return nil
+        }
+        // Numbers, each where it is in memory: `plainSize` checked the type.
+        return withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { value in
+            UnsafeMutableRawBufferPointer(value).copyMemory(from: UnsafeRawBufferPointer(rebasing: body[..<size]))
+            return value[0]
+        }
     }
     /// Reads a whole body: the sender's fields, then arguments of the types that `trailing` has, which are checked and dropped.
     package func decode(_ body: UnsafeRawBufferPointer, using map: FieldMap, trailing: Signature = .empty) throws

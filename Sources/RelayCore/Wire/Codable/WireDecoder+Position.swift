@@ -1,7 +1,7 @@
 // Where the next value is.
 extension WireDecoder {
     /// The node of a field, with the reader at its value.
-    @inline(__always) func field(_ name: String, _ id: UInt32) throws -> Int32 {
+    func field(_ name: String, _ id: UInt64) throws -> Int32 {
         if top.id == id, top.state == .structure, Int(top.next) < plan.fields.count {
             let field = plan.fields[Int(top.next)]
             if field.name == name, top.next < plan.nodes[Int(top.node)].last {
@@ -11,7 +11,7 @@ extension WireDecoder {
         }
         return try otherField(name, id)
     }
-    @inline(never) private func otherField(_ name: String, _ id: UInt32) throws -> Int32 {
+    @inline(never) private func otherField(_ name: String, _ id: UInt64) throws -> Int32 {
         try checkTurn(id)
         if top.state == .keyedPairs { return try entry(name) }
         guard let index = index(of: name) else { throw problem("it reads '\(name)', which the sender does not send") }
@@ -38,39 +38,39 @@ extension WireDecoder {
         }
     }
     private func entry(_ key: String) throws -> Int32 {
-        let isNext = Int(top.next) < top.entries.count && top.entries[Int(top.next)].key == key
-        guard let index = isNext ? Int(top.next) : top.entries.firstIndex(where: { $0.key == key }) else {
+        let isNext = Int(top.next) < entries.count && entries[Int(top.next)].key == key
+        guard let index = isNext ? Int(top.next) : entries.firstIndex(where: { $0.key == key }) else {
             throw problem("it reads the key \(BusNames.quoted(key)), which is not there")
         }
-        reader.position = top.entries[index].position
+        reader.position = entries[index].position
         top.next = Int32(index + 1)
         return plan.nodes[Int(top.node)].last
     }
-    func keys<Key: CodingKey>(_ id: UInt32) -> [Key] {
+    func keys<Key: CodingKey>(_ id: UInt64) -> [Key] {
         guard top.id == id else { return [] }
         if top.state == .structure {
             let node = plan.nodes[Int(top.node)]
             return plan.fields[Int(node.first)..<Int(node.last)].compactMap { Key(stringValue: $0.name) }
         }
         let isNumber = plan.nodes[Int(plan.nodes[Int(top.node)].first)].kind != .string
-        return top.entries.compactMap { entry in
+        return entries.compactMap { entry in
             if isNumber, let number = Int(entry.key), let key = Key(intValue: number) { return key }
             return Key(stringValue: entry.key)
         }
     }
-    func contains(_ name: String, _ id: UInt32) -> Bool {
+    func contains(_ name: String, _ id: UInt64) -> Bool {
         guard top.id == id else { return false }
-        if top.state == .keyedPairs { return top.entries.contains { $0.key == name } }
+        if top.state == .keyedPairs { return entries.contains { $0.key == name } }
         guard let index = index(of: name) else { return false }
         guard plan.nodes[Int(plan.fields[Int(index)].node)].kind == .optional else { return true }
         // A field that cannot be reached is reported when it is read.
         return (try? isNil(name, id)) != true
     }
     /// Whether a field is absent or an empty optional; it stays unread.
-    func isNil(_ name: String, _ id: UInt32) throws -> Bool {
+    func isNil(_ name: String, _ id: UInt64) throws -> Bool {
         try checkTurn(id)
         if top.state == .keyedPairs {
-            guard top.entries.contains(where: { $0.key == name }) else { return true }
+            guard entries.contains(where: { $0.key == name }) else { return true }
             let node = try entry(name)
             top.next -= 1
             return try isEmptyOptional(node)
@@ -80,7 +80,7 @@ extension WireDecoder {
         return try isEmptyOptional(plan.fields[Int(index)].node)
     }
     /// As `isNil`, and reads an empty optional to its end.
-    func passNil(_ name: String, _ id: UInt32) throws -> Bool {
+    func passNil(_ name: String, _ id: UInt64) throws -> Bool {
         guard try isNil(name, id) else { return false }
         if top.state == .structure, let index = index(of: name) { try seek(index + 1) }
         return true
@@ -92,12 +92,12 @@ extension WireDecoder {
         return try reader.uint32() == 0
     }
     /// Whether the value that `singleValueContainer` stands for is an empty optional.
-    func isNil(_ id: UInt32) -> Bool {
+    func isNil(_ id: UInt64) -> Bool {
         guard top.id == id, top.state == .single, top.next == 0 else { return false }
         return (try? isEmptyOptional(top.node)) ?? false
     }
     /// The node of the next value without a name.
-    func element(_ id: UInt32) throws -> Int32 {
+    func element(_ id: UInt64) throws -> Int32 {
         try checkTurn(id)
         let node = plan.nodes[Int(top.node)]
         switch top.state {
@@ -124,7 +124,7 @@ extension WireDecoder {
         }
     }
     /// As `passNil`, for the next value without a name.
-    func passNilElement(_ id: UInt32) throws -> Bool {
+    func passNilElement(_ id: UInt64) throws -> Bool {
         let (before, position) = (top.next, reader.position)
         let node = try element(id)
         if try isEmptyOptional(node) {
@@ -134,7 +134,7 @@ extension WireDecoder {
         (top.next, reader.position) = (before, position)
         return false
     }
-    func isAtEnd(_ id: UInt32) -> Bool {
+    func isAtEnd(_ id: UInt64) -> Bool {
         guard top.id == id else { return true }
         return switch top.state {
         case .array: reader.position >= top.end
@@ -143,12 +143,12 @@ extension WireDecoder {
         default: true
         }
     }
-    func index(_ id: UInt32) -> Int {
+    func index(_ id: UInt64) -> Int {
         guard top.id == id else { return 0 }
         return Int(top.state == .structure ? top.next - plan.nodes[Int(top.node)].first : top.next)
     }
     /// Counts what is ahead: the wire format has no number of elements.
-    func count(_ id: UInt32) -> Int? {
+    func count(_ id: UInt64) -> Int? {
         guard top.id == id else { return nil }
         let node = plan.nodes[Int(top.node)]
         var (ahead, count) = (reader, Int(top.next))
@@ -163,7 +163,7 @@ extension WireDecoder {
         default: return nil
         }
     }
-    private func checkTurn(_ id: UInt32) throws {
+    private func checkTurn(_ id: UInt64) throws {
         if top.id != id { throw problem("it reads from a container whose turn is not now") }
     }
 }

@@ -1,20 +1,22 @@
-/// Reads a value by the sender's plan, from bytes that may be anything.
-final class WireDecoder: Decoder {
+/// Reads a value by the sender's plan, from bytes that may be anything; then the next one.
+///
+/// A container refers to its decoder without counting. One that outlives its value finds that its `id` is nobody's, and the decoder
+/// stays for as long as the process does.
+final class WireDecoder {
     /// A value under way.
-    struct Frame {
+    struct Frame: BitwiseCopyable {
         enum State: UInt8 { case fresh, structure, array, pairs, keyedPairs, single }
         var node: Int32
         var state = State.fresh
         /// Structure: the next field. Keyed pairs: the next entry. Else how many values were read.
         var next: Int32 = 0
         /// Tells a container that outlived its value from the one that is on.
-        var id: UInt32
+        var id: UInt64
         /// Where the value's content starts, and, for arrays, ends.
         var start = 0
         var end = 0
         /// Where an optional's array ends; -1 when there is none.
         var optionalEnd = -1
-        var entries: [Entry] = []
     }
     /// A dictionary's entry, whose key was read and whose value was not.
     struct Entry {
@@ -24,55 +26,149 @@ final class WireDecoder: Decoder {
     // Unchecked: as in `WireEncoder`.
     @exclusivity(unchecked) var reader: WireReader
     let plan: WirePlan
-    let typeName: String
+    /// Counts the values: a `WireDecoding` is of one of them.
+    @exclusivity(unchecked) private(set) var run: UInt64 = 0
+    @exclusivity(unchecked) private var type: Any.Type = Never.self
     @exclusivity(unchecked) var top: Frame
     @exclusivity(unchecked) var outer: [Frame] = []
-    @exclusivity(unchecked) private var lastID: UInt32 = 0
+    /// Of no value: none is 0, which stands for no value at all.
+    @exclusivity(unchecked) private var lastID: UInt64 = 0
+    /// By the plan's nodes. Counted by hand: each value asks for them several times.
+    @exclusivity(unchecked) private var containers: [Unmanaged<WireContainers>?]
+    /// A value has kept a container of this.
+    @exclusivity(unchecked) private var isKept = false
 
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var typeName: String { "\(type)" }
 
-    private init(_ plan: WirePlan, _ typeName: String, _ reader: WireReader) {
-        (self.plan, self.typeName, self.reader) = (plan, typeName, reader)
-        top = Frame(node: plan.root, id: 0, start: reader.position)
+    init(_ plan: WirePlan) {
+        self.plan = plan
+        reader = WireReader(UnsafeRawBufferPointer(start: nil, count: 0))
+        top = Frame(node: plan.root, id: 0)
+        containers = Array(repeating: nil, count: plan.nodes.count)
     }
+    deinit { for containers in containers { containers?.release() } }
 
     /// Reads the plan's fields, all of them, and leaves the reader behind the last.
     static func decode<T: Decodable>(
-        _ type: T.Type, isStructure: Bool, _ plan: WirePlan, _ typeName: @autoclosure () -> String,
-        from reader: inout WireReader
+        _ type: T.Type, isStructure: Bool, _ pool: WireDecoderPool, from reader: inout WireReader
     ) throws(RelayError) -> T {
-        let decoder = WireDecoder(plan, typeName(), reader)
+        let taken = pool.take()
         do {
-            let value: T
-            if isStructure {
-                value = try type.init(from: decoder)
-            } else {
-                decoder.startStructure(plan.nodes[Int(plan.root)])
-                value = try decoder.value(type, decoder.field("value", 0))
+            let value = try taken._withUnsafeGuaranteedRef { decoder in
+                try decoder.decode(type, isStructure: isStructure, from: &reader)
             }
-            if !decoder.outer.isEmpty { throw decoder.problem("it goes on after an error within") }
-            try decoder.finishFrame()
-            reader = decoder.reader
+            pool.keep(taken)
             return value
-        } catch { throw decoder.described(error) }
+        } catch {
+            let decoder = taken.takeRetainedValue()
+            defer { decoder.abandon() }
+            throw decoder.described(error)
+        }
+    }
+    @inline(__always) private func decode<T: Decodable>(
+        _ type: T.Type, isStructure: Bool, from reader: inout WireReader
+    ) throws -> T {
+        begin(type, reader)
+        let value: T
+        if isStructure {
+            value = try type.init(from: WireDecoding(self))
+        } else {
+            startStructure(plan.nodes[Int(plan.root)])
+            value = try self.value(type, field("value", top.id))
+        }
+        if !outer.isEmpty { throw problem("it goes on after an error within") }
+        try finishFrame()
+        reader = self.reader
+        end()
+        return value
+    }
+    @inline(__always) private func begin(_ type: Any.Type, _ reader: WireReader) {
+        run &+= 1
+        (self.type, self.reader) = (type, reader)
+        top = Frame(node: plan.root, id: nextID(), start: reader.position)
+    }
+    /// The bytes go: nothing that was kept may read on.
+    @inline(__always) private func end() {
+        run &+= 1
+        top.id = 0
+    }
+    /// After an error: what is under way stays so.
+    private func abandon() {
+        end()
+        outer.removeAll()
+        if containers.contains(where: { $0?._withUnsafeGuaranteedRef { $0.areAlone } == false }) { stay() }
+    }
+    /// Containers are out, which do not count their references to this.
+    private func stay() {
+        if isKept { return }
+        isKept = true
+        _ = Unmanaged.passRetained(self)
+    }
+    @inline(__always) private func nextID() -> UInt64 {
+        lastID &+= 1
+        return lastID
     }
 
     // MARK: The type's requests
 
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        if top.state != .structure && top.state != .keyedPairs {
-            try openOptional()
-            let node = plan.nodes[Int(top.node)]
-            switch node.kind {
-            case .structure: try alignAndStartStructure(node)
-            case .dictionary: try startKeyedPairs(node)
-            default: throw problem("it reads named fields from \(WireEncoder.name(node.kind))")
-            }
-        }
-        return KeyedDecodingContainer(WireKeyedDecoding<Key>(decoder: self, id: top.id))
+    @inline(__always) func keyedContainer<Key: CodingKey>(_ type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if top.state != .structure && top.state != .keyedPairs { try startKeyed() }
+        return lent()._withUnsafeGuaranteedRef { $0.container(type, self) }
     }
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    private func startKeyed() throws {
+        try openOptional()
+        let node = plan.nodes[Int(top.node)]
+        switch node.kind {
+        case .structure: try alignAndStartStructure(node)
+        case .dictionary: try startArray(.keyedPairs, alignment: 8)
+        default: throw problem("it reads named fields from \(WireEncoder.name(node.kind))")
+        }
+        if !lendAgain() { lendNew(id: nextID()) }
+        if top.state == .keyedPairs { try collectEntries(node) }
+    }
+    /// Those of the node that is on, if they serve this value.
+    @inline(__always) private var ownContainers: Unmanaged<WireContainers>? {
+        guard let found = containers[Int(top.node)], found._withUnsafeGuaranteedRef({ $0.id }) == top.id else {
+            return nil
+        }
+        return found
+    }
+    @inline(__always) private func lent() -> Unmanaged<WireContainers> {
+        if let lent = ownContainers { return lent }
+        // It has asked for one without names before, whose id is then theirs.
+        return lendNew(id: top.id, isMixed: true)
+    }
+    @inline(__always) private func lendAgain() -> Bool {
+        guard let found = containers[Int(top.node)] else { return false }
+        return found._withUnsafeGuaranteedRef { found in
+            if found.isLent { return false }
+            (found.isLent, top.id) = (true, found.id)
+            return true
+        }
+    }
+    @inline(never) @discardableResult private func lendNew(id: UInt64, isMixed: Bool = false) -> Unmanaged<
+        WireContainers
+    > {
+        drop()
+        let new = Unmanaged.passRetained(WireContainers(id: id, isMixed: isMixed))
+        containers[Int(top.node)] = new
+        top.id = id
+        return new
+    }
+    @inline(__always) private func giveBack() {
+        guard let lent = ownContainers else { return }
+        let isSound = lent._withUnsafeGuaranteedRef { lent in
+            lent.isLent = false
+            return !lent.isMixed && lent.areAlone
+        }
+        if !isSound { drop() }
+    }
+    @inline(never) private func drop() {
+        guard let dropped = containers[Int(top.node)]?.takeRetainedValue() else { return }
+        containers[Int(top.node)] = nil
+        if !dropped.areAlone { stay() }
+    }
+    func startUnkeyed() throws -> UInt64 {
         if top.state == .fresh {
             try openOptional()
             let node = plan.nodes[Int(top.node)]
@@ -82,15 +178,18 @@ final class WireDecoder: Decoder {
             case .dictionary: try startArray(.pairs, alignment: 8)
             default: throw problem("it reads a sequence from \(WireEncoder.name(node.kind))")
             }
+        } else {
+            // It shares their id, which must not serve another value.
+            ownContainers?._withUnsafeGuaranteedRef { $0.isMixed = true }
         }
-        return WireUnkeyedDecoding(decoder: self, id: top.id)
+        return top.id
     }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    func startSingle() throws -> UInt64 {
         guard top.state == .fresh || top.state == .single else {
             throw problem("it asks for containers of two kinds")
         }
         top.state = .single
-        return WireSingleDecoding(decoder: self, id: top.id)
+        return top.id
     }
     private func alignAndStartStructure(_ node: WirePlan.Node) throws {
         if !(outer.isEmpty && top.node == plan.root) { try reader.align(8) }
@@ -108,16 +207,19 @@ final class WireDecoder: Decoder {
         top.state = state
     }
     /// Codable reads such a dictionary by key, and asks for all keys before: they are collected, and everything is checked.
-    private func startKeyedPairs(_ node: WirePlan.Node) throws {
-        try startArray(.keyedPairs, alignment: 8)
+    private func collectEntries(_ node: WirePlan.Node) throws {
+        var entries: [Entry] = []
         while reader.position < top.end {
             try reader.align(8)
             let key = try entryKey(node.first)
-            top.entries.append(Entry(key: key, position: reader.position))
+            entries.append(Entry(key: key, position: reader.position))
             try reader.skip(node.last, plan)
         }
         try reader.endArray(top.end, elements: top.start)
+        lent()._withUnsafeGuaranteedRef { $0.entries = entries }
     }
+    /// Of the dictionary that is on.
+    var entries: [Entry] { lent()._withUnsafeGuaranteedRef { $0.entries } }
     private func entryKey(_ node: Int32) throws -> String {
         switch plan.nodes[Int(node)].kind {
         case .string: try reader.string()
@@ -147,7 +249,7 @@ final class WireDecoder: Decoder {
     // MARK: Reading
 
     /// Reads a basic value, out of its array where the plan has an optional.
-    @inline(__always) func scalar<V>(
+    @inline(__always) private func scalar<V>(
         _ node: Int32, _ kind: WirePlan.Kind, _ read: (inout WireReader) throws(WireFault) -> V
     ) throws -> V {
         if plan.nodes[Int(node)].kind == kind { return try read(&reader) }
@@ -165,6 +267,36 @@ final class WireDecoder: Decoder {
         if reader.position != end { throw WireFault(.optional, at: reader.position) }
         return value
     }
+    @inline(__always) func bool(_ node: Int32) throws -> Bool {
+        try scalar(node, .bool) { reader throws(WireFault) in try reader.bool() }
+    }
+    @inline(__always) func byte(_ node: Int32) throws -> UInt8 {
+        try scalar(node, .byte) { reader throws(WireFault) in try reader.byte() }
+    }
+    @inline(__always) func int16(_ node: Int32) throws -> Int16 {
+        try scalar(node, .int16) { reader throws(WireFault) in try reader.int16() }
+    }
+    @inline(__always) func uint16(_ node: Int32) throws -> UInt16 {
+        try scalar(node, .uint16) { reader throws(WireFault) in try reader.uint16() }
+    }
+    @inline(__always) func int32(_ node: Int32) throws -> Int32 {
+        try scalar(node, .int32) { reader throws(WireFault) in try reader.int32() }
+    }
+    @inline(__always) func uint32(_ node: Int32) throws -> UInt32 {
+        try scalar(node, .uint32) { reader throws(WireFault) in try reader.uint32() }
+    }
+    @inline(__always) func int64(_ node: Int32) throws -> Int64 {
+        try scalar(node, .int64) { reader throws(WireFault) in try reader.int64() }
+    }
+    @inline(__always) func uint64(_ node: Int32) throws -> UInt64 {
+        try scalar(node, .uint64) { reader throws(WireFault) in try reader.uint64() }
+    }
+    @inline(__always) func double(_ node: Int32) throws -> Double {
+        try scalar(node, .double) { reader throws(WireFault) in try reader.double() }
+    }
+    @inline(__always) func string(_ node: Int32) throws -> String {
+        try scalar(node, .string) { reader throws(WireFault) in try reader.string() }
+    }
     func int8(_ node: Int32) throws -> Int8 {
         let wide = try scalar(node, .int16) { reader throws(WireFault) in try reader.int16() }
         guard let value = Int8(exactly: wide) else { throw problem("\(wide) is no Int8") }
@@ -174,17 +306,16 @@ final class WireDecoder: Decoder {
     func value<T: Decodable>(_ type: T.Type, _ node: Int32) throws -> T {
         if let array = try WireArrays.read(type, plan, node, &reader) { return array }
         outer.append(top)
-        lastID += 1
-        let id = lastID
-        top = Frame(node: node, id: id, start: reader.position)
-        let value = try type.init(from: self)
-        if top.id != id { throw problem("it goes on after an error within") }
+        let depth = outer.count
+        top = Frame(node: node, id: nextID(), start: reader.position)
+        let value = try type.init(from: WireDecoding(self))
+        if outer.count != depth { throw problem("it goes on after an error within") }
         try finishFrame()
         top = outer.removeLast()
         return value
     }
     /// Passes over what the type did not read, and checks the ends.
-    private func finishFrame() throws {
+    @inline(__always) private func finishFrame() throws {
         switch top.state {
         case .fresh:
             if outer.isEmpty {
@@ -194,7 +325,9 @@ final class WireDecoder: Decoder {
                 try reader.skip(top.node, plan)
             }
         case .single: if top.next == 0 { try reader.skip(top.node, plan) }
-        case .structure: try finishStructure()
+        case .structure:
+            try finishStructure()
+            giveBack()
         case .array:
             let element = plan.nodes[Int(top.node)].first
             while reader.position < top.end { try reader.skip(element, plan) }
@@ -202,7 +335,9 @@ final class WireDecoder: Decoder {
         case .pairs:
             while reader.position < top.end || top.next & 1 == 1 { try reader.skip(element(top.id), plan) }
             try reader.endArray(top.end, elements: top.start)
-        case .keyedPairs: reader.position = top.end
+        case .keyedPairs:
+            reader.position = top.end
+            giveBack()
         }
         if top.optionalEnd >= 0, reader.position != top.optionalEnd {
             throw WireFault(.optional, at: reader.position)

@@ -19,6 +19,22 @@ enum FixedLayout {
         }
     }
 
+    /// The size of a value of a fixed layout that has the same bytes in memory and on the wire; nil for any other type.
+    ///
+    /// So it is where it has numbers alone, all of which are as large there: both align each number by its size, and the layout has
+    /// no padding. A structure or an array within is aligned, or counted, on the wire only.
+    static func plainSize<E: DomainEvent>(_ type: E.Type) -> Int? {
+        guard case .raw = type.ringPayload.kind, let layout = try? check(type),
+            let steps = try? FixedLayoutTranscoder(layout: layout).steps
+        else { return nil }
+        var size = 0
+        for step in steps {
+            guard case .number(let number) = step, number.isSameOnWire, size % number.size == 0 else { return nil }
+            size += number.size
+        }
+        return size == MemoryLayout<E>.size ? size : nil
+    }
+
     private static func checked<E: DomainEvent>(_ type: E.Type) throws(SchemaRefusal) -> String {
         func refusal(_ reason: String) -> SchemaRefusal { SchemaRefusal(type: "\(type)", field: "", reason: reason) }
         if MemoryLayout<E>.size > largest { throw refusal(tooLarge("\(type)")) }

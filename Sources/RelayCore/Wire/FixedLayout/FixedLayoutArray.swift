@@ -35,8 +35,9 @@ extension FixedArray: FixedLayoutArray {
 extension FixedArray: Codable {
     /// Throws for an array of another length, naming the field.
     public init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? WireDecoder, let number = LayoutNumber(Element.self) {
-            self = try decoder.array(Self.self, number)
+        if let decoding = decoder as? WireDecoding, let number = LayoutNumber(Element.self) {
+            try decoding.checkRun()
+            self = try decoding.decoder.array(Self.self, number)
             return
         }
         if let decoder = decoder as? PatternDecoder {

@@ -5,7 +5,7 @@ package struct FixedLayoutTranscoder: Sendable {
     package let fields: [WireField]
     /// Bytes of a value.
     package let size: Int
-    private let steps: [LayoutStep]
+    let steps: [LayoutStep]
 
     /// - Parameters:
     ///   - layout: as `FixedLayout.check` returns it; it may come from anywhere.

@@ -2,15 +2,37 @@
 enum UTF8Check {
     enum Verdict { case valid, embeddedNUL, invalid }
 
-    static func check(_ bytes: UnsafeRawBufferPointer) -> Verdict {
+    static func check(_ bytes: UnsafeRawBufferPointer) -> Verdict { isPlain(bytes) ? .valid : checkEach(bytes) }
+
+    /// ASCII without NUL. Eight bytes at a time, the last ones once more with those before them.
+    @inline(__always) private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let count = bytes.count
+        if count < 8 {
+            // In bounds, as the index is below the count.
+            for index in 0..<count where Int8(bitPattern: bytes[index]) <= 0 { return false }
+            return true
+        }
+        var offset = 0
+        while true {
+            // In bounds: `offset` is 8 below the end at the most.
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if hasOther(word) { return false }
+            if offset == count - 8 { return true }
+            offset = min(offset + 8, count - 8)
+        }
+    }
+    /// Than ASCII: a byte of 0, or one over 127.
+    @inline(__always) private static func hasOther(_ word: UInt64) -> Bool {
+        (word &- 0x0101_0101_0101_0101 | word) & 0x8080_8080_8080_8080 != 0
+    }
+    private static func checkEach(_ bytes: UnsafeRawBufferPointer) -> Verdict {
         var index = 0
         let count = bytes.count
         while index < count {
-            // Eight at a time as long as they are ASCII and none is 0; in bounds by the condition.
+            // Plain parts of a longer text; in bounds by the condition.
             while count - index >= 8 {
                 let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                let hasZeroOrHigh = (word &- 0x0101_0101_0101_0101 | word) & 0x8080_8080_8080_8080
-                if hasZeroOrHigh != 0 { break }
+                if hasOther(word) { break }
                 index += 8
             }
             if index == count { return .valid }

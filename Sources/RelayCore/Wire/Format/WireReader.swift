@@ -1,3 +1,5 @@
+import Glibc
+
 /// Reads the D-Bus wire format, little-endian, from bytes that may be anything.
 ///
 /// Checks what libdbus checks, so that it accepts what libdbus accepts. Alignment counts from the first byte. The bytes must
@@ -62,7 +64,9 @@ package struct WireReader {
         return value == 1
     }
     package mutating func string() throws(WireFault) -> String {
-        String(decoding: try stringBytes(), as: UTF8.self)  // Valid: `stringBytes` checked it.
+        let bytes = try stringBytes()
+        // Valid: `stringBytes` checked it.
+        return String(copying: UTF8Span(unchecked: Span(_unsafeElements: bytes.bindMemory(to: UInt8.self))))
     }
     package mutating func skipString() throws(WireFault) { _ = try stringBytes() }
 
@@ -114,6 +118,15 @@ package struct WireReader {
     /// Checks that the elements filled their array exactly.
     @inline(__always) package func endArray(_ end: Int, elements start: Int) throws(WireFault) {
         if position != end { throw WireFault(.arrayLength(end - start), at: start) }
+    }
+    /// Whether the next bytes are those at an earlier position. False when there are fewer.
+    @inline(__always) func repeats(_ size: Int, of earlier: Int) -> Bool {
+        // In bounds: so many are left, and the others lie before them.
+        remaining >= size && memcmp(base + position, base + earlier, size) == 0
+    }
+    /// Bytes that were read already; `range` counts from `start`.
+    @inline(__always) func bytes(_ range: Range<Int>, from start: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + start + range.lowerBound, count: range.count)
     }
     /// `size` bytes as they are; valid as long as the reader's.
     package mutating func raw(_ size: Int) throws(WireFault) -> UnsafeRawBufferPointer {

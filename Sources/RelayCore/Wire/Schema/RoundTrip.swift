@@ -16,7 +16,7 @@ enum RoundTrip {
         do {
             try writer.withUnsafeBytes { bytes in
                 var reader = WireReader(bytes)
-                _ = try WireDecoder.decode(T.self, isStructure: false, plan, "\(T.self)", from: &reader)
+                _ = try WireDecoder.decode(T.self, isStructure: false, WireDecoderPool(plan), from: &reader)
             }
         } catch {
             throw probe.refusal(
