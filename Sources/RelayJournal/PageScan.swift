@@ -4,9 +4,11 @@ import RelayCore
 struct PageScan {
     private let request: LogRequest
     private let interface: ReadInterface
+    /// Of a page's bodies.
+    private static let usualLength = 256 << 10
     /// Of the latest transaction.
     var head: UInt64 = 0
-    private var events: [LogPage.Event] = []
+    private var events = LogPage.Events()
     private var bytes = 0
     /// The run of the page's events, once it has some: where it ends.
     private var run: (epoch: UInt64, end: UInt64)?
@@ -16,6 +18,9 @@ struct PageScan {
     /// The schema of the row before: most often that of the next one too.
     private var number: UInt32 = 0
     private var schema: ReadInterface.Schema?
+    private var name: Int32 = 0
+    /// The page's numbers for names, by schema.
+    private var names: [UInt32: Int32] = [:]
     private var isAskedFor = false
 
     init(_ request: LogRequest, _ interface: ReadInterface) {
@@ -32,17 +37,25 @@ struct PageScan {
             // A number that is not in the table was added by hand: it goes by its own name, and readers find no schema.
             let schema = interface.schemas[number] ?? ReadInterface.Schema(name: row.text(3), overhead: 64)
             isAskedFor = request.names?.contains(schema.name) ?? true
+            if isAskedFor {
+                name = names[number] ?? events.name(schema.name)
+                names[number] = name
+            }
             self.schema = schema
         }
         if isAskedFor, let schema {
             if events.count >= request.limit { return endEarly() }
-            // Two alignments of 8 come with each.
-            let cost = row.withBlob(2) { $0.count } + schema.overhead
-            if bytes + cost > request.byteLimit && !events.isEmpty { return endEarly() }
+            let isTaken = row.withBlob(2) { body in
+                // Two alignments of 8 come with each.
+                let cost = body.count + schema.overhead
+                if bytes + cost > request.byteLimit && events.count > 0 { return false }
+                if events.count == 0 { events.reserve(bytes: min(request.byteLimit, Self.usualLength)) }
+                bytes += cost
+                events.append(name, number, sequence, body)
+                return true
+            }
+            if !isTaken { return endEarly() }
             if run == nil { run = interface.runs.run(of: sequence) }
-            bytes += cost
-            events.append(
-                LogPage.Event(name: schema.name, schema: number, sequence: sequence, body: row.blob(2)))
         }
         through = sequence
         return true
@@ -59,7 +72,7 @@ struct PageScan {
     mutating func end() { if !hasEnded { through = min(head, run?.end ?? .max) } }
     func page(oldest: UInt64) -> LogPage {
         LogPage(
-            epoch: run?.epoch ?? interface.runs.run(of: through).epoch, events: events, oldest: oldest,
+            epoch: run?.epoch ?? interface.runs.run(of: through).epoch, contents: events, oldest: oldest,
             through: through,
             head: head)
     }

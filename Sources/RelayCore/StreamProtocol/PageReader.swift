@@ -6,7 +6,15 @@ import Glibc
 package struct PageReader {
     private struct Known {
         let signature: [UInt8]
-        let type: DBusType
+        let skip: WireSkip
+    }
+    /// What stands before an event's body, which is the same for each of a kind.
+    private struct Prefix {
+        /// From the position where the event starts, which is a multiple of 8.
+        let length: Int
+        let name: Range<Int>
+        let schema: UInt32
+        let signature: Range<Int>
     }
     /// Few: as many as there are schemas in use. The one that was used last comes first.
     private var known: [Known] = []
@@ -26,22 +34,25 @@ package struct PageReader {
         let end = try reader.beginArray(elementAlignment: 8)
         let start = reader.position
         try began(page)
+        var last: (prefix: Prefix, skip: WireSkip)?
+        // Where the event before starts.
+        var before = start
         while reader.position < end {
             try reader.align(8)
-            let name = try reader.stringBytes()
-            let schema = try reader.uint32()
-            let signature = try reader.signatureBytes()
-            // Its text without the parenthesis before; a NUL stands behind.
-            let signatureStart = reader.position - signature.count
-            let type = try structure(signature, name)
-            try reader.align(8)
+            let position = reader.position
+            let isLikeLast = last.map { reader.repeats($0.prefix.length, of: before) } ?? false
+            if !isLikeLast { last = (try readPrefix(&reader), known[0].skip) }
+            guard let (prefix, skip) = last else { break }  // Read above.
+            before = position
+            reader.position = position + prefix.length
             let first = reader.position
-            try reader.skip(type)
-            let inner = UnsafeRawBufferPointer(rebasing: signature.dropFirst().dropLast())
+            try reader.skip(skip)
+            let signature = reader.bytes(prefix.signature, from: position)
             try event(
                 StreamPage.Event(
-                    nameBytes: name, schema: schema, signatureBytes: inner, signatureStart: signatureStart,
-                    body: first..<reader.position))
+                    nameBytes: reader.bytes(prefix.name, from: position), schema: prefix.schema,
+                    signatureBytes: signature, signatureStart: position + prefix.signature.lowerBound,
+                    body: first..<reader.position, isLikeLast: isLikeLast))
         }
         try reader.endArray(end, elements: start)
         reader.position = reader.count
@@ -59,21 +70,36 @@ package struct PageReader {
         return page
     }
 
-    private mutating func structure(_ text: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) throws -> DBusType {
+    /// Reads on to the body. Its type is then the first of those known.
+    private mutating func readPrefix(_ reader: inout WireReader) throws -> Prefix {
+        let start = reader.position
+        let name = try reader.stringBytes()
+        // A NUL stands behind.
+        let nameEnd = reader.position - 1 - start
+        let schema = try reader.uint32()
+        let signature = try reader.signatureBytes()
+        let signatureEnd = reader.position - 1 - start
+        try know(signature, name)
+        try reader.align(8)
+        // Without the parentheses.
+        return Prefix(
+            length: reader.position - start, name: nameEnd - name.count..<nameEnd, schema: schema,
+            signature: signatureEnd - signature.count + 1..<signatureEnd - 1)
+    }
+    private mutating func know(_ text: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) throws {
         for index in known.indices where Self.isEqual(text, known[index].signature) {
             if index > 0 { known.swapAt(0, index) }
-            return known[0].type
+            return
         }
         let signature = try Signature(utf8: text)
-        guard signature.types.count == 1, case .structure? = signature.types.first else {
+        guard signature.types.count == 1, case .structure(let fields)? = signature.types.first else {
             throw RelayError(
                 .schemaMismatch,
                 "\(BusNames.quoted(String(decoding: name, as: UTF8.self))) came as '\(signature)', which is no structure"
             )
         }
         if known.count == Self.knownLimit { known.removeLast() }
-        known.insert(Known(signature: Array(text), type: signature.types[0]), at: 0)
-        return signature.types[0]
+        known.insert(Known(signature: Array(text), skip: WireSkip(fields)), at: 0)
     }
     static func isEqual(_ bytes: UnsafeRawBufferPointer, _ other: [UInt8]) -> Bool {
         bytes.count == other.count

@@ -18,19 +18,41 @@ extension Stream1 {
     ) throws(RelayError) {
         writer.uint64(page.epoch)
         let events = writer.beginArray(elementAlignment: 8)
-        for event in page.events {
-            guard let signature = signatures[event.schema] else {
-                throw RelayError(.internalFailure, "\(event.name) #\(event.sequence) has no schema \(event.schema)")
+        var prefixes: [UInt32: (name: Int32, bytes: [UInt8])] = [:]
+        var (schema, prefix): (UInt32, (name: Int32, bytes: [UInt8])) = (0, (-1, []))
+        var start = 0
+        for row in page.contents.rows {
+            if schema != row.schema || prefix.name != row.name {
+                schema = row.schema
+                if let known = prefixes[schema], known.name == row.name {
+                    prefix = known
+                } else {
+                    prefix = (row.name, try Self.prefix(row, page.contents, signatures))
+                    prefixes[schema] = prefix
+                }
             }
             writer.align(8)
-            try writer.string(event.name)
-            writer.uint32(event.schema)
-            writer.signature(signature)
-            writer.align(8)
-            writer.append(event.body)
+            writer.append(prefix.bytes)
+            page.contents.bodies[start..<row.end].withUnsafeBytes { writer.append($0) }
+            start = row.end
         }
         try writer.endArray(events)
         for number in [page.oldest, page.through, page.head, token] { writer.uint64(number) }
+    }
+    /// What stands before an event's body, which is the same for all of a schema: each starts at a multiple of 8.
+    private static func prefix(
+        _ row: LogPage.Events.Row, _ events: LogPage.Events, _ signatures: [UInt32: Signature]
+    ) throws(RelayError) -> [UInt8] {
+        let name = events.names[Int(row.name)]
+        guard let signature = signatures[row.schema] else {
+            throw RelayError(.internalFailure, "\(name) #\(row.sequence) has no schema \(row.schema)")
+        }
+        var writer = WireWriter()
+        try writer.string(name)
+        writer.uint32(row.schema)
+        writer.signature(signature)
+        writer.align(8)
+        return writer.bytes
     }
     /// The variant's signature: one structure, of the fields and the stamp.
     package static func bodySignature(_ fields: [WireField]) throws(RelayError) -> Signature {
@@ -85,6 +107,8 @@ package struct StreamPage: Hashable, Sendable {
         let signatureStart: Int
         /// A signal's whole body, fields and stamp, aligned as one.
         package let body: Range<Int>
+        /// It has the name, the schema and the signature of the event before it.
+        let isLikeLast: Bool
 
         package var name: String { String(decoding: nameBytes, as: UTF8.self) }
         package var signature: String { String(decoding: signatureBytes, as: UTF8.self) }
@@ -104,10 +128,57 @@ package struct LogPage: Sendable {
             (self.name, self.schema, self.sequence, self.body) = (name, schema, sequence, body)
         }
     }
+    /// Events one behind the other, by rising sequence: a page has thousands, and memory for each of them costs more than its copy.
+    package struct Events: Sendable {
+        struct Row {
+            let schema: UInt32
+            /// In `names`.
+            let name: Int32
+            let sequence: UInt64
+            /// Where its body ends in `bodies`.
+            let end: Int
+        }
+        private(set) var rows: [Row] = []
+        private(set) var bodies: [UInt8] = []
+        private(set) var names: [String] = []
+
+        package init() {}
+        package init(_ events: [Event]) {
+            for event in events {
+                let name = name(event.name)
+                event.body.withUnsafeBytes { append(name, event.schema, event.sequence, $0) }
+            }
+        }
+        package var count: Int { rows.count }
+
+        /// The number of a name, for `append`.
+        package mutating func name(_ name: String) -> Int32 {
+            if let known = names.lastIndex(of: name) { return Int32(known) }
+            names.append(name)
+            return Int32(names.count - 1)
+        }
+        package mutating func reserve(bytes: Int) { bodies.reserveCapacity(bytes) }
+        /// - Parameter body: copied.
+        package mutating func append(
+            _ name: Int32, _ schema: UInt32, _ sequence: UInt64, _ body: UnsafeRawBufferPointer
+        ) {
+            bodies.append(contentsOf: body)
+            rows.append(Row(schema: schema, name: name, sequence: sequence, end: bodies.count))
+        }
+        /// As values of their own.
+        package var all: [Event] {
+            var start = 0
+            return rows.map { row in
+                defer { start = row.end }
+                return Event(
+                    name: names[Int(row.name)], schema: row.schema, sequence: row.sequence,
+                    body: Array(bodies[start..<row.end]))
+            }
+        }
+    }
     /// The run of the events; without events, the run of `through`.
     package let epoch: UInt64
-    /// By rising sequence.
-    package let events: [Event]
+    package let contents: Events
     /// 1 + the highest sequence that was removed among the names asked for.
     package let oldest: UInt64
     /// Everything asked for from `after` up to here is in this page, or was removed.
@@ -115,8 +186,13 @@ package struct LogPage: Sendable {
     /// The last sequence that was committed.
     package let head: UInt64
 
-    package init(epoch: UInt64, events: [Event], oldest: UInt64, through: UInt64, head: UInt64) {
-        (self.epoch, self.events, self.oldest) = (epoch, events, oldest)
+    package var events: [Event] { contents.all }
+
+    package init(epoch: UInt64, contents: Events, oldest: UInt64, through: UInt64, head: UInt64) {
+        (self.epoch, self.contents, self.oldest) = (epoch, contents, oldest)
         (self.through, self.head) = (through, head)
+    }
+    package init(epoch: UInt64, events: [Event], oldest: UInt64, through: UInt64, head: UInt64) {
+        self.init(epoch: epoch, contents: Events(events), oldest: oldest, through: through, head: head)
     }
 }

@@ -5,6 +5,9 @@ extension SessionController {
     private static let untilItLeaves = Duration.seconds(1 << 32)
     /// How many events the publisher's subscriptions get at once: their buffers take no more than the bus's flow is used to.
     private static let sharedLimit: UInt32 = 512
+    /// Of a small event in a page, in bytes: a guess of how many there are.
+    private static let usualCost = 96
+    private static let usualCount = 4_096
 
     /// A page is wanted, in place of any that was asked for before.
     func read(after: UInt64, _ member: StreamSubscriber, _ stream: FollowedStream) {
@@ -154,8 +157,11 @@ extension SessionController {
     private func take(_ reply: BusReply, _ member: StreamSubscriber, _ stream: FollowedStream) throws(RelayError) {
         guard let feed = member.feed else { return try takeShared(reply, member, stream) }
         var entries: [ReplayPage.Entry] = []
+        entries.reserveCapacity(min(reply.body.count / Self.usualCost, Self.usualCount))
         var epoch: UInt64 = 0
         var through: UInt64 = 0
+        // Of the event before, which is most often of the same kind.
+        var (event, token): (FollowedStream.Event?, Int32) = (nil, -1)
         func flush() {
             if entries.isEmpty { return }
             feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: through, stream.schemas))
@@ -167,9 +173,12 @@ extension SessionController {
                     self.tell(gap, member, stream)
                 }
             } event: { found, body in
+                if event == nil || !found.isLikeLast {
+                    let kind = stream.event(named: found.nameBytes, self.sink)
+                    (event, token) = (kind, kind.isExcess ? -1 : member.token(of: kind))
+                }
                 guard let stamp = Self.stamp(found, body, epoch) else { return }
-                let event = stream.event(named: found.nameBytes, self.sink)
-                guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
+                guard let event, member.machine.pageEvent(event.name, stamp.sequence) else { return }
                 if event.isExcess {
                     // What came before it goes before it; the page goes on behind that.
                     let end = through
@@ -178,7 +187,6 @@ extension SessionController {
                     (entries, through) = ([], end)
                     return self.tellExcess(stamp, member, stream)
                 }
-                let token = member.token(of: event)
                 guard token >= 0 else { return }
                 let start = found.signatureStart
                 entries.append(

@@ -100,7 +100,7 @@ extension ServiceCore {
         do throws(RelayError) {
             let page = try result.get()
             let token = UInt64.random(in: 1...UInt64.max)
-            var body = WireWriter(capacity: Self.pageLength * 2)
+            var body = WireWriter(capacity: Self.pageLength + Self.pageLength / 4)
             try Stream1.write(page, token: token, signatures: log.signatures, into: &body)
             // A row that is larger than any event: put there by hand. Refused here, as a number that is not sent cannot be proved.
             let count = body.count

@@ -2,7 +2,7 @@ extension WireReader {
     /// Passes over one value of any type, checking it as libdbus does.
     package mutating func skip(_ type: DBusType) throws(WireFault) { try skip(type, depth: 0) }
 
-    private mutating func skip(_ type: DBusType, depth: Int) throws(WireFault) {
+    mutating func skip(_ type: DBusType, depth: Int) throws(WireFault) {
         if depth > WireLimits.depth { throw WireFault(.tooDeep, at: position) }
         switch type {
         case .byte: _ = try byte()
