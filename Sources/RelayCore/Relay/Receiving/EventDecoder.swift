@@ -55,7 +55,34 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
     /// Throws `SchemaMismatch` for one that its schema makes unreadable, and what the codec throws for its bytes.
     func event(_ raw: RawEvent) throws -> E {
         if let shape = raw.shape { return try event(raw.body, ringWay(shape)) }
-        let way = way(raw)
+        return try event(raw, way(raw))
+    }
+    /// Calls `take` with events of a page of the journal, until it returns false, or one cannot be read. Returns how many it has taken.
+    func each(_ page: ReplayPage, _ range: Range<Int>, _ take: (E) -> Bool) -> Int {
+        page.bytes.withUnsafeBytes { bytes in
+            var taken = 0
+            // Of the event before, which is mostly that of the next one, too.
+            var known: (schema: UInt32?, way: DecodingPlan)?
+            do {
+                for index in range {
+                    let raw = page.raw(index, in: bytes)
+                    let way: DecodingPlan
+                    if let known, known.schema == raw.schema {
+                        way = known.way
+                    } else {
+                        way = self.way(raw)
+                        known = (raw.schema, way)
+                    }
+                    if try !take(event(raw, way)) { break }
+                    taken += 1
+                }
+            } catch {
+                // It is read once more, by who reports it.
+            }
+            return taken
+        }
+    }
+    @inline(__always) private func event(_ raw: RawEvent, _ way: DecodingPlan) throws -> E {
         if let fault = way.fault { throw fault }
         guard PageReader.isEqual(raw.signature, way.signature) else {
             let came = String(decoding: raw.signature, as: UTF8.self)

@@ -50,12 +50,18 @@ final class ReplayBuffer: Sendable {
         var awaited: Room = []
         /// The consumer found nothing, and waits to be told.
         var isIdle = true
+        /// A consumer has asked before.
+        var hasAsked = false
+        /// The consumer waited, was told, and has not come yet.
+        var isWoken = false
         var waiters: [(id: UInt64, continuation: Waiter)] = []
         var lastID: UInt64 = 0
         var onNews: @Sendable () -> Void = {}
         var onRoom: @Sendable (Room) -> Void = { _ in }
     }
     private let state = Mutex(State())
+    /// What the state says, for who asks about every event.
+    private let hasCancelled = Atomic(false)
     private let buffer: EventBuffer
 
     init(_ buffer: EventBuffer) { self.buffer = buffer }
@@ -68,7 +74,8 @@ final class ReplayBuffer: Sendable {
     /// Whether another page may be asked for. If not, `onRoom` tells when.
     func wantsPage() -> Bool {
         state.withLock { state in
-            if state.queuedPages == 0 { return true }
+            // One for which somebody was woken is as good as taken: the next comes while it is being taken.
+            if state.queuedPages == 0 || state.queuedPages == 1 && state.isWoken { return true }
             state.awaited.insert(.page)
             return false
         }
@@ -135,31 +142,51 @@ final class ReplayBuffer: Sendable {
     /// `onNews` comes on the filling side's thread, once after `next` had nothing.
     func onNews(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onNews = body } }
 
+    /// Several events in a row that come next, of which the first is the page's one at `index`; nil: `next` has what comes. They are
+    /// taken by `take`.
+    func batch() -> (page: ReplayPage, index: Int)? {
+        let (batch, after) = state.withLock { state -> ((page: ReplayPage, index: Int)?, (() -> Void)?) in
+            guard let batch = state.batch() else { return (nil, nil) }
+            return (batch, findRoom(&state))
+        }
+        after?()
+        return batch
+    }
+    /// The events of a batch up to here were delivered.
+    func take(_ page: ReplayPage, through index: Int) {
+        state.withLock { state in
+            if state.page === page { state.index = max(state.index, index) }
+        }
+    }
     /// The next event or gap; nil: nothing now, or nothing any more.
     func next() -> Item? {
         let (item, after) = state.withLock { state -> (Item?, (() -> Void)?) in
             guard let item = state.take() else {
-                state.isIdle = true
+                (state.isIdle, state.hasAsked) = (true, true)
                 return (nil, nil)
             }
-            var room = state.awaited
-            if state.queuedPages > 0 { room.remove(.page) }
-            if state.liveEvents > buffer.limit / 2 { room.remove(.signals) }
-            state.awaited.subtract(room)
-            let others = !state.waiters.isEmpty && state.hasItems ? state.takeWaiters() : []
-            if room.isEmpty && others.isEmpty { return (item, nil) }
-            let onRoom = state.onRoom
-            return (
-                item,
-                {
-                    if !room.isEmpty { onRoom(room) }
-                    for waiter in others { waiter.continuation.resume() }
-                }
-            )
+            return (item, findRoom(&state))
         }
         after?()
         return item
     }
+    /// After something was taken: whom to tell, once the lock is released.
+    private func findRoom(_ state: inout State) -> (() -> Void)? {
+        state.isWoken = false
+        var room = state.awaited
+        if state.queuedPages > 0 { room.remove(.page) }
+        if state.liveEvents > buffer.limit / 2 { room.remove(.signals) }
+        state.awaited.subtract(room)
+        let others = !state.waiters.isEmpty && state.hasItems ? state.takeWaiters() : []
+        if room.isEmpty && others.isEmpty { return nil }
+        let onRoom = state.onRoom
+        return {
+            if !room.isEmpty { onRoom(room) }
+            for waiter in others { waiter.continuation.resume() }
+        }
+    }
+    /// Whether everything was dropped: nothing more is delivered.
+    var isCancelled: Bool { hasCancelled.load(ordering: .acquiring) }
     /// Waits for news; false when there can be none any more, or the task was cancelled.
     func wait(isolation: isolated (any Actor)?) async -> Bool {
         let id = state.withLock { state in
@@ -192,6 +219,7 @@ final class ReplayBuffer: Sendable {
 
     /// Drops everything. No item is given any more.
     func cancel() {
+        hasCancelled.store(true, ordering: .releasing)
         let (waiters, held) = state.withLock { state in
             let held = (state.chunks, state.page)
             (state.chunks, state.page, state.run, state.lost) = (Deque(), nil, nil, nil)
@@ -248,6 +276,17 @@ extension ReplayBuffer.State {
             }
         }
     }
+    mutating func batch() -> (page: ReplayPage, index: Int)? {
+        if isCancelled || run != nil { return nil }
+        if let page, index < page.entries.count { return page.isBatch(from: index) ? (page, index) : nil }
+        guard lost == nil, !owesCaughtUp, case .page(let next)? = chunks.first, next.isBatch(from: 0) else {
+            return nil
+        }
+        _ = chunks.popFirst()
+        queuedPages -= 1
+        (page, index) = (next, 0)
+        return (next, 0)
+    }
     mutating func append(_ next: CoalescedGaps) {
         if chunks.isEmpty && lost != nil {
             lost?.append(next)
@@ -285,6 +324,7 @@ extension ReplayBuffer.State {
     mutating func takeNews() -> () -> Void {
         let (waiters, wasIdle, onNews) = (takeWaiters(), isIdle, onNews)
         isIdle = false
+        if !waiters.isEmpty || wasIdle && hasAsked { isWoken = true }
         return {
             for waiter in waiters { waiter.continuation.resume() }
             if wasIdle { onNews() }

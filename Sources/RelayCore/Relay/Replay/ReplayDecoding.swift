@@ -7,12 +7,39 @@ struct ReplayDecoding<Payload: Sendable>: Sendable {
     let token: @Sendable (String) -> Int32
     /// On the consumer's side.
     let payload: @Sendable (Int32, RawEvent, Stamp) throws -> Payload
+    /// The same for events of a page, one after the other, until the closure returns false, or one cannot be read. Returns how many
+    /// the closure has taken.
+    let each: @Sendable (ReplayPage, Range<Int>, (Payload) -> Bool) -> Int
+
+    private init(
+        token: @escaping @Sendable (String) -> Int32,
+        payload: @escaping @Sendable (Int32, RawEvent, Stamp) throws -> Payload,
+        each: (@Sendable (ReplayPage, Range<Int>, (Payload) -> Bool) -> Int)? = nil
+    ) {
+        (self.token, self.payload) = (token, payload)
+        if let each {
+            self.each = each
+            return
+        }
+        self.each = { page, range, take in
+            var taken = 0
+            for index in range {
+                let (stamp, token) = (page.stamp(index), page.entries[index].token)
+                guard let value = try? page.withEvent(index, { try payload(token, $0, stamp) }), take(value) else {
+                    break
+                }
+                taken += 1
+            }
+            return taken
+        }
+    }
 }
 
 extension ReplayDecoding where Payload: DomainEvent {
     init(_ decoder: EventDecoder<Payload>) {
-        token = { $0 == Payload.name ? 0 : -1 }
-        payload = { _, raw, _ in try decoder.event(raw) }
+        self.init(
+            token: { $0 == Payload.name ? 0 : -1 }, payload: { _, raw, _ in try decoder.event(raw) },
+            each: { page, range, take in decoder.each(page, range, take) })
     }
 }
 extension ReplayDecoding where Payload == any DomainEvent {
@@ -20,16 +47,17 @@ extension ReplayDecoding where Payload == any DomainEvent {
         let ordered = decoders.sorted { $0.key < $1.key }
         let tokens = Dictionary(uniqueKeysWithValues: ordered.enumerated().map { ($1.key, Int32($0)) })
         let byToken = ordered.map(\.value)
-        token = { tokens[$0] ?? -1 }
-        payload = { token, raw, _ in try byToken[Int(token)].anyEvent(raw) }
+        self.init(
+            token: { tokens[$0] ?? -1 }, payload: { token, raw, _ in try byToken[Int(token)].anyEvent(raw) })
     }
 }
 extension ReplayDecoding where Payload == Envelope {
     /// - Parameter names: nil stands for every event.
     init(interface: String, names: Set<String>?) {
         let known = NameTable()
-        token = { names?.contains($0) == false ? -1 : known.add($0) }
-        payload = { token, raw, stamp in try raw.envelope(interface, known[token], stamp) }
+        self.init(
+            token: { names?.contains($0) == false ? -1 : known.add($0) },
+            payload: { token, raw, stamp in try raw.envelope(interface, known[token], stamp) })
     }
     /// Names that were met, by number.
     private final class NameTable: Sendable {

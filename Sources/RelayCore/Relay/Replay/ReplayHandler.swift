@@ -58,14 +58,19 @@ final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
     }
     private func deliverAll(isolation: isolated (any Actor)?) async {
         var left = Self.taskBatch
-        while let taken = source.next() {
-            switch taken {
-            case .event(let payload, _): await handler(payload)
-            case .gap(let gap): await gapHandler?(gap)
-            case .caughtUp: continue
+        while true {
+            if case .sync(let body) = handler, case let count = source.deliver(most: left, body), count > 0 {
+                left -= count
+            } else {
+                guard let taken = source.next() else { return }
+                switch taken {
+                case .event(let payload, _): await handler(payload)
+                case .gap(let gap): await gapHandler?(gap)
+                case .caughtUp: continue
+                }
+                source.acknowledge()
+                left -= 1
             }
-            source.acknowledge()
-            left -= 1
             if left == 0 {
                 left = Self.taskBatch
                 await Task.yield()
@@ -84,7 +89,12 @@ final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
     }
     private func drain(most: Int) {
         var left = most
-        while left > 0, let taken = source.next() {
+        while left > 0 {
+            if case .sync(let body) = handler, case let count = source.deliver(most: left, body), count > 0 {
+                left -= count
+                continue
+            }
+            guard let taken = source.next() else { break }
             switch taken {
             case .event(let payload, _): if case .sync(let body) = handler { body(payload) }
             case .gap(let gap): if case .sync(let body)? = gapHandler { body(gap) }

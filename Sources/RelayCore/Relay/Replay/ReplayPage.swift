@@ -35,6 +35,8 @@ final class ReplayPage: Sendable {
         ring = raw.shape.map { ($0, stamp) }
     }
 
+    /// Several events of the journal are left.
+    func isBatch(from index: Int) -> Bool { !isLive && entries.count - index > 1 }
     func stamp(_ index: Int) -> Stamp {
         if let ring { return ring.stamp }
         let stamp = bytes.withUnsafeBytes { bytes in
@@ -47,13 +49,15 @@ final class ReplayPage: Sendable {
         if let ring {
             return try bytes.withUnsafeBytes { try body(RawEvent(.passUnretained(ring.shape), payload: $0)) }
         }
+        return try bytes.withUnsafeBytes { try body(raw(index, in: $0)) }
+    }
+    /// - Parameter bytes: the page's own.
+    /// - Precondition: it is no ring's payload.
+    @inline(__always) func raw(_ index: Int, in bytes: UnsafeRawBufferPointer) -> RawEvent {
         let entry = entries[index]
-        return try bytes.withUnsafeBytes { bytes in
-            try body(
-                RawEvent(
-                    schemas: schemas, schema: entry.schema,
-                    signature: UnsafeRawBufferPointer(rebasing: bytes[entry.signature]),
-                    body: UnsafeRawBufferPointer(rebasing: bytes[entry.body]), isLive: isLive))
-        }
+        return RawEvent(
+            schemas: schemas, schema: entry.schema,
+            signature: UnsafeRawBufferPointer(rebasing: bytes[entry.signature]),
+            body: UnsafeRawBufferPointer(rebasing: bytes[entry.body]), isLive: isLive)
     }
 }

@@ -28,14 +28,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         switch feed.next() {
         case .event(let page, let index)?:
             let stamp = page.stamp(index)
-            if cursor != nil {
-                // With a page's last event all that was asked for is done, up to where the page goes.
-                let isLast = index == page.entries.count - 1
-                note(
-                    ReplayBuffer.Place(
-                        epoch: page.epoch, sequence: isLast ? max(page.through, stamp.sequence) : stamp.sequence)
-                )
-            }
+            if cursor != nil { note(place(index, page, stamp)) }
             do {
                 let payload = try page.withEvent(index) { try decoding.payload(page.entries[index].token, $0, stamp) }
                 return .event(payload, stamp)
@@ -51,6 +44,28 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         case .caughtUp?: return .caughtUp
         case nil: return nil
         }
+    }
+    /// Calls `body` with events that are there together, `most` of them at the most; each of them is handled when it returns. Returns
+    /// how many there were; 0: `next` has what comes. For one consumer, alone.
+    func deliver(most: Int, _ body: (Payload) -> Void) -> Int {
+        guard let (page, start) = feed.batch() else { return 0 }
+        let end = start + min(most, page.entries.count - start)
+        var index = start
+        let count = decoding.each(page, start..<end) { payload in
+            if feed.isCancelled { return false }
+            body(payload)
+            if let cursor { cursor.advance(place(index, page, page.stamp(index))) }
+            index += 1
+            return true
+        }
+        feed.take(page, through: start + count)
+        return count
+    }
+    /// With a page's last event all that was asked for is done, up to where the page goes.
+    private func place(_ index: Int, _ page: ReplayPage, _ stamp: Stamp) -> ReplayBuffer.Place {
+        let isLast = index == page.entries.count - 1
+        return ReplayBuffer.Place(
+            epoch: page.epoch, sequence: isLast ? max(page.through, stamp.sequence) : stamp.sequence)
     }
     private func note(_ place: ReplayBuffer.Place) { taken.withLock { $0 = place } }
     /// Nil where nobody knows how far it goes.
