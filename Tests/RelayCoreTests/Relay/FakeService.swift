@@ -25,6 +25,13 @@ final class FakeService: BusHandler {
         /// How many more calls of `OpenRing` are refused, as by a service with too many peers.
         var ringRefusals = 0
         var closedRings = 0
+        /// What it says that it can do.
+        var features: Set<StreamFeature> = [.runs]
+        /// The calls of `OpenReplay` and `Replay`.
+        var replayCalls: [String] = []
+        var socket: ReplaySocket?
+        /// How many more pages the socket has room for.
+        var socketRoom = 0
     }
     /// Shared memory that this service writes itself, into any place.
     final class Ring: @unchecked Sendable {  // Under the service's lock.
@@ -92,6 +99,12 @@ final class FakeService: BusHandler {
     func refuseReads(_ count: Int) { state.withLock { $0.refusals = count } }
     /// Answers `Read` no more.
     func silenceReads() { state.withLock { $0.isSilent = true } }
+    /// Says that it has `Replay`, whose socket is full after so many pages, as one is whose owner may have little room.
+    func offerReplays(pages: Int) {
+        state.withLock { ($0.features, $0.socketRoom) = ([.runs, .replays], pages) }
+    }
+    /// The calls of `OpenReplay` and `Replay`, in order.
+    var replayCalls: [String] { state.withLock { $0.replayCalls } }
     /// Refuses the next calls of `OpenRing`: there are too many.
     func refuseRings(_ count: Int) { state.withLock { $0.ringRefusals = count } }
     /// How often a ring was given back.
@@ -169,6 +182,9 @@ final class FakeService: BusHandler {
     }
 
     func signal(_ message: borrowing ReceivedMessage) {}
+    func descriptorLimit(interface: String?, member: String, signature: String) -> Int {
+        member == "OpenReplay" ? 1 : 0
+    }
     func methodCall(_ call: IncomingCall) {
         state.withLock { state in
             var body = WireWriter()
@@ -188,11 +204,17 @@ final class FakeService: BusHandler {
                         oldest: state.rows == nil ? .max : state.pruned + 1,
                         head: state.sequence, last: state.last,
                         details: AttachOptions(
+                            features: state.features,
                             runs: state.rows == nil
                                 ? [] : state.runs.map { StreamRun(epoch: $0.epoch, first: $0.before + 1) }))
                     try Stream1.write(answer, into: &body)
                     state.connection?.reply(to: call, try Signature(Stream1.attachmentSignature), body: body.bytes)
-                case "Read":
+                case "OpenReplay":
+                    state.replayCalls.append(call.member)
+                    state.socket = try call.descriptors.first.map { try ReplaySocket($0) }
+                    state.connection?.reply(to: call)
+                case "Read", "Replay":
+                    if call.member == "Replay" { state.replayCalls.append(call.member) }
                     let request = try call.body.withUnsafeBytes { body in
                         var reader = WireReader(body)
                         return try Stream1.readRead(&reader)
@@ -211,6 +233,7 @@ final class FakeService: BusHandler {
                     if request.token != state.token { state.unproved += 1 }
                     state.token = .random(in: 1...UInt64.max)
                     try Stream1.write(page, token: state.token, signatures: signatures, into: &body)
+                    if call.member == "Replay" { return try replay(call, body.bytes, request.token, &state) }
                     state.connection?.reply(to: call, try Signature(Stream1.pageSignature), body: body.bytes)
                 case "CloseRing": state.closedRings += 1
                 case "OpenRing" where state.ringRefusals > 0:
@@ -226,6 +249,24 @@ final class FakeService: BusHandler {
                 state.connection?.fail(call, ErrorNames.name(for: .internalFailure), "\(error)")
             }
         }
+    }
+    /// Writes a page into the socket. Of one that has no room any more a part is written, as it is by a service.
+    private func replay(_ call: IncomingCall, _ page: [UInt8], _ given: UInt64, _ state: inout State) throws {
+        state.socketRoom -= 1
+        let hasRoom = state.socketRoom >= 0
+        let isWritten = page.withUnsafeBytes { page in
+            state.socket?.write(UnsafeRawBufferPointer(rebasing: page[..<(hasRoom ? page.count : page.count / 2)]))
+        }
+        guard hasRoom, isWritten == true else {
+            // The page was not given, and its token is none: the last one counts still.
+            (state.token, state.socket) = (given, nil)
+            state.connection?.fail(call, ErrorNames.name(for: .conflict), "the socket has no room")
+            return
+        }
+        var numbers = WireWriter()
+        numbers.uint32(UInt32(page.count))
+        numbers.uint64(state.token)
+        state.connection?.reply(to: call, try Signature(Stream1.replaySignature), body: numbers.bytes)
     }
     func disconnected(_ reason: RelayError) {}
 }

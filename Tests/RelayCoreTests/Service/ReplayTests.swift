@@ -127,4 +127,63 @@ import Testing
         subscription.cancel()
         try await desk.stop()
     }
+    /// Pages of more than 64 KiB, which are worth a socket.
+    private static func fake(_ bus: Bus, _ count: Int64) async throws -> FakeService {
+        let service = try await FakeService.start(
+            DurableDesk.name, Ledger1.name, on: bus, epoch: 7, schemas: HoleTests.schemas, isDurable: true)
+        let text = String(repeating: "x", count: 100)
+        for number in 1...count { service.append("Booked", schema: 0, [.int64(number), .string(text)]) }
+        return service
+    }
+    private static func replayed(_ bus: PrivateBus, _ count: Int) async throws -> (numbers: [Int64], pages: Int) {
+        let relay = try PositionedTests.relay(bus)
+        let seen = Log<Int64>()
+        let subscription = try relay.subscribe(to: Booked.self, from: .beginning) { seen.add($0.number) }
+        relay.activate()
+        #expect(await eventually { seen.count >= count })
+        subscription.cancel()
+        relay.invalidate()
+        return (seen.values, relay.follower.replayedPages)
+    }
+    @Test("G2: beside a service that knows no replays through sockets, all is read by Read") func lacking() async throws
+    {
+        let bus = try PrivateBus()
+        let service = try await Self.fake(bus.bus, 5_000)
+        let replayed = try await Self.replayed(bus, 5_000)
+        #expect(replayed.numbers == Array(1...5_000) && replayed.pages == 0)
+        #expect(service.replayCalls.isEmpty && service.unproved == 0)
+        service.vanish()
+    }
+    @Test("G2: a relay whose socket is full goes on by Read, and loses and repeats nothing") func fallsBack()
+        async throws
+    {
+        let bus = try PrivateBus()
+        let service = try await Self.fake(bus.bus, 8_000)
+        service.offerReplays(pages: 2)
+        let replayed = try await Self.replayed(bus, 8_000)
+        #expect(replayed.numbers == Array(1...8_000) && replayed.pages == 2)
+        // The third one was refused; the socket is not offered again.
+        #expect(service.replayCalls == ["OpenReplay", "Replay", "Replay", "Replay"])
+        #expect(service.unproved == 0)
+        service.vanish()
+    }
+    @Test("G2: a handler that ends its subscription within a page gets no more of it") func endsWithin() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(contentsOf: (1...500).map { Booked(number: $0, text: "") })
+        let relay = try PositionedTests.relay(desk.bus)
+        let seen = Log<Int64>()
+        let own = Holder<Subscription>()
+        let others = Log<Int64>()
+        let subscription = try relay.subscribe(to: Booked.self, from: .beginning) { event in
+            seen.add(event.number)
+            if event.number == 100 { own.value?.cancel() }
+        }
+        own.hold(subscription)
+        let other = try relay.subscribe(to: Booked.self, from: .beginning) { others.add($0.number) }
+        relay.activate()
+        #expect(await eventually { others.count == 500 && !subscription.isActive })
+        #expect(seen.values == Array(1...100))
+        other.cancel()
+        try await desk.stop()
+    }
 }
