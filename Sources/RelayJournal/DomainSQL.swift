@@ -65,8 +65,8 @@ final class DomainSQL {
 }
 
 extension DomainSQL {
-    /// Whether an ALTER TABLE may give a name that is the journal's: SQLite does not ask about the new one. However it is quoted,
-    /// it stands in the text as it is. (A column's new name is refused with it.)
+    /// Whether an ALTER TABLE may give a name that is the journal's: SQLite does not ask about the new one. However it
+    /// is quoted, it stands in the text as it is. (A column's new name is refused with it.)
     fileprivate static func mayRename(_ sql: String) -> Bool {
         let text = sql.lowercased()
         return text.contains("rename") && text.contains("relay_")

@@ -36,8 +36,8 @@ extension JournalEngine {
     }
     /// Makes rows of the events that have none, by as few statements as can be.
     ///
-    /// Whatever fails dooms the group. In a unit's savepoint, these may be events of units before it: nothing but doom undoes them,
-    /// for a unit's events come after all that it does.
+    /// Whatever fails dooms the group. In a unit's savepoint, these may be events of units before it: nothing but doom
+    /// undoes them, for a unit's events come after all that it does.
     private func write(of index: Int) throws(SQLiteError) {
         for (rows, statement) in sql.inserts {
             while interfaces[index].unwritten.count >= rows {

@@ -4,7 +4,8 @@ import RelayCore
 enum JournalSchema {
     /// In the file's header, where file(1) and others look: "RlyJ".
     static let applicationID: Int64 = 0x526C_794A
-    /// What makes version n of n - 1 stands at n - 1. What was released is never changed: a new version goes to the end.
+    /// What makes version n of n - 1 stands at n - 1. What was released is never changed: a new version goes to the
+    /// end.
     static let migrations: [String] = [
         """
         CREATE TABLE relay_interfaces (

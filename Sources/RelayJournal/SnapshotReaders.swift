@@ -1,9 +1,11 @@
 import Glibc
 import RelayCore
 
-/// The threads that read the domain's tables: at most two, each with a connection of its own, for all reads of a journal.
+/// The threads that read the domain's tables: at most two, each with a connection of its own, for all reads of a
+/// journal.
 ///
-/// A thread is started when a read finds none free, and ends with the journal. What finds all of them busy waits, in order.
+/// A thread is started when a read finds none free, and ends with the journal. What finds all of them busy waits, in
+/// order.
 final class SnapshotReaders: Sendable {
     private struct State {
         var waiting: [any SnapshotBody] = []

@@ -1,4 +1,4 @@
-/// What a program says on stderr, of which parts may come from anyone.
+/// What a program writes to stderr, of which parts may come from anyone.
 package enum MessageText {
     /// In characters. A pipe takes as much at once, however each is escaped; and nobody reads more.
     package static let longest = 4_000

@@ -9,11 +9,11 @@ package struct StateDirectory: Equatable, Sendable {
 
     package init(path: String, isDefault: Bool) { (self.path, self.isDefault) = (path, isDefault) }
 
-    /// The one that was asked for, else systemd's (the first of those that it made), else `relay` in the user's folder for
-    /// state.
+    /// The one that was asked for, else systemd's (the first of those that it made), else `relay` in the user's folder
+    /// for state.
     ///
-    /// Throws `InvalidArgument` with what to do when nothing names one. A relative path in the environment does not count, as
-    /// the XDG specification has it.
+    /// Throws `InvalidArgument` with what to do when nothing names one. A relative path in the environment does not
+    /// count, as the XDG specification has it.
     package static func find(_ asked: String?, environment: [String: String]) throws(RelayError) -> StateDirectory {
         if let asked { return StateDirectory(path: asked, isDefault: false) }
         func folder(_ name: String) -> String? {
@@ -30,8 +30,8 @@ package struct StateDirectory: Equatable, Sendable {
                 + "--state-directory DIR")
     }
 
-    /// Makes it, closed to others, unless it is there. A folder that was named by hand is made only where its parent exists:
-    /// a mistyped path must not become an empty journal.
+    /// Makes it, closed to others, unless it is there. A folder that was named by hand is made only where its parent
+    /// exists: a mistyped path must not become an empty journal.
     ///
     /// Throws `Unavailable` with the path and the reason.
     package func prepare() throws(RelayError) {

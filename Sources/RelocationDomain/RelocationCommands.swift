@@ -2,8 +2,8 @@ public import Relocation
 
 /// The application layer: a method a command, each a unit of work on the store but `Contents`, which only reads.
 ///
-/// A refusal throws the command's `Failure` and changes nothing. Where the contract has an event for it, that event is published
-/// in the unit's own transaction, after its changes were undone and before the refusal is thrown:
+/// A refusal throws the command's `Failure` and changes nothing. Where the contract has an event for it, that event is
+/// published in the unit's own transaction, after its changes were undone and before the refusal is thrown:
 ///
 /// | refusal | events, in order |
 /// | --- | --- |
@@ -13,8 +13,8 @@ public import Relocation
 /// | `RemoveItem`: `unknownItem`, `unknownBox`, `notInBox` | `ItemRemovalFailed` |
 /// | `OrderBox`: all; `DistributeItem`: `invalidTitle` | none: nothing was attempted, and only the caller can mend it |
 ///
-/// Any other error is the store's. It is rethrown as it is, with no event; so is an error of the transaction that publishes a
-/// refusal's events, in place of the refusal. Methods may be called from any isolation.
+/// Any other error is the store's. It is rethrown as it is, with no event; so is an error of the transaction that
+/// publishes a refusal's events, in place of the refusal. Methods may be called from any isolation.
 public struct RelocationCommands<Store: RelocationStore>: Sendable {
     private let store: Store
     public init(store: Store) { self.store = store }

@@ -18,7 +18,7 @@ package struct OwnedDescriptor: ~Copyable {
     package init(_ number: Int32) { self.number = number }
     deinit { close(number) }
 
-    /// Leaves it open, for whoever takes it over.
+    /// Leaves it open, for a new owner.
     package consuming func release() -> Int32 {
         let number = number
         discard self

@@ -1,4 +1,4 @@
-/// All that people and programs are told about a command line: help is made of it, and its arguments are read by it.
+/// All that people and programs can know about a command line: help is made of it, and its arguments are read by it.
 package struct CommandDeclaration: Sendable {
     /// As it is typed.
     package let name: String

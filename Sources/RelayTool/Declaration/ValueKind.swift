@@ -1,4 +1,5 @@
-/// Why a text is no value of its kind: how a sentence goes on that begins with the text, as in "is no number of events from 1 on".
+/// Why a text is no value of its kind: how a sentence goes on that begins with the text, as in "is no number of events
+/// from 1 on".
 package struct Unfit: Error, Equatable, Sendable {
     package let reason: String
 
@@ -26,7 +27,8 @@ package struct ValueKind<Value: Sendable>: Sendable {
 }
 
 extension ValueKind {
-    /// One of a few words. The value's name in lower case is the noun of the refusal: "is no format; there are json and csv".
+    /// One of a few words. The value's name in lower case is the noun of the refusal: "is no format; there are json and
+    /// csv".
     package static func word(_ name: String, _ values: [Value], _ word: @escaping @Sendable (Value) -> String)
         -> ValueKind
     {

@@ -9,7 +9,8 @@ package enum NearMiss {
         return close.isEmpty ? "" : "; did you mean \(close.joined(separator: " or "))?"
     }
 
-    /// At most three names, the nearest first: within a third of the length in edits and four, whatever the case, or begun.
+    /// At most three names, the nearest first: within a third of the length in edits and four, whatever the case, or
+    /// begun.
     package static func suggestions(for wanted: String, among names: some Sequence<String>) -> [String] {
         let key = Array(wanted.lowercased().unicodeScalars.prefix(compared))
         guard !key.isEmpty else { return [] }

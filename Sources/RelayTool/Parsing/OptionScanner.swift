@@ -30,7 +30,8 @@ struct OptionScanner {
     }
 
     private func scanLocked(_ arguments: [String]) throws(UsageError) -> Result {
-        // getopt keeps pointers into argv, and compares the options' names, for as long as it scans: both stay until the end.
+        // getopt keeps pointers into argv, and compares the options' names, for as long as it scans: both stay until
+        // the end.
         var argv: [UnsafeMutablePointer<CChar>?] = (["-"] + arguments).map { strdup($0) } + [nil]
         let names = options.map { strdup($0.name) }
         defer { for pointer in argv + names { free(pointer) } }
@@ -68,7 +69,8 @@ struct OptionScanner {
         }
     }
 
-    /// "-": operands in their order, whatever POSIXLY_CORRECT says; ":": tell a missing argument from a bad option.
+    /// "-": operands in their order, whatever POSIXLY_CORRECT is; ":": distinguish a missing argument from a bad
+    /// option.
     private var letters: String {
         "-:"
             + options.map { option in

@@ -58,8 +58,8 @@ extension ProgramDeclaration {
         return .run(verb, try ParsedLine(scanned.options, Array(operands), of: verb, in: self))
     }
 
-    /// Of all verbs: which of them is meant is known when the options are. Two options of a name are alike, but for what they
-    /// read.
+    /// Of all verbs: which of them is meant is known when the options are. Two options of a name are alike, but for
+    /// what they read.
     private var everyOption: [any DeclaredOption] {
         var names: Set<String> = []
         return (options + verbs.flatMap(\.options)).filter { names.insert($0.name).inserted }

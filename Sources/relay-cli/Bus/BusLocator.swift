@@ -14,7 +14,7 @@ struct BusLocator: Sendable {
         var untrusted: String?
         for folder in ownBusFolders {
             guard let found = status(folder.path) else { continue }
-            // Whoever can write there can put a bus of their own in its place.
+            // Anybody who can write there can put a bus of their own in its place.
             guard found.isPrivateFolder(of: userID) else {
                 untrusted = untrusted ?? folder.path
                 continue

@@ -7,8 +7,8 @@ final class BusService: FollowedService {
     private let bus: Bus
     private let follower: ServiceFollower
 
-    /// `deliver` is called on the bus's thread, and must not wait. Throws `.usage` for a name that is none, `.software` when
-    /// the process has no thread or descriptor left.
+    /// `deliver` is called on the bus's thread, and must not wait. Throws `.usage` for a name that is none, `.software`
+    /// when the process has no thread or descriptor left.
     init(
         _ service: String, on choice: BusChoice, startsService: Bool, cursors: String? = nil,
         note: @escaping @Sendable (String) -> Void = { _ in },
@@ -85,7 +85,7 @@ extension ServiceFollower {
 }
 
 extension WatchInput {
-    /// nil: nothing to tell.
+    /// nil: nothing to report.
     init?(_ output: SessionOutput) {
         switch output {
         case .event(let envelope): self = .event(envelope)
@@ -93,7 +93,7 @@ extension WatchInput {
         case .state(.active): self = .state(.active)
         case .state(.interrupted): self = .state(.interrupted)
         case .state(.invalidated(let error)):
-            // What the service says of itself is no value of ours.
+            // What the service claims of itself is no value of ours.
             let code = error.code == .schemaMismatch ? .software : FailureMapping.exitCode(error.code)
             self = .state(.invalidated(CLIFailure(code, error.message)))
         case .state(.connecting): return nil

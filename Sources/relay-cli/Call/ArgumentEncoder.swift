@@ -120,7 +120,7 @@ struct ArgumentEncoder {
         }
     }
 
-    /// A variant says its type itself: the one that the JSON suggests.
+    /// A variant has its own type: the one that the JSON suggests.
     private mutating func writeVariant(_ value: JSONValue, at place: String) throws(CLIFailure) {
         let type: DBusType? =
             switch value {

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What one object tells about itself.
+/// What one object shows of itself.
 struct IntrospectedNode: Equatable, Sendable {
     var interfaces: [IntrospectedInterface] = []
     /// Paths below this object, relative to it.

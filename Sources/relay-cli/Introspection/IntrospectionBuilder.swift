@@ -84,7 +84,8 @@ final class IntrospectionBuilder {
             argument = PendingArgument(name: values["name"], signature: values["type"], isReply: false)
             return beginMember(.property, values)
         case (.event, "arg"), (.command, "arg"):
-            // D-Bus specification, "Introspection data format": "in" is what a method's argument is unless it says otherwise.
+            // D-Bus specification, "Introspection data format": "in" is what a method's argument is unless it says
+            // otherwise.
             argument = PendingArgument(
                 name: values["name"], signature: values["type"],
                 isReply: open.last == .command && values["direction"] == "out")

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// A D-Bus type with what its signature does not tell: the names of nested fields, and which arrays are optionals.
+/// A D-Bus type with what its signature does not show: the names of nested fields, and which arrays are optionals.
 indirect enum Shape: Hashable, Sendable {
     /// One without parts.
     case basic(DBusType)
@@ -17,7 +17,7 @@ indirect enum Shape: Hashable, Sendable {
         let shape: Shape
     }
 
-    /// As far as the signature tells.
+    /// As far as the signature shows.
     init(_ type: DBusType) {
         self =
             switch type {
@@ -29,7 +29,7 @@ indirect enum Shape: Hashable, Sendable {
             }
     }
 
-    /// With all that a schema tells.
+    /// With all that a schema shows.
     init(_ type: WireType) {
         self =
             switch type {
@@ -49,7 +49,7 @@ indirect enum Shape: Hashable, Sendable {
             case .structure(let fields): .structure(fields.map { Member(name: $0.name, shape: Shape($0.type)) })
             }
     }
-    /// What the annotation `org.eventrelay.Fields` says; nil if that is nothing.
+    /// The value of the annotation `org.eventrelay.Fields`; nil without one.
     init?(annotation: String) {
         guard let field = try? WireField(parsing: "field:" + annotation) else { return nil }
         self.init(field.type)

@@ -1,8 +1,8 @@
 import RelayCore
 import RelayTool
 
-/// Reads journals side by side and puts their events together by time. Of each there are at most two pages in memory: one that
-/// is printed, one that comes.
+/// Reads journals side by side and puts their events together by time. Of each there are at most two pages in memory:
+/// one that is printed, one that comes.
 struct HistoryLoop {
     private struct Source {
         let interface: String
@@ -162,8 +162,8 @@ struct HistoryLoop {
 }
 
 extension VerbContext {
-    /// Prints a range of what the service keeps, on the thread that waits for it. `printer` gets the one event that was asked
-    /// for, if there is one. Returns when all is written, or nobody reads it.
+    /// Prints a range of what the service keeps, on the thread that waits for it. `printer` gets the one event that was
+    /// asked for, if there is one. Returns when all is written, or nobody reads it.
     func printJournal(
         _ range: JournalRange, printer: (_ only: String?) -> any JournalPrinter
     ) throws(CLIFailure) {

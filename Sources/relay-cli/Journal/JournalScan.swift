@@ -3,7 +3,8 @@ import RelayTool
 
 /// Where a reading of one interface's journal stands: which page is next, what is missing before it, and when it ends.
 ///
-/// A value that does no I/O. It trusts the service in nothing: whatever that answers, every page gets on, or it is an error.
+/// A value that does no I/O. It trusts the service in nothing: whatever that answers, every page gets on, or it is an
+/// error.
 struct JournalScan {
     let interface: String
     /// nil: all events.

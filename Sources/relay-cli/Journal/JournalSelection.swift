@@ -17,8 +17,8 @@ struct JournalSelection: Sendable {
         return names.first
     }
 
-    /// Asks the service. Throws `ServiceAbsent`, or `CLIFailure`: `.usage` for an event that it has not, `.badValue` for events
-    /// that it does not keep.
+    /// Asks the service. Throws `ServiceAbsent`, or `CLIFailure`: `.usage` for an event that it has not, `.badValue`
+    /// for events that it does not keep.
     static func find(
         _ range: JournalRange, service: String, discovery: Discovery, reader: JournalReader
     ) async throws -> JournalSelection {

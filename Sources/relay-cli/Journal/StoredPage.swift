@@ -34,7 +34,7 @@ struct StoredPage: Sendable {
         } catch {
             throw CLIFailure(.software, "\(interface) answers Read with a malformed page: \(Self.reason(error))")
         }
-        // The body's bytes do not say their run; the page does.
+        // The body's bytes do not have their run; the page does.
         let epoch = page.epoch
         (self.events, bytes) = (events.map { $0.inEpoch(epoch) }, reply.body)
     }

@@ -16,7 +16,7 @@ struct EventPrinter {
         (self.style, self.clock) = (style, clock)
     }
 
-    /// Takes what the service tells about its events; what it told before is forgotten.
+    /// Takes the schemas that the service reports; earlier ones are forgotten.
     mutating func learn(_ interfaces: [IntrospectedInterface]) {
         lines = [:]
         for interface in interfaces {
@@ -122,7 +122,7 @@ struct EventPrinter {
             }
         }
         if let known = lines[key], known.fields.signature == event.signature { return known }
-        // The service told otherwise, or nothing, about this event: its signature comes with it.
+        // The service reported another schema, or none, for this event: its signature comes with it.
         let fields =
             FieldsPrinter(unknown: event.signature, leavingOut: 3, style: style)
             ?? FieldsPrinter([], signature: event.signature, style: style)

@@ -44,7 +44,7 @@ struct FieldsPrinter {
 
     var isEmpty: Bool { fields.isEmpty }
 
-    /// Throws when the bytes are not what the signature says; what was written until then stands.
+    /// Throws when the bytes do not match the signature; what was written until then stands.
     ///
     /// - Parameter longest: as `ValuePrinter` has it.
     func append(_ body: UnsafeRawBufferPointer, to output: inout ByteBuffer, longest: Int = .max) throws(WireFault) {
@@ -63,7 +63,8 @@ struct FieldsPrinter {
         }
         if let fault { throw fault }
     }
-    /// A whole JSON object. JSON must stay JSON: one whose bytes end early is shown without fields, and returned is why.
+    /// A whole JSON object. JSON must stay JSON: one whose bytes end early is shown without fields, and returned is
+    /// why.
     func appendObject(_ body: UnsafeRawBufferPointer, to output: inout ByteBuffer) -> WireFault? {
         let start = output.count
         output.append(byte: UInt8(ascii: "{"))

@@ -7,7 +7,8 @@ import RelayCore
 enum ValuePrinter {
     /// Throws when the bytes are no such value.
     ///
-    /// - Parameter longest: of an array with more numbers than this the first half as many are written, and how many follow.
+    /// - Parameter longest: of an array with more numbers than this the first half as many are written, and how many
+    ///   follow.
     static func append(
         _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, longest: Int = .max
     ) throws(WireFault) {

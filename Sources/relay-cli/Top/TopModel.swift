@@ -32,18 +32,18 @@ struct TopModel: Equatable {
         fileprivate var sequence: UInt64?
         /// Whether every event is followed: else those of other names would look like a delay.
         fileprivate var isWhole = true
-        /// How many events the service was ahead of this program when it told.
+        /// How many events the service was ahead of this program when it reported.
         fileprivate(set) var lag: UInt64?
     }
     let service: String
-    /// What there is to say in place of figures: nobody serves them.
+    /// What is shown in place of figures: no service exports them.
     var notice: String?
     private(set) var interfaces: [String: Interface] = [:]
     private(set) var ticks = 0
 
     init(service: String) { self.service = service }
 
-    /// The service has told what it offers, and what was asked for of it.
+    /// The service has reported what it offers, and what was asked for of it.
     mutating func follow(_ selection: EventSelection) {
         interfaces = interfaces.filter { selection.names[$0.key] != nil }
         for (name, events) in selection.names {
@@ -73,7 +73,7 @@ struct TopModel: Equatable {
             interfaces[name] = interface
         }
     }
-    /// What the service has told of an interface, just now; nil: it did not.
+    /// What the service has reported of an interface, just now; nil: it did not.
     mutating func take(_ status: TopStatus?, of name: String) {
         guard var interface = interfaces[name] else { return }
         interface.status = status

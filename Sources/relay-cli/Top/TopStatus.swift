@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What `top` reads of an interface's `Status`; services tell more or less of it.
+/// What `top` reads of an interface's `Status`; services report more or less of it.
 struct TopStatus: Equatable, Sendable {
     struct Subscriber: Equatable, Sendable {
         let peer: String
@@ -20,7 +20,8 @@ struct TopStatus: Equatable, Sendable {
     var subscribers: [Subscriber]?
 
     static let signature = "a{sv}"
-    /// Throws `WireFault` or `RelayError` for a reply that is none; a value of another type than expected counts as not told.
+    /// Throws `WireFault` or `RelayError` for a reply that is none; a value of another type than expected counts as
+    /// absent.
     static func read(_ reader: inout WireReader) throws -> TopStatus {
         var status = TopStatus()
         let end = try reader.beginArray(elementAlignment: 8)

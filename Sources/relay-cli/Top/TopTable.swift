@@ -13,7 +13,7 @@ struct TopTable {
     private var machine: TopMachine
     private var hasEnded = false
     private var failure: CLIFailure?
-    /// nil: it was told to end before.
+    /// nil: it was ended before.
     private(set) var result: TopModel?
 
     init(
@@ -27,7 +27,7 @@ struct TopTable {
     /// nil: all went well.
     mutating func measure() -> CLIFailure? {
         act(machine.start())
-        // From when everything is counted to when the service has told its side.
+        // From when everything is counted to when the service has reported its side.
         var beginning: ContinuousClock.Instant?
         var isAsking = false
         while !hasEnded {

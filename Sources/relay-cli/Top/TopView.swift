@@ -170,7 +170,7 @@ struct TopView {
     // MARK: Text
 
     private var ellipsis: String { isUTF8 ? "…" : "..." }
-    /// What a peer says, with nothing in it that acts on a terminal, or is wider than it counts.
+    /// A text of a peer's, with nothing in it that acts on a terminal, or is wider than it counts.
     private func safe(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { 0x20..<0x7F ~= $0.value ? $0 : "?" }))
     }

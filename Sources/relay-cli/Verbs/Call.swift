@@ -88,7 +88,7 @@ struct Call: Verb {
             throw CLIFailure(.software, "\(command.name): the reply is malformed: \(error)")
         }
         if style.json { output.append("}") }
-        if output.count > 0 { output.append("\n") }  // A command without a reply's fields says nothing.
+        if output.count > 0 { output.append("\n") }  // A command without a reply's fields prints nothing.
         return output.bytes
     }
 }

@@ -1,6 +1,6 @@
 import RelayTool
 
-/// `help`: what the declarations tell, a page of it.
+/// `help`: a page of what is declared.
 struct Help: Verb {
     /// A verb's name; nil: the program as a whole.
     var topic: String?

@@ -38,7 +38,7 @@ struct Status: Verb {
             let isDurable = try await reader.isDurable(entry.interface.name)
             let status: [(name: String, value: [UInt8])]
             do { status = try await reader.status(of: entry.interface.name) } catch  where !isDurable {
-                status = []  // There is nothing kept to tell of.
+                status = []  // Nothing is kept that could be shown.
             }
             append(entry.interface.name, isDurable: isDurable, status, style, to: &output)
         }
@@ -86,7 +86,7 @@ extension Status {
 }
 
 extension JournalReader {
-    /// What the service tells of an interface's journal, each value as JSON. Throws `ServiceAbsent` or `CLIFailure`.
+    /// What the service reports of an interface's journal, each value as JSON. Throws `ServiceAbsent` or `CLIFailure`.
     func status(of interface: String) async throws -> [(name: String, value: [UInt8])] {
         try await ask("Status", of: interface, "a{sv}") { reader in
             var entries: [(name: String, value: [UInt8])] = []

@@ -45,7 +45,7 @@ struct Top: Verb {
 
     /// Where it is shown.
     private enum Place {
-        /// Full screen, until it is told to end.
+        /// Full screen, until it is ended.
         case screen(Terminal, hasColor: Bool, isUTF8: Bool)
         /// A table of one second's figures, or of `duration`'s.
         case table(isJSON: Bool, isUTF8: Bool)

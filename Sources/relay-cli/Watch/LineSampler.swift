@@ -1,5 +1,5 @@
-/// Chooses what is shown of more events than anybody can read: of each event's name its share, so that rare ones are not lost among
-/// frequent ones.
+/// Chooses what is shown of more events than anybody can read: of each event's name its share, so that rare ones are
+/// not lost among frequent ones.
 struct LineSampler {
     /// A kind of event, while it is seen now and then.
     private struct Kind {
@@ -21,7 +21,7 @@ struct LineSampler {
     private var kinds: [Key: Kind] = [:]
     private var forgetAt: UInt64 = 0
     private var skipped: [String: UInt64] = [:]
-    /// When it is time to tell what was skipped, by the clock of `takes`; nil: nothing was.
+    /// When it is time to report what was skipped, by the clock of `takes`; nil: nothing was.
     private(set) var tellsAt: UInt64?
 
     /// - Parameter perSecond: lines, of all kinds together; at least 1.
@@ -55,8 +55,8 @@ struct LineSampler {
         if tellsAt == nil { tellsAt = now + Self.second }
     }
 
-    /// How many events of each interface were skipped since the last time; empty while it is too early, unless that does not
-    /// matter.
+    /// How many events of each interface were skipped since the last time; empty while it is too early, unless that
+    /// does not matter.
     mutating func tell(now: UInt64, isLast: Bool = false) -> [(interface: String, count: UInt64)] {
         let now = Self.bounded(now)
         guard let time = tellsAt, isLast || now >= time || time - now > Self.second else { return [] }

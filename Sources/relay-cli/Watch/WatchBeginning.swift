@@ -48,7 +48,7 @@ final class WatchBeginning: Sendable {
         var sources: [WatchSource] = []
         for (interface, names) in selection.names {
             if begun.withLock({ $0.contains(interface) }) { continue }
-            // A service that does not tell is followed all the same.
+            // A service that does not report it is followed all the same.
             guard !self.live.withLock({ $0.contains(interface) }), (try? await reader.isDurable(interface)) == true,
                 let head = try? await reader.head(of: interface),
                 let events = try? followed.subscribe(

@@ -2,8 +2,8 @@ import CRelayShims
 import Glibc
 import RelayCore
 
-/// The one thread of `watch`: waits for events, for room in the output, for a signal and for the end of the time, all at
-/// once, so that none of them can hold up another.
+/// The one thread of `watch`: waits for events, for room in the output, for a signal and for the end of the time, all
+/// at once, so that none of them can hold up another.
 struct WatchLoop {
     /// Text composed ahead of a slow output. Past it events wait in the queue, which is bounded.
     private static let mostComposed = 256 << 10
@@ -146,7 +146,7 @@ struct WatchLoop {
             pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
             // Asked for once; after that the descriptor stays readable.
             pollfd(fd: patience == nil ? stop : -1, events: Int16(POLLIN), revents: 0),
-            // Without events asked for, the end of the reader is still told.
+            // Without events asked for, the end of the reader is still reported.
             pollfd(fd: output.descriptor, events: forRoom ? Int16(POLLOUT) : 0, revents: 0),
         ]
         _ = poll(&polls, nfds_t(polls.count), isBusy ? 0 : Self.milliseconds(until: end))

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayTool
 
-/// What `watch` does about what it hears: a value that says what is next, and does nothing itself.
+/// What `watch` does with what it receives: a value that returns what is next, and does nothing itself.
 struct WatchMachine {
     enum Action: Equatable {
         /// Ask the service what it is; the answer goes to `take(discovery:)`.
@@ -20,7 +20,7 @@ struct WatchMachine {
     private var sampler: LineSampler?
     private var shown: UInt64 = 0
     private var isDiscovering = false
-    /// The present run of the service has not told what it is.
+    /// The present run of the service has not described itself.
     private var isStale = true
     /// An event of such a run: what it means has to be asked first.
     private var deferred: Envelope?
@@ -39,7 +39,7 @@ struct WatchMachine {
     /// False while the service is asked what it is: until then its events cannot be read, and wait.
     var isReady: Bool { !isDiscovering && !hasEnded }
 
-    /// The first thing to do: the service may be there, and if not, the answer tells.
+    /// The first thing to do: the service may be there, and if not, the answer shows it.
     mutating func start() -> [Action] { discover() }
 
     /// `now` is in microseconds since the Unix epoch.
@@ -81,7 +81,7 @@ struct WatchMachine {
         return actions
     }
 
-    /// When `tellSkipped` has something to tell; nil: never.
+    /// When `tellSkipped` has something to report; nil: never.
     var tellsAt: UInt64? { sampler?.tellsAt }
     mutating func tellSkipped(now: UInt64, isLast: Bool = false, output: inout ByteBuffer) {
         for (interface, count) in sampler?.tell(now: now, isLast: isLast) ?? [] {
@@ -95,7 +95,7 @@ struct WatchMachine {
         var actions: [Action]
         switch discovery {
         case .absent: actions = absent()
-        // It left meanwhile, or the bus did, which is told as its state: it is asked again when it comes back.
+        // It left meanwhile, or the bus did, which is reported as its state: it is asked again when it comes back.
         case .failed(let failure) where isKnown && failure.code == .unavailable: actions = []
         case .failed(let failure) where isKnown:
             isStale = false  // Its events come all the same: they are shown as it described them before.
@@ -110,7 +110,7 @@ struct WatchMachine {
         return actions
     }
 
-    /// A matter of waiting, unless it was asked not to. What was there before has been told to be away.
+    /// A matter of waiting, unless it was asked not to. What was there before has been reported as away.
     private mutating func absent() -> [Action] {
         if isKnown || hasSaidWaiting { return [] }
         if !watch.waitsForService {

@@ -5,10 +5,10 @@ import Synchronization
 /// One named cursor: its lock, its file, and what is yet to be written.
 ///
 /// - Order: what is written is never older than what was written before.
-/// - Isolation: from any thread. Writing takes a file and a rename, on the store's queue or on the thread that ends it. Only
-///   the first write of a new cursor waits for the disk there; later ones are synced on a queue of their own.
-/// - Loss: what was advanced in the last 100 ms before a crash is not written: those events come again. After a power loss the
-///   file may hold anything; then its synced copy counts, which is a few seconds older.
+/// - Isolation: from any thread. Writing takes a file and a rename, on the store's queue or on the thread that ends it.
+///   Only the first write of a new cursor waits for the disk there; later ones are synced on a queue of their own.
+/// - Loss: what was advanced in the last 100 ms before a crash is not written: those events come again. After a power
+///   loss the file may hold anything; then its synced copy counts, which is a few seconds older.
 final class CursorFile: Sendable {
     private struct Slot {
         let interface: String
@@ -35,7 +35,7 @@ final class CursorFile: Sendable {
         /// A synced copy can be read.
         var hasSynced: Bool
         var isSyncScheduled = false
-        /// A failure was told, and nothing was written since.
+        /// A failure was reported, and nothing was written since.
         var hasFailed = false
         var isClosed = false
     }
@@ -56,9 +56,9 @@ final class CursorFile: Sendable {
 
     /// Takes the name, and reads how far its subscriber has come.
     ///
-    /// Throws `InvalidArgument` for a name that is none, for another service's cursor, and, unless `restarts`, when neither the
-    /// file nor its synced copy is a cursor; `Conflict` when it is in use; `Unavailable` or `NotPermitted` for a folder that
-    /// cannot be used.
+    /// Throws `InvalidArgument` for a name that is none, for another service's cursor, and, unless `restarts`, when
+    /// neither the file nor its synced copy is a cursor; `Conflict` when it is in use; `Unavailable` or `NotPermitted`
+    /// for a folder that cannot be used.
     ///
     /// - Parameter restarts: two damaged files count as none.
     init(
@@ -122,7 +122,7 @@ final class CursorFile: Sendable {
         case damaged
         case text(CursorText)
     }
-    /// What the file says, or, where it cannot be read, its synced copy. `damage` says that the copy was needed.
+    /// The content of the file, or, if it cannot be read, of its synced copy. `damage`: the copy was needed.
     private static func recall(
         _ name: String, _ directory: Int32, _ folder: String, _ service: String, restarts: Bool
     ) throws(RelayError) -> (text: CursorText, hasSynced: Bool, damage: RelayError?) {

@@ -4,7 +4,8 @@ import Glibc
 struct CursorFolder: Sendable {
     let path: String
 
-    /// The one that was given, else `relay/cursors` in the user's state folder. Throws `Unavailable` when there is none.
+    /// The one that was given, else `relay/cursors` in the user's state folder. Throws `Unavailable` when there is
+    /// none.
     init(_ given: String?, environment: (String) -> String?) throws(RelayError) {
         func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
         if let given {
@@ -41,7 +42,7 @@ struct CursorFolder: Sendable {
         }
         return descriptor
     }
-    /// Why cursors must not be kept in a folder; whoever can write there decides what a subscriber gets to see.
+    /// Why cursors must not be kept in a folder; anybody who can write there decides what a subscriber gets to see.
     static func refusal(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         if owner != user { return "belongs to user \(owner), not to user \(user): use a folder of your own" }
         if mode & 0o022 != 0 {

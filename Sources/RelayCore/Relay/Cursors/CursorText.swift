@@ -4,8 +4,8 @@
 ///     service org.eventrelay.Service1
 ///     org.eventrelay.Relocation1 BoxProvisioned,BoxRemoved 9310467250214 118 8816203340:1,9310467250214:101
 ///
-/// A line for each interface: its name, the events (`*`: all), the epoch, the sequence that is accounted for, and the newest runs
-/// that led there, as epoch and first sequence (`-`: unknown). Version 1, which is still read, has no runs.
+/// A line for each interface: its name, the events (`*`: all), the epoch, the sequence that is accounted for, and the
+/// newest runs that led there, as epoch and first sequence (`-`: unknown). Version 1, which is still read, has no runs.
 struct CursorText: Hashable, Sendable {
     var service: String
     var places: [String: CursorPlace] = [:]

@@ -12,7 +12,8 @@ final class FollowedRing: @unchecked Sendable {  // In a turn of the loop only.
     /// By the ring's numbers of its events.
     let kinds: ContiguousArray<Kind>
     private let kept: [(event: FollowedStream.Event, shape: RingPayloadFormat)]
-    // Exempt from the run-time check of exclusive access, which the turn already grants: it is looked at for every record.
+    // Exempt from the run-time check of exclusive access, which the turn already grants: it is looked at for every
+    // record.
     @exclusivity(unchecked) var reader: RingReader
     /// Was taken, and is not to be handled before something else. Its payload is still the reader's.
     @exclusivity(unchecked) var waiting: (record: RingRecord, isTooLarge: Bool)?
@@ -36,7 +37,8 @@ final class FollowedRing: @unchecked Sendable {  // In a turn of the loop only.
     }
 }
 
-/// What every turn of the ring thread looks at: beside the follower's state, out of which a look would cost more than an event.
+/// What every turn of the ring thread looks at: beside the follower's state, out of which a look would cost more than
+/// an event.
 final class OpenRings: @unchecked Sendable {  // In a turn of the loop only, which grants exclusive access, too.
     /// Those whose ring is read. Not counted: the follower keeps its streams.
     @exclusivity(unchecked) var streams: ContiguousArray<Unmanaged<FollowedStream>> = []

@@ -1,5 +1,5 @@
-/// An event as it lies in a message or in a ring. Valid during the call that shows it, and so are its references: they are not
-/// counted, since counting them at each hand would cost more than an event.
+/// An event as it lies in a message or in a ring. Valid during the call that shows it, and so are its references: they
+/// are not counted, since counting them at each hand would cost more than an event.
 package struct RawEvent: BitwiseCopyable {
     private let schemasReference: Unmanaged<StreamSchemas>?
     private let shapeReference: Unmanaged<RingPayloadFormat>?
@@ -12,7 +12,7 @@ package struct RawEvent: BitwiseCopyable {
     /// It came by itself, not in a page of the journal.
     let isLive: Bool
 
-    /// What tells its fields; nil before the service has answered, and where a shape does.
+    /// What describes its fields; nil before the service has answered, and where a shape does.
     var schemas: StreamSchemas? { schemasReference?.takeUnretainedValue() }
     /// Of a ring's payload.
     var shape: RingPayloadFormat? { shapeReference?.takeUnretainedValue() }
@@ -37,7 +37,7 @@ package struct RawEvent: BitwiseCopyable {
 
     /// For who knows no types: as a signal has it, whatever brought it.
     ///
-    /// Throws `InvalidArgument` for a ring's payload that is not what its service told.
+    /// Throws `InvalidArgument` for a ring's payload that is not what its service reported.
     func envelope(_ interface: String, _ name: String, _ stamp: Stamp) throws(RelayError) -> Envelope {
         if let shape {
             return Envelope(

@@ -1,4 +1,4 @@
-/// What a ring's payloads of one event are, as its service tells them: whoever gets one reads it by this.
+/// What a ring's payloads of one event are, as its service reports them: each is read by this.
 final class RingPayloadFormat: Sendable {
     let name: String
     /// The sender's.
@@ -11,7 +11,7 @@ final class RingPayloadFormat: Sendable {
     let fingerprint: UInt64
     private let types: [DBusType]
 
-    /// - Parameter schemas: what the service told of its events' fields, which payloads in the wire encoding have.
+    /// - Parameter schemas: what the service reported of its events' fields, which payloads in the wire encoding have.
     /// Throws `SchemaMismatch` or `InvalidArgument` for an event that nobody could read.
     init(_ event: RingEvent, _ schemas: StreamSchemas) throws(RelayError) {
         (name, rawSize, fingerprint) = (event.name, event.rawSize, event.fingerprint)
@@ -29,7 +29,7 @@ final class RingPayloadFormat: Sendable {
     }
     /// The body that a signal of it has.
     ///
-    /// Throws `InvalidArgument` for a payload that is not what the service told.
+    /// Throws `InvalidArgument` for a payload that is not what the service reported.
     func body(_ payload: UnsafeRawBufferPointer, _ stamp: Stamp) throws(RelayError) -> [UInt8] {
         var writer = WireWriter(capacity: payload.count + 64)
         if let transcoder {

@@ -1,9 +1,9 @@
-/// How one interface's events come from the present owner, as a value: out of its ring, or as signals. What happened goes in,
-/// what to do comes out.
+/// How one interface's events come from the present owner, as a value: out of its ring, or as signals. What happened
+/// goes in, what to do comes out.
 ///
-/// Invariants: nothing is attached before it is known how the events come, so that what is published between the two is in the
-/// ring. An `Attach` that relies on signals is sent after the rules for them. While the ring is read there is no rule for
-/// events, and a signal of one counts for nothing.
+/// Invariants: nothing is attached before it is known how the events come, so that what is published between the two is
+/// in the ring. An `Attach` that relies on signals is sent after the rules for them. While the ring is read there is no
+/// rule for events, and a signal of one counts for nothing.
 package struct TransportChoice: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
         /// No owner, or nobody wants anything of it. Its signals are taken: they are what comes before a ring is open.
@@ -18,7 +18,7 @@ package struct TransportChoice: Hashable, Sendable {
         /// Ask the owner: `OpenRing`. An answer under way no longer counts.
         case openRing
         case closeRing
-        /// The bus is to have the rules that `takesSignals` says.
+        /// The bus is to have the rules that `takesSignals` asks for.
         case updateRules
         /// Send the `Attach` of those who wait.
         case attach
@@ -47,7 +47,8 @@ package struct TransportChoice: Hashable, Sendable {
     /// The owner gave its ring, and it can be read.
     package mutating func opened() -> [Action] {
         guard phase == .asking || isRetrying else { return [] }
-        // What came as signals before the answer, and what is in the ring, may overlap, or leave a hole: all ask where they are.
+        // What came as signals before the answer, and what is in the ring, may overlap, or leave a hole: all ask where
+        // they are.
         let next: Action = isRetrying ? .attachAll : .attach
         (phase, isRetrying) = (.ring, false)
         return [.updateRules, next]
@@ -59,13 +60,15 @@ package struct TransportChoice: Hashable, Sendable {
         phase = .signals
         return [.updateRules, .attach]
     }
-    /// The owner gave its ring, and it cannot be read here: it was given back. Meanwhile the owner may have sent no signals.
+    /// The owner gave its ring, and it cannot be read here: it was given back. Meanwhile the owner may have sent no
+    /// signals.
     package mutating func unreadable() -> [Action] {
         if !isRetrying { return refused() }
         isRetrying = false
         return [.attachAll]
     }
-    /// `OpenRing` was not answered in time: the owner may be stopped. It is still the one to ask; after a refusal, later.
+    /// `OpenRing` was not answered in time: the owner may be stopped. It is still the one to ask; after a refusal,
+    /// later.
     package mutating func unanswered() -> [Action] {
         isRetrying = false
         return phase == .asking ? [.openRing] : []

@@ -1,8 +1,10 @@
 import Synchronization
 
-/// The commands that wait, a queue for each peer: those of one peer run in order, those of different peers at the same time.
+/// The commands that wait, a queue for each peer: those of one peer run in order, those of different peers at the same
+/// time.
 ///
-/// What waits is bounded (`WaitingQuota`): past it a call is refused, so that a peer or a user that floods hurts only itself.
+/// What waits is bounded (`WaitingQuota`): past it a call is refused, so that a peer or a user that floods hurts only
+/// itself.
 final class CommandQueues: Sendable {
     typealias Job = @Sendable () async -> Void
     private struct Entry {
@@ -77,8 +79,8 @@ final class CommandQueues: Sendable {
         }
         for waiter in waiters { waiter.resume() }
     }
-    /// Takes no more, and returns when everything has run: or, for the sake of the end, when `patience` is over, what waits
-    /// then is refused, what runs is cancelled, and has had `grace` to heed that.
+    /// Takes no more, and returns when everything has run: or, for the sake of the end, when `patience` is over, what
+    /// waits then is refused, what runs is cancelled, and has had `grace` to heed that.
     func close(patience: Duration, grace: Duration) async {
         let clock = Task {
             do {

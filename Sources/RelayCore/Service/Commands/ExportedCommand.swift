@@ -77,7 +77,7 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         } catch {
             return .error(name: ErrorNames.name(for: .internalFailure), message: "\(C.name) failed in the service")
         }
-        // From here on it has run, which the error's name has to say.
+        // From here on it has run, which the error's name has to show.
         do {
             var writer = WireWriter()
             try reply.encode(value, into: &writer)

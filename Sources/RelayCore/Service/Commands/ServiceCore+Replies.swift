@@ -9,7 +9,7 @@ extension ServiceCore {
         let deadline: UInt64
         let completion: @Sendable (Bool) -> Void
     }
-    /// Who can say how much a bus holds for a connection: dbus-daemon, dbus-broker, nobody.
+    /// What reports how much a bus holds for a connection: dbus-daemon, dbus-broker, nothing.
     enum UnreadSource { case connection, peers, nobody }
     /// How long a reply waits for its peer at the most.
     private static let patience = Duration.seconds(25)
@@ -78,7 +78,7 @@ extension ServiceCore {
         let now = MonotonicClock.now
         var left: [WaitingReply] = []
         for held in state.onLoop.heldReplies {
-            // Whoever is let go sends at once, on another thread: two in a moment may both find room for one.
+            // A released reply is sent at once, on another thread: two in a moment may both find room for one.
             if unread.withLock({ $0.admits(held.peer, bytes: held.bytes) }) {
                 held.completion(true)
             } else if held.deadline <= now {
@@ -142,7 +142,7 @@ extension ServiceCore {
             }
         }
     }
-    /// The bus does not say, or not this one.
+    /// The bus does not report it, or this one does not.
     private func refused(by source: UnreadSource, _ question: UnreadReplies.Question, _ connection: BusConnection) {
         if state.onLoop.unreadSource == source { state.onLoop.unreadSource = source == .connection ? .peers : .nobody }
         if state.onLoop.unreadSource != .nobody { return askBus(question, connection) }

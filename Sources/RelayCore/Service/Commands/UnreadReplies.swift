@@ -1,8 +1,9 @@
 /// How many bytes of replies peers may leave unread, as a value.
 ///
-/// The bus keeps what a peer does not read, and at its bound stops reading from the service. D-Bus has no read receipts, but a bus can
-/// say how much it holds for a connection. So the bytes of all replies to a peer are counted, errors included; past a mark the bus is
-/// asked, and what it does not hold has been read. Pages of `Read` have a bound of their own: `ReadLimits`.
+/// The bus keeps what a peer does not read, and at its bound stops reading from the service. D-Bus has no read
+/// receipts, but a bus can report how much it holds for a connection. So the bytes of all replies to a peer are
+/// counted, errors included; past a mark the bus is asked, and what it does not hold has been read. Pages of `Read`
+/// have a bound of their own: `ReadLimits`.
 struct UnreadReplies: Sendable {
     enum Verdict: Hashable, Sendable {
         case admitted
@@ -18,7 +19,8 @@ struct UnreadReplies: Sendable {
     }
     static let perPeer = 1 << 20
     static let perUser = 8 << 20
-    /// With the pages of `Read`, somewhat more than what pauses signals (`BacklogEstimator`), and a third of what stops dbus-daemon.
+    /// With the pages of `Read`, somewhat more than what pauses signals (`BacklogEstimator`), and a third of what stops
+    /// dbus-daemon.
     static let together = 24 << 20
     /// Every peer has this much, whatever the others leave unread. Past it the bus is asked.
     static let reserve = 32 << 10
@@ -70,7 +72,8 @@ struct UnreadReplies: Sendable {
         peers[name]?.isAsked = true
         return Question(peer: name, sent: peer.sent)
     }
-    /// What to ask the bus when somebody waits for others' reading: about those with most unread, of which little is known.
+    /// What to ask the bus when somebody waits for others' reading: about those with most unread, of which little is
+    /// known.
     mutating func questions(atMost limit: Int) -> [Question] {
         guard isKnowable else { return [] }
         let unasked = peers.filter { !$0.value.isAsked && $0.value.unread > 1 << 10 }

@@ -1,7 +1,7 @@
 /// How many calls may wait, as a value: of each peer, of each user, and of all together.
 ///
-/// A reserve of each peer's own is there however much the others have waiting. A user's peers share what one user may have; one
-/// user's many connections can take all of that, except each other's reserves.
+/// A reserve of each peer's own is there however much the others have waiting. A user's peers share what one user may
+/// have; one user's many connections can take all of that, except each other's reserves.
 struct WaitingQuota: Sendable {
     struct Amount: Hashable, Sendable {
         var calls = 0

@@ -14,7 +14,7 @@ public struct EventLogAccess: Sendable {
 /// A log, as a service uses it.
 ///
 /// Invariant: events leave (`CommittedEventSink.emit`) after their transaction was committed, on the thread that
-/// committed it and before another commits, in the order of their sequences, and before whoever published them goes on.
+/// committed it and before another commits, in the order of their sequences, and before their publisher goes on.
 package protocol EventLogStorage: AnyObject, Sendable {
     /// Takes a service's durable interfaces in, and begins a run of each. Before anything is published; once.
     ///

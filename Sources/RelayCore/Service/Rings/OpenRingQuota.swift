@@ -1,10 +1,10 @@
 /// Answers to `OpenRing` that are unread, and the calls that wait for their turn, as a value.
 ///
-/// The bus keeps an answer until its peer reads it, and counts the descriptors in it against the service: dbus-daemon, as it is built,
-/// stops reading from one of which it keeps 64. An answer carries two.
+/// The bus keeps an answer until its peer reads it, and counts the descriptors in it against the service: dbus-daemon,
+/// as it is built, stops reading from one of which it keeps 64. An answer carries two.
 ///
-/// Each capacity has one rule, so that nobody takes all of it: a user gets more while it has less than twice what is left. Alone it
-/// gets two thirds, and there is room for whoever comes next.
+/// Each capacity has one rule, so that nobody takes all of it: a user gets more while it has less than twice what is
+/// left. Alone it gets two thirds, and there is room for the next one.
 struct OpenRingQuota<Request> {
     /// Unread answers.
     static var together: Int { 28 }
@@ -85,8 +85,8 @@ struct OpenRingQuota<Request> {
         list(name)
         return true
     }
-    /// Takes the next request that can be answered now: users in turn, of a user's peers the one that was ready first, of a peer's
-    /// requests the oldest. Returns nil when there is none.
+    /// Takes the next request that can be answered now: users in turn, of a user's peers the one that was ready first,
+    /// of a peer's requests the oldest. Returns nil when there is none.
     mutating func next() -> Request? {
         if isIdle { return nil }
         collect()

@@ -1,13 +1,13 @@
 /// How much of what a service has sent is still ahead of the slowest who gets it, as a value.
 ///
-/// What the bus holds is known when it has answered; what was sent since the question is counted on top, so that the sum is never
-/// less than what is held. Times are nanoseconds of a monotonic clock.
+/// What the bus holds is known when it has answered; what was sent since the question is counted on top, so that the
+/// sum is never less than what is held. Times are nanoseconds of a monotonic clock.
 struct BacklogEstimator {
     /// Who knows.
     enum Source: CaseIterable {
-        /// dbus-daemon tells what it holds of each sender.
+        /// dbus-daemon reports what it holds of each sender.
         case sender
-        /// dbus-broker tells how much each user has waiting, whoever sent it.
+        /// dbus-broker reports how much each user has waiting, from all senders.
         case users
         /// Nobody: what waits in libdbus is the only sign, and a late one.
         case queue
@@ -40,8 +40,8 @@ struct BacklogEstimator {
     private var isLastingReported = false
     private var askAgainAt: UInt64 = 0
 
-    /// A quarter of what dbus-daemon has built in, at which it stops reading from the sender: 127 MiB. The rest is for what
-    /// others of the sender's messages take.
+    /// A quarter of what dbus-daemon has built in, at which it stops reading from the sender: 127 MiB. The rest is for
+    /// what others of the sender's messages take.
     static let told = Marks(low: 8 << 20, high: 32 << 20, limit: 48 << 20)
     /// What has not even reached the bus.
     static let queued = Marks(low: 2 << 20, high: 16 << 20, limit: 24 << 20)
@@ -65,7 +65,8 @@ struct BacklogEstimator {
 
     // MARK: Sending
 
-    /// Whether signals may be sent, of so many bytes altogether; counts them if so. If not, it is high, until it is low.
+    /// Whether signals may be sent, of so many bytes altogether; counts them if so. If not, it is high, until it is
+    /// low.
     mutating func admits(_ bytes: Int, messages: Int, now: @autoclosure () -> UInt64) -> Bool {
         let cost = cost(bytes, messages)
         if !isHigh && ahead + cost > marks.high { (isHigh, highSince) = (true, now()) }
@@ -106,7 +107,7 @@ struct BacklogEstimator {
     mutating func asked() { sentSinceAsked = 0 }
     /// The bus held so much when it came to the question.
     ///
-    /// - Parameter room: how much it would hold at the most, if it tells.
+    /// - Parameter room: how much it would hold at the most, if it reports that.
     mutating func answered(_ bytes: Int, room: Int? = nil, now: UInt64) {
         if let room {
             let part = room / 8
@@ -121,7 +122,7 @@ struct BacklogEstimator {
     }
     /// The bus did not answer in time: nothing is known that was not before.
     mutating func unanswered() { sentSinceAsked = nil }
-    /// The bus does not tell, or not this one: somebody else is asked from now on.
+    /// The bus does not report it: another source is asked from now on.
     mutating func refused() {
         sentSinceAsked = nil
         source = source == .sender ? .users : .queue

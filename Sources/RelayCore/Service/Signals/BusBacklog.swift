@@ -2,8 +2,8 @@ import Synchronization
 
 /// How much of what a service has sent is still ahead of the slowest who gets it; all its streams share it.
 ///
-/// A bus that holds too much of a sender's harms it: dbus-daemon stops reading what it sends, replies included, and dbus-broker
-/// ends its connection, or another one of its user. So the bus is asked.
+/// A bus that holds too much of a sender's harms it: dbus-daemon stops reading what it sends, replies included, and
+/// dbus-broker ends its connection, or another one of its user. So the bus is asked.
 final class BusBacklog: Sendable {
     private let connection: BusConnection
     private let notices: NoticeReporter
@@ -11,7 +11,7 @@ final class BusBacklog: Sendable {
     /// How long an answer may take. It comes in the order of what was sent, which the bus may take slowly.
     private static let patience = Duration.seconds(10)
 
-    /// Asks for the first time: who tells, and how much room there is, is known before much is sent.
+    /// Asks for the first time: the source, and how much room there is, are known before much is sent.
     init(_ connection: BusConnection, _ notices: NoticeReporter) {
         (self.connection, self.notices) = (connection, notices)
         if let source = meter.withLock({ beginLook(&$0) }) { ask(source) }
@@ -30,7 +30,7 @@ final class BusBacklog: Sendable {
     func admitsHead(_ count: Int, messages: Int) -> Bool {
         meter.withLock { $0.admitsHead(count, messages: messages) }
     }
-    /// Looks whether it is high still; and tells when to look again.
+    /// Checks whether it is still high, and returns when to check again.
     func look(_ now: UInt64) -> (isHigh: Bool, pace: Duration) {
         let (result, source, change) = meter.withLock { meter in
             let source = meter.isDue(at: now) ? beginLook(&meter) : nil
@@ -86,11 +86,12 @@ final class BusBacklog: Sendable {
     }
 }
 
-/// What a bus tells of how much it holds (`org.freedesktop.DBus.Debug.Stats`, which the specification leaves to each).
+/// What a bus reports of how much it holds (`org.freedesktop.DBus.Debug.Stats`, which the specification leaves to
+/// each).
 struct BusFigures: Equatable {
     /// Bytes that were sent, and not yet taken.
     let held: Int
-    /// How many there may be, where the bus tells.
+    /// How many there may be, where the bus reports it.
     let room: Int?
 
     static func question(to source: BacklogEstimator.Source, by name: String) throws(RelayError) -> MethodCall {

@@ -1,8 +1,8 @@
 /// Whether an interface's events go out as signals, as a value.
 ///
-/// A meter over the budget: a bucket of tokens that time fills, from which each signal takes one. When there is none, or the bus
-/// holds too much, signals pause; they go on after a second in which no more events came than the budget allows, and the bus held
-/// little all the time. Times are nanoseconds of a monotonic clock.
+/// A meter over the budget: a bucket of tokens that time fills, from which each signal takes one. When there is none,
+/// or the bus holds too much, signals pause; they go on after a second in which no more events came than the budget
+/// allows, and the bus held little all the time. Times are nanoseconds of a monotonic clock.
 struct SignalRateLimiter {
     private let budget: SignalBudget
     /// What the bucket holds, in tokens times 10⁹, so that nothing is lost to rounding.

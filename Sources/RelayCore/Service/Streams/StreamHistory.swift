@@ -11,11 +11,12 @@ struct StreamHistory: Sendable {
         former = run.last.filter { $0.value > 0 && !names.contains($0.key) }
     }
 
-    /// Up to where the history of a subscriber that had everything up to `after`, of the run `epoch`, is that of this log, which has
-    /// come to `head`. Never more than that is certain: 0 when nothing is.
+    /// Up to where the history of a subscriber that had everything up to `after`, of the run `epoch`, is that of this
+    /// log, which has come to `head`. Never more than that is certain: 0 when nothing is.
     ///
-    /// A journal may be replaced by a copy of itself, and the copy by the original. Then each side has runs that the other does not
-    /// know. A run has one past only, so the newest one that both know is where the two part, in that run or at its end.
+    /// A journal may be replaced by a copy of itself, and the copy by the original. Then each side has runs that the
+    /// other does not know. A run has one past only, so the newest one that both know is where the two part, in that
+    /// run or at its end.
     ///
     /// - Parameter ancestry: the subscriber's runs, by rising first sequence.
     func from(epoch: UInt64, after: UInt64, ancestry: [StreamRun] = [], head: UInt64) -> UInt64 {
