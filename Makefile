@@ -73,7 +73,7 @@ libdbus_tests := $(subst $(empty) ,|,$(strip CallTests ConnectionLifeTests Match
 	RingTransportTests))
 
 # The inner loop: format, build, and the tests without processes, buses and rings.
-heavy_tests = $$(grep -rhA3 -E '@Suite\(.*\.(heavy|alone)|^    \.(heavy|alone)|, \.heavy' Tests --include='*.swift' | grep -oE 'struct [A-Za-z]+Tests' | cut -d' ' -f2 | sort -u | paste -sd'|')
+heavy_tests = $$(grep -rhA3 -E '@Suite\(.*\.heavy|^    \.heavy|, \.heavy' Tests --include='*.swift' | grep -oE 'struct [A-Za-z]+Tests' | cut -d' ' -f2 | sort -u | paste -sd'|')
 check: dependencies-test lint
 	$(swift) build --build-tests
 	$(tests) test --skip-build --disable-xctest --skip "\.($(heavy_tests))/"

@@ -5,8 +5,11 @@ package import RelayCore
 package final class TestFolder: Sendable {
     package let path: String
 
-    package init() throws(RelayError) {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    /// - Parameter isInMemory: where the system has a file system for that. For what need not survive anything.
+    package init(isInMemory: Bool = false) throws(RelayError) {
+        let memory = "/dev/shm"
+        let isThere = isInMemory && access(memory, W_OK | X_OK) == 0
+        let parent = isThere ? memory : getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/eventrelay-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             let cause = SystemError(errno)

@@ -14,25 +14,25 @@ import Testing
     private static let cuts = TestForm.rounds(2_000, soak: 200_000)
     private static let cutsOfRecording = 100
 
+    /// In parts that run beside each other. NORMAL promises less, and is tried less.
     @Test(
         "what was acknowledged is there after a cut, in order, and the journal goes on",
-        arguments: [EventJournal.Synchronous.full, .normal])
-    func cuts(synchronous: EventJournal.Synchronous) async throws {
+        arguments: 0..<4 as Range<UInt64>)
+    func cuts(part: UInt64) async throws {
+        let synchronous = part < 3 ? EventJournal.Synchronous.full : .normal
         // Another one each run, unless this repeats one.
         let seed = getenv("RELAY_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64.random(in: 0...(.max))
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed &+ part)
         var tally = CutTally()
-        // NORMAL promises less, and is tried less.
-        let cuts = synchronous == .full ? Self.cuts * 3 / 4 : Self.cuts / 4
-        while tally.cuts < cuts {
+        while tally.cuts < Self.cuts / 4 {
             let recordingSeed = random.next()
             let recording: Recording
             do { recording = try await Recording(seed: recordingSeed, synchronous) } catch {
-                Issue.record("seed \(seed), recording \(tally.recordings): \(error)")
+                Issue.record("seed \(seed), part \(part), recording \(tally.recordings): \(error)")
                 return
             }
             if let failure = try await recording.cut(Self.cutsOfRecording / 2, &random, &tally) {
-                Issue.record("seed \(seed), \(synchronous.pragma), recording \(tally.recordings): \(failure)")
+                Issue.record("seed \(seed), part \(part), recording \(tally.recordings): \(failure)")
                 return
             }
             tally.recordings += 1
@@ -231,7 +231,7 @@ private final class Recording {
     private var (restarts, failures) = (0, 0)
 
     init(seed: UInt64, _ synchronous: EventJournal.Synchronous) async throws {
-        (directory, disk, random) = (try TestFolder(), try PowerCutDisk(), SeededGenerator(seed: seed))
+        (directory, disk, random) = (try TestFolder(isInMemory: true), try PowerCutDisk(), SeededGenerator(seed: seed))
         self.synchronous = synchronous
         if chance(3) { try makeOldest() }
         try open()
@@ -347,7 +347,7 @@ private final class Recording {
         let positions = (0..<count).map { _ in Int.random(in: 0...end, using: &random) }.sorted()
         for position in positions {
             cut.advance(to: position)
-            let (image, second) = (try TestFolder(), try TestFolder())
+            let (image, second) = (try TestFolder(isInMemory: true), try TestFolder(isInMemory: true))
             let (seed, loss) = (random.next(), Self.loss(&random))
             try cut.write(losing: loss, seed: seed, to: image.path)
             let next = try PowerCutDisk()

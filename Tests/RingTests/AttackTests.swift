@@ -7,7 +7,7 @@ import Testing
 
 /// A subscriber that holds the descriptors and means harm: the others' streams stay complete, and the publisher goes on.
 @Suite("Attacks", .serialized, .heavy, .tags(.g4)) struct AttackTests {
-    static let events = TestForm.rounds(2_000, soak: 6_000)
+    static let events = TestForm.rounds(1_000, soak: 6_000)
     static let whole = "records \(events) lapped 0 laps 0 torn 0 duplicates 0 gaps 0 last \(events)"
 
     private struct Scene {

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// Many writers' threads, many readers' processes, checksums, and a ring that wraps around all the time.
-@Suite("Stress", .serialized, .alone, .tags(.g1, .g2)) struct StressTests {
+@Suite("Stress", .serialized, .heavy, .tags(.g1, .g2)) struct StressTests {
     static let writers = 4
     static let readers = 8
 
