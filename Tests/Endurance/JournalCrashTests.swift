@@ -88,6 +88,8 @@ import Testing
             case .checkpointing, .pruning, .vacuuming:
                 dying = try await site.startFaultyService(faulty, environment: environment)
                 try watcher.start()
+                // One that attaches after the first pruning begins with what is left.
+                try await watcher.program?.line(containing: "watching")
                 try site.arm()
                 // Until there is enough for it.
                 while dying.exit == nil, writer.acknowledged < 6_000, try await writer.write(100) {}
