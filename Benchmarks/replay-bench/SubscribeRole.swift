@@ -7,7 +7,6 @@ enum SubscribeRole {
     private struct Seen {
         var count = 0
         var sum: Int64 = 0
-        var start: ContinuousClock.Instant?
     }
     /// Reads the past while more is published, and says when it is up to date.
     static func runLate(address: String) async throws {
@@ -31,15 +30,16 @@ enum SubscribeRole {
         let relay = try EventRelay(following: Past1.service, on: .address(address), interfaces: Past1.self)
         let (ends, end) = AsyncStream.makeStream(of: Duration.self)
         let seen = Mutex(Seen())
+        let start = Mutex(ContinuousClock.now)
         let subscription = try relay.subscribe(to: Shelved.self, from: .beginning) { event in
             seen.withLock { seen in
-                if seen.start == nil {
-                    seen.start = .now
+                if seen.count == 0 {
+                    start.withLock { $0 = .now }
                     say("begun")
                 }
                 seen.count += 1
                 seen.sum &+= event.itemID
-                if seen.count == events, let start = seen.start { end.yield(ContinuousClock.now - start) }
+                if seen.count == events { end.yield(ContinuousClock.now - start.withLock { $0 }) }
             }
         } onGap: { gap in
             say("gap \(gap)")

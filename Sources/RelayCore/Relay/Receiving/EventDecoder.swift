@@ -38,6 +38,7 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         }
     }
     private let codec: WireCodec<E>
+    private let form: WireForm
     private let own: DecodingPlan
     private let ringEvent: RingEvent
     private let ways = Mutex(DecodingPlans())
@@ -46,6 +47,7 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
     /// Throws `UnsupportedType` with type, field and reason.
     init(_ type: E.Type) throws {
         codec = try WireCodec(event: type)
+        form = codec.form
         own = DecodingPlan(codec.map, codec.schema.signature)
         ringEvent = try RingEvent(type)
     }
@@ -89,7 +91,7 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
             let expected = String(decoding: way.signature, as: UTF8.self)
             throw RelayError(.schemaMismatch, "\(E.name) came with signature '\(came)' instead of '\(expected)'")
         }
-        return try codec.decode(stamped: raw.body, using: way.map)
+        return try form.decode(E.self, stamped: raw.body, using: way.map)
     }
     /// Why no event of a schema can be read; nil when they can.
     func fault(_ schemas: StreamSchemas?, _ number: UInt32?) -> RelayError? {

@@ -162,10 +162,6 @@ extension SessionController {
         var through: UInt64 = 0
         // Of the event before, which is most often of the same kind.
         var (event, token): (FollowedStream.Event?, Int32) = (nil, -1)
-        func flush() {
-            if entries.isEmpty { return }
-            feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: through, stream.schemas))
-        }
         do throws(RelayError) {
             let page = try pages(reply) { page in
                 (epoch, through) = (page.epoch, min(page.through, page.head))
@@ -181,10 +177,8 @@ extension SessionController {
                 guard let event, member.machine.pageEvent(event.name, stamp.sequence) else { return }
                 if event.isExcess {
                     // What came before it goes before it; the page goes on behind that.
-                    let end = through
-                    through = 0
-                    flush()
-                    (entries, through) = ([], end)
+                    feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: 0, stream.schemas))
+                    entries = []
                     return self.tellExcess(stamp, member, stream)
                 }
                 guard token >= 0 else { return }
@@ -194,13 +188,12 @@ extension SessionController {
                         token: token, schema: found.schema, signature: start..<start + found.signatureBytes.count,
                         body: found.body))
             }
-            flush()
+            feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: through, stream.schemas))
             run(member.machine.pageEnded(through: page.through, head: page.head), member, stream)
             member.markCaughtUp()
         } catch {
             // What came before the fault is accounted for.
-            through = 0
-            flush()
+            feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: 0, stream.schemas))
             throw error
         }
     }
