@@ -88,6 +88,10 @@ final class ReplayBuffer: Sendable {
             return false
         }
     }
+    /// The consumer has taken everything, and waits for more.
+    var isWaiting: Bool {
+        state.withLock { $0.queuedPages == 0 && (!$0.waiters.isEmpty || $0.isIdle && $0.hasAsked) }
+    }
     func append(_ page: ReplayPage) {
         if page.entries.isEmpty { return }
         fill { state in

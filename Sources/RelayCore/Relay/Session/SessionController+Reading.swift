@@ -11,6 +11,10 @@ extension SessionController {
 
     /// A page is wanted, in place of any that was asked for before.
     func read(after: UInt64, _ member: StreamSubscriber, _ stream: FollowedStream) {
+        if member.askedAhead == after {
+            member.askedAhead = nil
+            return
+        }
         member.readGeneration += 1
         member.readAfter = after
         askSchemas(stream)
@@ -154,8 +158,28 @@ extension SessionController {
 
     // MARK: Pages
 
+    /// Asks for the page behind this one before it is looked at, if there is one and the consumer waits: the service reads meanwhile.
+    private func askAhead(_ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer) {
+        guard feed.isWaiting,
+            let page = try? reply.read(Stream1.pageSignature, { try PageReader.trailer($0) }),
+            page.through < page.head, page.through > member.readAfter
+        else { return }
+        member.readGeneration += 1
+        (member.readAfter, member.askedAhead) = (page.through, page.through)
+        state.onLoop.reads.ask(member)
+        readNext()
+    }
+    /// Nothing is wanted there: the answer no longer counts.
+    private func dropAhead(_ member: StreamSubscriber) {
+        guard member.askedAhead != nil else { return }
+        member.askedAhead = nil
+        member.readGeneration += 1
+        state.onLoop.reads.withdraw(member)
+    }
     private func take(_ reply: BusReply, _ member: StreamSubscriber, _ stream: FollowedStream) throws(RelayError) {
         guard let feed = member.feed else { return try takeShared(reply, member, stream) }
+        askAhead(reply, member, feed)
+        defer { dropAhead(member) }
         var entries: [ReplayPage.Entry] = []
         entries.reserveCapacity(min(reply.body.count / Self.usualCost, Self.usualCount))
         var epoch: UInt64 = 0

@@ -41,6 +41,8 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
     var readGeneration = 0
     /// Where the page begins that is waited for.
     var readAfter: UInt64 = 0
+    /// Where the page begins that was asked for while the one before it was looked at.
+    var askedAhead: UInt64?
     /// Its next page has a large event, for which a socket has no room.
     var needsMessage = false
     /// The service has no room for another page: its answer is waited for.
@@ -91,7 +93,7 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
         // The stream's numbers are the next owner's.
         tokens = []
         (isAnswered, isPaused, hasToldRefusal, toldMissing) = (false, false, false, [])
-        needsMessage = false
+        (needsMessage, askedAhead) = (false, nil)
         search = search.map { TimeSearch($0.time) }
     }
     func answered(_ attachment: Attachment) {
