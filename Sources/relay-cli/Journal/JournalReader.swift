@@ -67,9 +67,19 @@ final class JournalReader: Sendable {
     func isDurable(_ interface: String) async throws -> Bool {
         try await property("Durability", of: interface, "s") { reader in try reader.string() == "durable" }
     }
-    /// The sequence of the interface's last event.
-    func head(of interface: String) async throws -> UInt64 {
-        try await property("Sequence", of: interface, "t") { reader in try reader.uint64() }
+    /// Where the interface stands: its run, and the sequence of its last event.
+    func position(of interface: String) async throws -> (epoch: UInt64, sequence: UInt64) {
+        var epoch = try await number("Epoch", of: interface)
+        while true {
+            let sequence = try await number("Sequence", of: interface)
+            let present = try await number("Epoch", of: interface)
+            // Else the service was restarted between the answers.
+            if present == epoch { return (epoch, sequence) }
+            epoch = present
+        }
+    }
+    private func number(_ name: String, of interface: String) async throws -> UInt64 {
+        try await property(name, of: interface, "t") { reader in try reader.uint64() }
     }
     private func property<Value>(
         _ name: String, of interface: String, _ signature: String, _ read: (inout WireReader) throws -> Value

@@ -50,9 +50,12 @@ final class WatchBeginning: Sendable {
             if begun.withLock({ $0.contains(interface) }) { continue }
             // A service that does not report it is followed all the same.
             guard !self.live.withLock({ $0.contains(interface) }), (try? await reader.isDurable(interface)) == true,
-                let head = try? await reader.head(of: interface),
+                let place = try? await reader.position(of: interface),
                 let events = try? followed.subscribe(
-                    interface: interface, names: names, from: StreamPosition(.at(head &+ 1)), onNews: onNews)
+                    interface: interface, names: names,
+                    // With its run: the service may end before it has heard of this subscription, and its successor
+                    // have another history.
+                    from: .after(epoch: place.epoch, sequence: place.sequence), onNews: onNews)
             else {
                 live.names.updateValue(names, forKey: interface)
                 self.live.withLock { _ = $0.insert(interface) }

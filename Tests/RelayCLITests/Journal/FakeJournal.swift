@@ -105,17 +105,17 @@ final class FakeJournal: Sendable {
             switch call.member {
             case "Get":
                 let state = self.state.withLock { $0 }
-                let isSequence = try call.body.withUnsafeBytes { bytes in
+                let name = try call.body.withUnsafeBytes { bytes in
                     var reader = WireReader(bytes)
                     _ = try reader.string()
-                    return try reader.string() == "Sequence"
+                    return try reader.string()
                 }
                 let body = try Samples.body { writer in
-                    writer.signature(try Signature(isSequence ? "t" : "s"))
-                    if isSequence {
-                        writer.uint64(state.entries.last?.sequence ?? 0)
-                    } else {
-                        try writer.string(state.durability)
+                    writer.signature(try Signature(name == "Durability" ? "s" : "t"))
+                    switch name {
+                    case "Sequence": writer.uint64(state.entries.last?.sequence ?? 0)
+                    case "Epoch": writer.uint64(Self.epoch)
+                    default: try writer.string(state.durability)
                     }
                 }
                 return IncomingReply(signature: "v", body: body)

@@ -146,7 +146,7 @@ struct WatchPlacesTests {
         pipe.closeWriting()
         #expect(result.code == .ok && result.notes == ["watching org.eventrelay.Service1"])
         #expect(await pipe.readAll().count { $0 == UInt8(ascii: "\n") } == 2)
-        #expect(asked.withLock { $0 } == [StreamPosition(.at(1))])
+        #expect(asked.withLock { $0 } == [.after(epoch: FakeJournal.epoch, sequence: 0)])
     }
     @Test("a volatile interface, and one that refuses a place, are followed as they publish", arguments: [true, false])
     func nowWithoutJournal(_ isVolatile: Bool) async throws {
