@@ -1,15 +1,17 @@
 /// What is kept for types. Pointers are their own hash: a lookup is two loads, where `Dictionary` takes a SipHash.
-package struct TypeTable<Value: Sendable>: Sendable {
+///
+/// `public`, for Relay's own modules: of what is `package`, another module sees no bodies, and cannot specialise it.
+@_spi(Relay) public struct TypeTable<Value: Sendable>: Sendable {
     @usableFromInline var keys: ContiguousArray<UInt> = ContiguousArray(repeating: 0, count: 16)
     @usableFromInline var values: ContiguousArray<Value?> = ContiguousArray(repeating: nil, count: 16)
     @usableFromInline var count = 0
 
-    @inlinable package init() {}
+    @inlinable public init() {}
 
     @inlinable @inline(__always) static func slot(_ key: UInt, _ mask: Int) -> Int {
         Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
     }
-    @inlinable @inline(__always) package func value(for id: ObjectIdentifier) -> Value? {
+    @inlinable @inline(__always) public func value(for id: ObjectIdentifier) -> Value? {
         let key = UInt(bitPattern: id)
         var index = Self.slot(key, keys.count &- 1)
         while true {
@@ -19,7 +21,7 @@ package struct TypeTable<Value: Sendable>: Sendable {
             index = (index &+ 1) & (keys.count &- 1)
         }
     }
-    @inlinable package mutating func insert(_ value: Value, for id: ObjectIdentifier) {
+    @inlinable public mutating func insert(_ value: Value, for id: ObjectIdentifier) {
         if count * 2 >= keys.count { grow() }
         put(UInt(bitPattern: id), value)
         count += 1
@@ -35,12 +37,12 @@ package struct TypeTable<Value: Sendable>: Sendable {
         values = ContiguousArray(repeating: nil, count: oldKeys.count * 2)
         for (key, value) in zip(oldKeys, oldValues) where key != 0 { put(key, value) }
     }
-    @inlinable package var all: [Value] { values.compactMap(\.self) }
+    @inlinable public var all: [Value] { values.compactMap(\.self) }
 }
 
-extension TypeTable where Value: AnyObject {
+@_spi(Relay) extension TypeTable where Value: AnyObject {
     /// The same, not counted: the table keeps it.
-    @inlinable @inline(__always) package func reference(for id: ObjectIdentifier) -> Unmanaged<Value>? {
+    @inlinable @inline(__always) public func reference(for id: ObjectIdentifier) -> Unmanaged<Value>? {
         value(for: id).map { .passUnretained($0) }
     }
 }

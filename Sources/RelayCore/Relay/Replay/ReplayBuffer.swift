@@ -1,3 +1,4 @@
+@_spi(Relay) import RelayEvents
 import Synchronization
 
 /// The bounded queue of one positioned subscription: pages, signals and gaps in their order, not yet decoded.

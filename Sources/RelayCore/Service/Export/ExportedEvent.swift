@@ -1,3 +1,4 @@
+@_spi(Relay) import RelayEvents
 import Synchronization
 
 /// One event of an exported interface, without its type.

@@ -1,3 +1,5 @@
+@_spi(Relay) import RelayEvents
+
 /// Answers to `OpenRing` that are unread, and the calls that wait for their turn, as a value.
 ///
 /// The bus keeps an answer until its peer reads it, and counts the descriptors in it against the service: dbus-daemon,
