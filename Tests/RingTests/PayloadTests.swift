@@ -9,9 +9,9 @@ import Testing
         -> (UnsafeRawBufferPointer) throws -> E
     {
         let schemas = StreamSchemas([1: EventSchema(event: sender.name, fields: fields)])
-        let (decoder, shape) = (try EventDecoder(type), try RingPayloadFormat(sender, schemas))
+        let (decoder, format) = (try EventDecoder(type), try PayloadFormat(sender, schemas, transport: .ring))
         return { bytes in
-            try withExtendedLifetime(shape) { try decoder.event(RawEvent(.passUnretained(shape), payload: bytes)) }
+            try withExtendedLifetime(format) { try decoder.event(RawEvent(.passUnretained(format), payload: bytes)) }
         }
     }
     @Test("raw bytes and the wire encoding come back as they were") func roundTrip() throws {

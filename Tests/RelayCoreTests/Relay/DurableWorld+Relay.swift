@@ -124,15 +124,15 @@ extension DurableWorld {
     private mutating func opened() {
         if opening == nil || owner == 0 { return }
         opening = nil
-        let (records, place) = (rings[owner] ?? [], machine.place(inRingOf: owner))
+        let (records, place) = (rings[owner] ?? [], machine.place(inRun: owner))
         let next = place.flatMap { place in records.firstIndex { $0.row.sequence > place } } ?? records.count
         ring = RingPlace(epoch: owner, next: next)
-        machine.isByRing = true
+        machine.reportsLoss = true
         run(machine.unanswered())
     }
     private mutating func closeRing() {
         if let ring, ring.epoch != epoch || !isRunning { rings[ring.epoch] = nil }
-        (ring, opening, machine.isByRing) = (nil, nil, false)
+        (ring, opening, machine.reportsLoss) = (nil, nil, false)
         wire.removeAll { $0 == .opened }
     }
     private var unread: RingRow? {

@@ -89,6 +89,8 @@ final class FakeService: BusHandler {
         _ = try await connection.call(.toBus("RequestName", Signature("su"), body: body.bytes))
         return service
     }
+    /// Of the last event that it has published.
+    var sequence: UInt64 { state.withLock { $0.sequence } }
     /// How often the relay asked where this run stands.
     var attaches: Int { state.withLock { $0.attaches } }
     /// What was asked of `Read`.

@@ -71,7 +71,7 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
         }
         relay.activate()
         let running = Task { try await service.run() }
-        let stream: TransportChoice.Phase = ring > 0 ? .ring : .signals
+        let stream: TransportChoice.Phase = ring > 0 ? .direct : .signals
         let interface = Scope1<ring, R>.name
         #expect(await eventually { relay.phase(of: interface) == stream })
         #expect(await relay.isLive(interface))
@@ -125,7 +125,7 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
         #expect(
             await eventually {
                 follower.loop.withTurn {
-                    follower.core.state.onLoop.streams[Event.Interface.name]?.transport.phase == .ring
+                    follower.core.state.onLoop.streams[Event.Interface.name]?.inlets.choice.phase == .direct
                 }
             })
         var ring = try await RingPeer.join(bus.bus).openRing(name, Event.Interface.name)

@@ -8,7 +8,7 @@ import Testing
 @testable import RelayCore
 
 @Suite(.heavy, .tags(.g1, .g2)) struct FollowingTests {
-    private static let schemas = [
+    static let schemas = [
         EventSchema(
             event: "Said",
             fields: [

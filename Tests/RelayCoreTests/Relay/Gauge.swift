@@ -136,7 +136,7 @@ extension EventRelay {
     /// How an interface's events come at the moment.
     func phase(of interface: String) -> TransportChoice.Phase? {
         let core = follower.core
-        return core.loop.withTurn { core.state.onLoop.streams[interface]?.transport.phase }
+        return core.loop.withTurn { core.state.onLoop.streams[interface]?.inlets.choice.phase }
     }
     func rules() -> [String] {
         let core = follower.core
@@ -144,10 +144,10 @@ extension EventRelay {
     }
     var ringThread: RingThread? {
         let core = follower.core
-        return core.loop.withTurn { core.rings.thread }
+        return core.loop.withTurn { (core.transport as? RingTransport)?.thread }
     }
     func isOnRing(_ interface: String = Gauge1.name) async -> Bool {
-        await eventually { phase(of: interface) == .ring }
+        await eventually { phase(of: interface) == .direct }
     }
     /// In step with the service.
     func isLive(_ interface: String = Gauge1.name) async -> Bool {

@@ -251,7 +251,7 @@ import Testing
                     + "optional, or update the sender",
                 "3...3 1 schemaMismatch: Booked, field 'number': the sender sends 'i', this program reads 'x'; give the "
                     + "changed field or interface a new name",
-                "4...4 1 schemaMismatch: the service does not tell the fields of Booked as schema 7 has them",
+                "4...4 1 schemaMismatch: the service does not report the fields of Booked as schema 7 has them",
                 "5 new",
             ])
         #expect(stream.missed == 3)

@@ -69,10 +69,12 @@ import Testing
         #expect(await log.wait(for: "100"))
         let core = log.relay.follower.core
         let (position, tail) = core.loop.withTurn { () -> (UInt64, UInt64) in
-            guard let stream = core.state.onLoop.streams[Plain1.name], let found = stream.ring else { return (0, 1) }
+            guard let stream = core.state.onLoop.streams[Plain1.name],
+                let found = (stream.inlets.direct as? RingInlet)?.ring
+            else { return (0, 1) }
             // All but the last are known: each step passes over two of them.
             found.reader = RingReader(ring.area, after: 99, passing: 2)
-            core.drain(stream)
+            stream.drain(core)
             return (found.reader.position, found.reader.tail)
         }
         #expect(position == tail)

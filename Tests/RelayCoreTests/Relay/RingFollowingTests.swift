@@ -148,7 +148,8 @@ import Testing
             await eventually {
                 follower.loop.withTurn {
                     let stream = follower.core.state.onLoop.streams[Gauge1.name]
-                    return stream?.ring != nil && stream?.members.contains { $0.machine.isFollowing } ?? false
+                    let isFollowing = stream?.members.contains { $0.machine.isFollowing } ?? false
+                    return stream?.inlets.direct.epoch != nil && isFollowing
                 }
             })
         try meter.publish(1...3)
@@ -164,6 +165,35 @@ import Testing
         tool.cancel()
         follower.invalidate()
         try await meter.stop()
+    }
+    @Test("a subscription that begins at a time needs no Head to confirm what the ring brings")
+    func sinceOnRing() async throws {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(Booked(number: 1, text: ""))
+        let follower = try ServiceFollower(service: DurableDesk.name, on: desk.bus.bus) { _ in }
+        follower.follow(interface: Ledger1.name, names: nil)
+        follower.activate()
+        let core = follower.core
+        #expect(
+            await eventually {
+                core.loop.withTurn { core.state.onLoop.streams[Ledger1.name]?.inlets.direct.epoch != nil }
+            })
+        let start = StreamPosition.since(Timestamp(microseconds: 0))
+        let tool = try follower.subscribe(interface: Ledger1.name, names: nil, from: start) {}
+        #expect(
+            await eventually {
+                core.loop.withTurn {
+                    let member = core.state.onLoop.streams[Ledger1.name]?.members.last
+                    return member?.feed != nil && member?.search == nil && member?.machine.isFollowing == true
+                }
+            })
+        #expect(
+            core.loop.withTurn {
+                core.state.onLoop.streams[Ledger1.name]?.members.allSatisfy { $0.machine.reportsLoss }
+            } == true)
+        tool.cancel()
+        follower.invalidate()
+        try await desk.stop()
     }
     @Test("an answer comes behind the events that preceded it") func replies() async throws {
         let meter = try await Gauge()
@@ -223,7 +253,8 @@ import Testing
             await eventually {
                 follower.loop.withTurn {
                     let stream = follower.core.state.onLoop.streams[Gauge1.name]
-                    return stream?.ring != nil && stream?.members.allSatisfy { $0.machine.isFollowing } ?? false
+                    let isFollowing = stream?.members.allSatisfy { $0.machine.isFollowing } ?? false
+                    return stream?.inlets.direct.epoch != nil && isFollowing
                 }
             })
         try meter.publish(1...4)

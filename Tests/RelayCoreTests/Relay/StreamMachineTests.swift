@@ -195,7 +195,7 @@ import Testing
     @Test("what a ring brings needs no confirmation; what it lost is asked about once, behind any answer before")
     func ringSilence() {
         var machine = Self.joined(at: 3, ["A"])
-        machine.isByRing = true
+        machine.reportsLoss = true
         #expect(machine.receive("A", 4, 0) == .deliver(epoch: 7, after: nil) && !machine.needsTick)
         machine.suspectLoss()
         _ = machine.head(epoch: 7, sequence: 4, last: ["A": 4])

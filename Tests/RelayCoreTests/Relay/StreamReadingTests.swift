@@ -263,7 +263,7 @@ import Testing
         #expect(Self.text(machine.finishAttach(Self.answer(from: 7, head: 9))) == ["read 4"])
         #expect(Self.page(&machine, [7, 9], oldest: 7, through: 9, head: 9).first == "expired 7#5...6 (2)")
         machine = Self.started(.at(40))
-        #expect(machine.place(inRingOf: 7) == 0, "nothing is passed over in a ring that has not come as far")
+        #expect(machine.place(inRun: 7) == 0, "nothing is passed over in a ring that has not come as far")
         #expect(Self.text(machine.finishAttach(Self.answer(from: 7, head: 9))) == [], "beyond the head: from now on")
         #expect(Self.come(&machine, 10) == ["deliver 7#10"])
 

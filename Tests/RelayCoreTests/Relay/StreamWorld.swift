@@ -239,10 +239,10 @@ struct StreamWorld {
         case .opened(let number):
             guard number == generation, hasOwner, isOpening else { return }
             isOpening = false
-            let (records, place) = (rings[ownerEpoch] ?? [], machine.place(inRingOf: ownerEpoch))
+            let (records, place) = (rings[ownerEpoch] ?? [], machine.place(inRun: ownerEpoch))
             let next = place.flatMap { place in records.firstIndex { $0.sequence > place } } ?? records.count
             ring = (ownerEpoch, next)
-            machine.isByRing = true
+            machine.reportsLoss = true
             run(machine.unanswered())
         case .answer(let number, let answer):
             guard number == generation, hasOwner else { return }
@@ -294,7 +294,7 @@ struct StreamWorld {
         return true
     }
     private mutating func drain() { while fetch() {} }
-    private mutating func closeRing() { (ring, isOpening, openings, machine.isByRing) = (nil, false, [], false) }
+    private mutating func closeRing() { (ring, isOpening, openings, machine.reportsLoss) = (nil, false, [], false) }
     private mutating func ask() {
         generation += 1
         if hasRings && ring == nil && !isRefused {

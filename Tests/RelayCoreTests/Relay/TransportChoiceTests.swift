@@ -12,7 +12,7 @@ import Testing
         var transport = TransportChoice()
         var hasOwner = true
         var hasRules = true
-        var hasRing = false
+        var hasInlet = false
         var isAsked = false
         /// Somebody waits for its `Attach`; how many were sent, and how many of them while signals came.
         var isWaiting = false
@@ -30,7 +30,7 @@ import Testing
                 if !isAsked { return false }
                 isAsked = false
                 // As it comes with the answer, before anything is told.
-                if input == .opened { hasRing = true }
+                if input == .opened { hasInlet = true }
                 switch input {
                 case .opened: run(transport.opened())
                 case .refused: run(transport.refused())
@@ -44,7 +44,7 @@ import Testing
                 }
             case .retry: run(transport.retry())
             case .faulted:
-                if !hasRing { return false }
+                if !hasInlet { return false }
                 isAttached = false
                 run(transport.faulted())
             case .gone, .unwanted:
@@ -58,32 +58,32 @@ import Testing
         private mutating func run(_ actions: [TransportChoice.Action]) {
             for action in actions {
                 switch action {
-                case .openRing:
-                    if isAsked || hasRing { faults.append("asked twice") }
+                case .open:
+                    if isAsked || hasInlet { faults.append("asked twice") }
                     isAsked = true
-                case .closeRing: hasRing = false
+                case .close: hasInlet = false
                 case .updateRules: hasRules = transport.takesSignals
                 case .attach, .attachAll:
                     if action == .attach && !isWaiting { faults.append("nobody waits") }
-                    if !hasRing && !hasRules { faults.append("attached to nothing") }
-                    if hasRing && hasRules { faults.append("attached to both") }
+                    if !hasInlet && !hasRules { faults.append("attached to nothing") }
+                    if hasInlet && hasRules { faults.append("attached to both") }
                     if !hasOwner { faults.append("attached to nobody") }
                     (isWaiting, isAttached) = (false, true)
                 }
             }
         }
         private mutating func check() {
-            if transport.takesSignals == hasRing { faults.append("signals count beside the ring, or nothing does") }
+            if transport.takesSignals == hasInlet { faults.append("signals count beside the inlet, or nothing does") }
             if hasRules != transport.takesSignals { faults.append("rules are not what counts") }
-            if hasRing && !hasOwner { faults.append("a ring of nobody") }
-            if isWaiting && transport.phase != .asking { faults.append("waits for nothing") }
-            let asks = transport.phase == .asking || transport.isRetrying
+            if hasInlet && !hasOwner { faults.append("an inlet of nobody") }
+            if isWaiting && transport.phase != .opening { faults.append("waits for nothing") }
+            let asks = transport.phase == .opening || transport.isRetrying
             if asks != isAsked { faults.append("asks, and does not") }
             if transport.isRetrying && transport.phase != .signals { faults.append("retries without signals") }
         }
     }
 
-    @Test("nothing is attached before it is known how events come, and rules are there or a ring, never both")
+    @Test("nothing is attached before it is known how events come, and rules are there or an inlet, never both")
     func all() {
         var seen: Set<World> = [World()]
         var level = [World()]
@@ -100,30 +100,30 @@ import Testing
             level = next
         }
         let phases = Set(seen.map(\.transport.phase))
-        #expect(phases == [.unknown, .asking, .ring, .signals])
+        #expect(phases == [.unknown, .opening, .direct, .signals])
         #expect(seen.count > 4 && seen.contains { $0.transport.isRetrying })
     }
     @Test("what comes too late changes nothing") func late() {
         var transport = TransportChoice()
         #expect(transport.opened() == [] && transport.refused() == [] && transport.faulted() == [])
         #expect(transport.unanswered() == [] && transport.ended() == [] && transport.phase == .unknown)
-        #expect(transport.attachWanted() == [.openRing])
+        #expect(transport.attachWanted() == [.open])
         #expect(transport.attachWanted() == [], "one question is enough")
-        #expect(transport.unanswered() == [.openRing])
+        #expect(transport.unanswered() == [.open])
         #expect(transport.opened() == [.updateRules, .attach])
         #expect(transport.opened() == [] && transport.refused() == [])
         #expect(transport.attachWanted() == [.attach])
-        #expect(transport.faulted() == [.closeRing, .updateRules, .attachAll])
+        #expect(transport.faulted() == [.close, .updateRules, .attachAll])
         #expect(transport.faulted() == [] && transport.takesSignals)
-        #expect(transport.retry() == [.openRing])
+        #expect(transport.retry() == [.open])
         #expect(transport.retry() == [], "one question is enough")
         #expect(transport.refused() == [] && transport.opened() == [])
-        #expect(transport.retry() == [.openRing])
+        #expect(transport.retry() == [.open])
         #expect(transport.unanswered() == [], "it goes on with signals, and asks later")
-        #expect(transport.retry() == [.openRing])
+        #expect(transport.retry() == [.open])
         #expect(transport.unreadable() == [.attachAll])
-        #expect(transport.retry() == [.openRing])
-        #expect(transport.opened() == [.updateRules, .attachAll] && transport.phase == .ring)
+        #expect(transport.retry() == [.open])
+        #expect(transport.opened() == [.updateRules, .attachAll] && transport.phase == .direct)
         #expect(transport.retry() == [])
     }
 }

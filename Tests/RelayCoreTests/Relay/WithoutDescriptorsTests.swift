@@ -53,7 +53,7 @@ private struct Strayed: FixedLayoutEvent {
             #expect(await eventually { relay.phase(of: interface) == .signals })
             #expect(await relay.isLive(interface))
         }
-        #expect(await eventually { near.phase(of: Far1.name) == (which.isServiceRemote ? .signals : .ring) })
+        #expect(await eventually { near.phase(of: Far1.name) == (which.isServiceRemote ? .signals : .direct) })
         #expect(await near.isLive(Far1.name))
 
         // Less than the budget, then at once far more.

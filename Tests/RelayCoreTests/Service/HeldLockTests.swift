@@ -72,7 +72,8 @@ struct HeldLockTests {
         #expect(await log.relay.isLive(Plain1.name))
         try service.publish("Said", FollowingTests.said(1))
         #expect(await log.wait(for: "1"))
-        #expect(log.relay.follower.core.loop.withTurn { log.relay.follower.core.rings.preparing } == 1)
+        let core = log.relay.follower.core
+        #expect(core.loop.withTurn { (core.transport as? RingTransport)?.preparing } == 1)
         withExtendedLifetime(lock) {}
         lock = nil
         await played.join()

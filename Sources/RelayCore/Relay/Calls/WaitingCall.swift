@@ -13,11 +13,12 @@ struct WaitingCall: Sendable {
     func end(_ error: RelayError) { completion(.failure(error)) }
 }
 
-/// The calls that wait until it is known to whom to send them, in their order.
+/// The calls that wait until the owner is known, in their order.
 struct WaitingCalls {
     /// How many there are at the most.
     static let limit = 1_024
     private var calls: [WaitingCall] = []
+    var isEmpty: Bool { calls.isEmpty }
 
     /// False when there is no room.
     mutating func add(_ call: WaitingCall) -> Bool {

@@ -211,7 +211,7 @@ extension StreamMachine {
     }
     /// From where a ring of this run is to be read: behind this sequence. Nil: nothing is wanted that was published
     /// before the answer, or it can be read elsewhere.
-    package func place(inRingOf epoch: UInt64) -> UInt64? {
+    package func place(inRun epoch: UInt64) -> UInt64? {
         if let position, position.epoch == epoch { return position.sequence }
         if isDurable { return nil }
         // A place of another run, or of whatever run there is, says nothing about this one, which may not have come as

@@ -155,6 +155,6 @@ extension StreamMachine {
         reached.isBeforeOldest = false
         if reached.epoch == 0 { reached.epoch = reached.ownerEpoch }
         // `Head` may have come, and been lost, while this stream was busy.
-        if !isByRing { doubt.isOpen = true }
+        if !reportsLoss { doubt.isOpen = true }
     }
 }

@@ -20,8 +20,8 @@ package struct StreamMachine<Payload> {
     var scope = StreamScope.nothing { didSet { noteInOrder() } }
     /// Whether the last events may lack a successor.
     var doubt = Doubt()
-    /// Events come out of a ring, which reports what it lacks: no `Head` need confirm them.
-    package var isByRing = false
+    /// The inlet shows by itself what it lost (`Inlet.reportsLoss`): no `Head` need confirm its events.
+    package var reportsLoss = false
     /// Whether the owner's last answer said that events can be read; before the first, what was known at the beginning.
     package internal(set) var isDurable: Bool
     /// Names that were added while the stream was behind.
@@ -237,10 +237,10 @@ package struct StreamMachine<Payload> {
         return .attach(epoch: reached.epoch, after: reached.sequence)
     }
     /// Something was lost on the way here, of this stream or of another: more may be than what shows it.
-    package mutating func suspectLoss() { if isByRing || isFollowing { doubt.isOpen = true } }
+    package mutating func suspectLoss() { if reportsLoss || isFollowing { doubt.isOpen = true } }
     /// The owner's word shows where it stood. What a ring lost may be younger: that stays in doubt until it was asked
     /// about.
-    mutating func confirm() { if !isByRing { doubt.isOpen = false } }
+    mutating func confirm() { if !reportsLoss { doubt.isOpen = false } }
     /// Whether a tick is to be scheduled.
     package var needsTick: Bool { doubt.isOpen && isFollowing }
 
@@ -289,7 +289,7 @@ package struct StreamMachine<Payload> {
     @inline(__always) mutating func take(_ sequence: UInt64) -> UInt64 {
         reached.epoch = reached.ownerEpoch
         reached.sequence = sequence
-        if !isByRing { doubt.isOpen = true }
+        if !reportsLoss { doubt.isOpen = true }
         return reached.ownerEpoch
     }
     mutating func advance(to sequence: UInt64, in epoch: UInt64) {

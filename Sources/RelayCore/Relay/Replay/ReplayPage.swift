@@ -1,4 +1,4 @@
-/// Events on their way to a positioned subscription, as they came: a page of the journal, one signal, or one payload of a ring.
+/// Events on their way to a positioned subscription, as they came: a page of the journal, one signal, or one payload.
 final class ReplayPage: Sendable {
     struct Entry: Sendable {
         /// The decoder's number for the event.
@@ -14,14 +14,14 @@ final class ReplayPage: Sendable {
     let schemas: StreamSchemas?
     /// No page.
     let isLive: Bool
-    /// Of a ring's payload, which is all of the bytes, and what it does not have.
-    private let ring: (shape: RingPayloadFormat, stamp: Stamp)?
+    /// Of a payload, which is all of the bytes, and what it does not have.
+    private let payload: (format: PayloadFormat, stamp: Stamp)?
     /// Once the last one was handled, everything asked for up to here was.
     let through: UInt64
 
     init(page bytes: [UInt8], _ entries: [Entry], epoch: UInt64, through: UInt64, _ schemas: StreamSchemas?) {
         (self.bytes, self.entries, self.epoch, self.schemas) = (bytes, entries, epoch, schemas)
-        (isLive, self.through, ring) = (false, through, nil)
+        (isLive, self.through, payload) = (false, through, nil)
     }
     init(live token: Int32, _ raw: RawEvent, _ stamp: Stamp) {
         var bytes: [UInt8] = []
@@ -32,13 +32,13 @@ final class ReplayPage: Sendable {
         let (body, signature) = (0..<raw.body.count, raw.body.count..<bytes.count)
         entries = [Entry(token: token, schema: raw.schema, signature: signature, body: body)]
         (epoch, schemas, isLive, through) = (stamp.epoch, raw.schemas, true, stamp.sequence)
-        ring = raw.shape.map { ($0, stamp) }
+        payload = raw.format.map { ($0, stamp) }
     }
 
     /// Several events of the journal are left.
     func isBatch(from index: Int) -> Bool { !isLive && entries.count - index > 1 }
     func stamp(_ index: Int) -> Stamp {
-        if let ring { return ring.stamp }
+        if let payload { return payload.stamp }
         let stamp = bytes.withUnsafeBytes { bytes in
             RawEvent.stamp(of: UnsafeRawBufferPointer(rebasing: bytes[entries[index].body]), epoch: epoch)
         }
@@ -46,13 +46,13 @@ final class ReplayPage: Sendable {
         return stamp ?? Stamp(epoch: epoch, sequence: 0, previous: 0, publishedAt: Timestamp(microseconds: 0))
     }
     func withEvent<Result>(_ index: Int, _ body: (RawEvent) throws -> Result) rethrows -> Result {
-        if let ring {
-            return try bytes.withUnsafeBytes { try body(RawEvent(.passUnretained(ring.shape), payload: $0)) }
+        if let payload {
+            return try bytes.withUnsafeBytes { try body(RawEvent(.passUnretained(payload.format), payload: $0)) }
         }
         return try bytes.withUnsafeBytes { try body(raw(index, in: $0)) }
     }
     /// - Parameter bytes: the page's own.
-    /// - Precondition: it is no ring's payload.
+    /// - Precondition: it is no payload.
     @inline(__always) func raw(_ index: Int, in bytes: UnsafeRawBufferPointer) -> RawEvent {
         let entry = entries[index]
         return RawEvent(

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Follows a service's name and the streams of its interfaces, without knowing their Swift types.
 ///
-/// - Order: events, gaps and states come in one order, each in its place; calls are sent in the order of `call` and `follow`.
-///   A positioned subscription has an order of its own.
+/// - Order: events, gaps and states come in one order, each in its place; calls are sent in the order of `call` and
+///   `follow`. A positioned subscription has an order of its own.
 /// - Isolation: the sink is called on the loop's thread; everything else may be called from any thread.
 /// - Loss: what the bus did not bring is read from the service's journal, or is a gap; see `StreamMachine`.
 /// - Cancellation: `invalidate()`, or release.
@@ -15,21 +15,24 @@ package final class ServiceFollower: Sendable {
     /// Nothing happens before `activate()`. Throws `InvalidArgument` for a service name that is none.
     ///
     /// - Parameters:
-    ///   - durable: interfaces that are known to be durable before their service tells.
+    ///   - durable: interfaces that are known to be durable before their service reports it.
     ///   - cursors: the folder for `.resuming`; nil: the user's state folder.
-    ///   - onCursorFailure: a cursor of this name could not be written; told once until it could be again. On any thread.
+    ///   - transport: brings events past the bus; nil: the ring. Of this follower alone.
+    ///   - onCursorFailure: a cursor of this name could not be written; called once until it could be again. On any
+    ///     thread.
     package init(
         service: String, on bus: Bus, requiring requirement: PeerRequirement = .anyone,
         activation: EventRelay.Activation = .onDemand, durable: Set<String> = [], cursors: String? = nil,
-        faults: CursorFaults = .none, onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },
-        sink: any SessionSink
+        transport: (any DirectTransport)? = nil, faults: CursorFaults = .none,
+        onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }, sink: any SessionSink
     ) throws {
         try BusNames.check(service, as: .busName)
         loop = try BusLoop(name: "relay")
-        core = SessionController(service, bus, requirement, activation, durable, sink, loop)
+        core = SessionController(
+            service, bus, requirement, activation, durable, transport ?? RingTransport(), sink, loop)
         self.cursors = CursorStore(cursors, service: service, faults: faults, onFailure: onCursorFailure)
     }
-    /// As above, with everything told to a closure.
+    /// As above, with all output given to a closure.
     package convenience init(
         service: String, on bus: Bus, activation: EventRelay.Activation = .ifRunning, cursors: String? = nil,
         faults: CursorFaults = .none, onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },
@@ -51,16 +54,17 @@ package final class ServiceFollower: Sendable {
         core.invalidate()
         cursors.flush()
     }
-    /// Says which events of an interface are wanted, in place of what was said before; nil stands for all.
+    /// Sets which events of an interface are wanted; nil stands for all.
     package func follow(interface: String, names: Set<String>?) { core.follow(interface, names) }
 
-    /// Begins a subscription at a position, which its taker sets the pace of. Before `activate()` or after.
+    /// Begins a subscription at a position. Its consumer sets the pace. Before `activate()` or after.
     ///
     /// - Parameters:
     ///   - names: nil stands for every event of the interface.
-    ///   - onNews: called on the loop's thread when there is something to take, after `next()` had nothing. Must not wait.
-    /// - Throws: for `.resuming`, what is wrong with the cursor: `Conflict` when its name is in use, `InvalidArgument` for
-    ///   a name or a file that is none, `Unavailable` or `NotPermitted` for its folder.
+    ///   - onNews: called on the loop's thread when there is something to take, after `next()` had nothing. Must not
+    ///     wait.
+    /// - Throws: for `.resuming`, what is wrong with the cursor: `Conflict` when its name is in use, `InvalidArgument`
+    ///   for a name or a file that is none, `Unavailable` or `NotPermitted` for its folder.
     package func subscribe(
         interface: String, names: Set<String>?, from start: StreamPosition, buffer: EventBuffer = .standard,
         onNews: @escaping @Sendable () -> Void
@@ -113,9 +117,9 @@ package final class ServiceFollower: Sendable {
         return try await core.call(call, timeout: timeout)
     }
     /// Signals that came from somebody else than the service's owner, and were dropped.
-    package var foreignSignals: Int { core.foreignSignals }
+    package var foreignSignals: Int { core.foreign.load(ordering: .relaxed) }
     /// Rings that held what no ring holds: their events have come as signals since.
-    package var ringFaults: Int { core.ringFaults }
+    package var ringFaults: Int { core.inletFaults }
     /// Pages of the journal that came through a socket, and not through the bus.
-    package var replayedPages: Int { core.replayedPages.load(ordering: .relaxed) }
+    package var replayedPages: Int { core.pages.replayedPages.load(ordering: .relaxed) }
 }

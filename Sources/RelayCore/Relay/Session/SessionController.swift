@@ -1,38 +1,44 @@
 import Synchronization
 
-/// The follower's part that lives on the loop's thread: the connection, the owner, the states.
-final class SessionController: BusHandler {
+/// A relay's session with its service: the connection to the bus, the owner of the service's name, the relay's states.
+///
+/// It alone touches `SessionState`. Streams, calls and pages have controllers of their own, which are handed the
+/// session with every call, in a turn of the loop.
+package final class SessionController: BusHandler {
     let service: String
     private let bus: Bus
     let requirement: PeerRequirement
     let activation: EventRelay.Activation
-    /// Interfaces that are durable whatever their service has told yet.
-    let durable: Set<String>
+    /// Interfaces that are durable whatever their service has reported yet.
+    private let durable: Set<String>
     let sink: any SessionSink
-    let loop: BusLoop
+    package let loop: BusLoop
     let state: LoopBound<SessionState>
-    let rings = OpenRings()
+    let transport: any DirectTransport
+    let calls = CallBroker()
+    let pages = PageBroker()
     /// What is to be followed, as far as the loop has not heard of it.
     private let follows = Mutex<[String: Set<String>?]>([:])
     let foreign = Atomic<Int>(0)
-    let faults = Atomic<Int>(0)
-    let replayedPages = Atomic<Int>(0)
-    private let accounts = AccountCache(of: SystemAccounts())
+    private let faults = Atomic<Int>(0)
+    let accounts = AccountCache(of: SystemAccounts())
     /// How long after a question that the bus could not answer it is asked again.
     static let patience = Duration.seconds(1)
+    /// How long the service may take for what only its own thread does, before it is asked again.
+    static let answerTime = Duration.seconds(10)
 
     init(
         _ service: String, _ bus: Bus, _ requirement: PeerRequirement, _ activation: EventRelay.Activation,
-        _ durable: Set<String>, _ sink: any SessionSink, _ loop: BusLoop
+        _ durable: Set<String>, _ transport: any DirectTransport, _ sink: any SessionSink, _ loop: BusLoop
     ) {
         (self.service, self.bus, self.requirement, self.activation) = (service, bus, requirement, activation)
-        (self.durable, self.sink, self.loop) = (durable, sink, loop)
+        (self.durable, self.transport, self.sink, self.loop) = (durable, transport, sink, loop)
         state = LoopBound(SessionState(), on: loop)
         // Here, on the caller's thread: a look-up may ask the network.
         requirement.lookUp(in: accounts)
     }
-    var foreignSignals: Int { foreign.load(ordering: .relaxed) }
-    var ringFaults: Int { faults.load(ordering: .relaxed) }
+    /// Of direct inlets that held what they cannot hold.
+    var inletFaults: Int { faults.load(ordering: .relaxed) }
 
     // MARK: From any thread
 
@@ -54,15 +60,26 @@ final class SessionController: BusHandler {
     func follow(_ interface: String, _ names: Set<String>?) {
         follows.withLock { $0[interface] = .some(names) }
         loop.execute { [self] in
-            // The latest: who ends a subscription and makes another one at once loses nothing between the two.
+            // The latest: a subscription that ends and another one that begins at once lose nothing between the two.
             guard let names = follows.withLock({ $0.removeValue(forKey: interface) }) else { return }
-            let stream = stream(interface)
-            stream.setSharedNames(names)
-            updateRules(stream)
-            run(stream.shared.machine.want(names), stream.shared, stream)
-            endTransportIfUnused(stream)
-            tellLasting(stream)
+            stream(interface).want(names, self)
             settle()
+        }
+    }
+    /// Begins to fill a positioned subscription's feed; what is published after this misses nothing of it.
+    func add<Payload>(
+        _ source: ReplaySource<Payload>, to interface: String, names: Set<String>?, from start: StreamStart,
+        searching time: Timestamp?
+    ) {
+        let feed = source.feed
+        let member = StreamSubscriber(
+            names: names, from: start, isDurable: durable.contains(interface), searching: time.map { TimeSearch($0) },
+            feed, token: source.token, learn: source.learn)
+        feed.onRoom { [weak self] room in self?.execute { $0.found(room, member) } }
+        source.onEnd { [weak self] in self?.execute { $0.remove(member, interface) } }
+        loop.execute { [self] in
+            if state.onLoop.session.isOver { return feed.finish() }
+            stream(interface).add(member, self)
         }
     }
     func call(_ call: MethodCall, timeout: Duration) async throws -> BusReply {
@@ -72,12 +89,39 @@ final class SessionController: BusHandler {
                 let waiting = WaitingCall(
                     call: call, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket
                 ) { continuation.resume(returning: $0) }
-                loop.execute { [self] in admit(waiting) }
+                loop.execute { [self] in calls.admit(waiting, self) }
             }
         } onCancel: {
-            loop.execute { [self] in cancel(ticket) }
+            loop.execute { [self] in calls.cancel(ticket, self) }
         }
         return try result.get()
+    }
+    /// A job for the loop's thread, which need not run when the session is gone by then.
+    private func execute(_ job: @escaping @Sendable (SessionController) -> Void) {
+        loop.execute { [weak self] in if let self { job(self) } }
+    }
+
+    // MARK: Streams
+
+    private func stream(_ interface: String) -> StreamController {
+        if let stream = state.onLoop.streams[interface] { return stream }
+        let stream = StreamController(
+            StreamAddress(service, interface), isDurable: durable.contains(interface), transport, sink)
+        state.onLoop.streams[interface] = stream
+        state.onLoop.streamsInOrder.append(stream)
+        stream.begin(stream.shared, self)
+        return stream
+    }
+    private func remove(_ member: StreamSubscriber, _ interface: String) {
+        guard let stream = state.onLoop.streams[interface] else { return }
+        stream.remove(member, self)
+        settle()
+    }
+    private func found(_ room: ReplayBuffer.Room, _ member: StreamSubscriber) {
+        if room.contains(.signals), let stream = stream(of: member) {
+            stream.run(member.machine.resume(), member, self)
+        }
+        if room.contains(.page) { pages.readNext(self) }
     }
 
     // MARK: Connecting
@@ -89,7 +133,7 @@ final class SessionController: BusHandler {
             switch result {
             case .success(let connection): connected(connection)
             case .failure(let error):
-                endWaiting(error)
+                calls.endWaiting(error)
                 switch state.onLoop.session.connectionFailed() {
                 case .ignored: break
                 case .retry(let standing):
@@ -101,209 +145,103 @@ final class SessionController: BusHandler {
     }
     private func retry() {
         let delay = state.onLoop.backoff.delay()
-        loop.schedule(after: delay) { [weak self] in self?.connect() }
+        schedule(after: delay) { $0.connect() }
     }
     private func connected(_ connection: BusConnection) {
         guard case .askForOwner(let generation) = state.onLoop.session.connected() else { return connection.close() }
         state.onLoop.connection = connection
         connection.addMatch(.owner(of: service)) { [weak self] result in
             guard let self, case .failure(let error) = result, error.code != .unavailable else { return }
-            fail(RelayError(error.code, "the bus does not tell who owns \(service): \(error.message)", cause: error))
+            fail(RelayError(error.code, "the bus does not say who owns \(service): \(error.message)", cause: error))
         }
-        for stream in state.onLoop.streamsInOrder {
-            stream.rules = []
-            updateRules(stream)
-        }
+        for stream in state.onLoop.streamsInOrder { stream.connected(self) }
         askForOwner(generation)
         if activation.startsService { startService() }
     }
-    func disconnected(_ reason: RelayError) {
+    package func disconnected(_ reason: RelayError) {
         guard case .forget(let loss) = state.onLoop.session.busVanished() else { return }
         state.onLoop.connection = nil
-        forgetOwner(loss) { $0.machine.disconnected() }
+        forgetOwner(loss) { $0.disconnected() }
         retry()
+    }
+    /// The owner, or the bus, is gone.
+    func forgetOwner<Action: StreamAction<StreamSubscriber.HeldEvent>>(
+        _ loss: ServiceSession<HeldSignal>.Loss,
+        _ leave: (inout StreamMachine<StreamSubscriber.HeldEvent>) -> Action
+    ) {
+        foreign.add(loss.dropped, ordering: .relaxed)
+        state.onLoop.features = []
+        let streams = state.onLoop.streamsInOrder
+        // What their inlets still have was published before it went.
+        for stream in streams { stream.drain(self) }
+        for stream in streams { stream.forgetOwner(self, leave) }
+        transport.forgetOwner()
+        pages.forgetOwner()
+        calls.releaseReplies(self)
+        report(loss.standing)
     }
     private func close(_ end: ServiceSession<HeldSignal>.End, _ reason: RelayError) {
         guard case .end(let dropped) = end else { return }
-        let replies = state.onLoop.heldReplies
-        (state.onLoop.heldReplies, rings.holdsReplies) = ([], false)
-        for reply in replies { reply.complete() }
+        calls.completeHeld()
         state.onLoop.connection?.close()
         state.onLoop.connection = nil
         foreign.add(dropped, ordering: .relaxed)
-        state.onLoop.failure = reason
-        endWaiting(reason)
-        for stream in state.onLoop.streamsInOrder {
-            for member in stream.members { member.feed?.finish() }
-            stream.ringGeneration += 1
-            perform(stream.transport.ended(), stream)
-        }
-        rings.thread = nil
+        calls.end(reason)
+        for stream in state.onLoop.streamsInOrder { stream.end(self) }
+        transport.forgetOwner()
     }
     /// Retrying will not help.
     func fail(_ error: RelayError) { fail(state.onLoop.session.end(), error) }
-    private func fail(_ end: ServiceSession<HeldSignal>.End, _ error: RelayError) {
+    func fail(_ end: ServiceSession<HeldSignal>.End, _ error: RelayError) {
         guard case .end = end else { return }
         sink.state(.invalidated(error))
         close(end, error)
     }
 
-    // MARK: Owner
+    // MARK: Signals
 
-    /// A question to the bus about the service's name.
-    private func askBus(
-        _ member: String, flags: UInt32? = nil, _ connection: BusConnection,
-        _ completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
-    ) {
-        var body = WireWriter()
-        do throws(RelayError) {
-            try body.string(service)
-            if let flags { body.uint32(flags) }
-            let signature = try Signature(flags == nil ? "s" : "su")
-            connection.send(.toBus(member, signature, body: body.bytes), completion: completion)
-        } catch {
-            fail(error)
+    package func signal(_ message: borrowing ReceivedMessage) {
+        if message.hasSender("org.freedesktop.DBus") {
+            guard let change = OwnerChange(message), change.name == service else { return }
+            return ownerChanged(state.onLoop.session.ownerChanged(to: change.newOwner))
         }
-    }
-    /// Asks the bus to start the service. Not activatable is no failure: then it is waited for, but not by calls.
-    func startService() {
-        guard let connection = state.onLoop.connection else { return }
-        askBus("StartServiceByName", flags: 0, connection) { [weak self] result in
-            guard let self, case .failure(let error) = result, state.onLoop.connection === connection,
-                case .nobody = state.onLoop.session.callRoute
-            else { return }
-            endWaiting(RelayError(.unavailable, "\(service) is not running: \(error.message)", cause: error))
-        }
-    }
-    private func askForOwner(_ generation: Int) {
-        guard let connection = state.onLoop.connection else { return }
-        askBus("GetNameOwner", connection) { [weak self] result in
-            guard let self else { return }
-            if state.onLoop.connection === connection { state.onLoop.backoff.reset() }
-            switch state.onLoop.session.ownerAnswered(Self.ownership(result), to: generation) {
-            case .changed(let change): ownerChanged(change)
-            case .askAgain(let generation):
-                loop.schedule(after: Self.patience) { [weak self] in
-                    if let self, state.onLoop.session.generation == generation { askForOwner(generation) }
-                }
-            case .recheck(let generation): orderRecheck(generation)
+        switch state.onLoop.session.verdict({ message.hasSender($0) }) {
+        case .take:
+            for stream in state.onLoop.streamsInOrder where message.hasPath(stream.path) {
+                stream.signal(message, self)
             }
+        case .hold: hold(message)
+        // Anybody can send a signal of this name to us; only the owner's count.
+        case .drop: foreign.add(1, ordering: .relaxed)
         }
     }
-    private static func ownership(_ result: Result<BusReply, RelayError>) -> ServiceSession<HeldSignal>.Ownership {
-        do throws(RelayError) {
-            return .owner(try result.get().read("s") { try $0.string() })
-        } catch {
-            let isNobody = (error.cause as? RemoteError)?.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
-            return isNobody ? .nobody : .unknown
+    /// Keeps what an owner sends of a stream until it is verified.
+    private func hold(_ message: borrowing ReceivedMessage) {
+        for stream in state.onLoop.streamsInOrder where message.hasPath(stream.path) {
+            let isEvent = message.hasInterface(stream.interface)
+            let isWord = message.hasInterface(Stream1.name) && message.hasSignature(Stream1.headSignature)
+            guard isEvent || isWord, let member = message.member else { continue }
+            let signal = HeldSignal(
+                stream: stream, isEvent: isEvent, member: member, signature: Array(message.signature.utf8),
+                body: message.body)
+            state.onLoop.session.hold(signal, cost: signal.body.count)
         }
     }
-    /// The owner does not answer, and nothing was heard of its departure: `NameOwnerChanged` gets lost like any signal when
-    /// this relay is too slow for the bus.
-    func askForOwner() { askForOwner(state.onLoop.session.generation) }
-
-    func ownerChanged(_ change: ServiceSession<HeldSignal>.OwnerChange) {
-        switch change {
-        case .ignored: break
-        case .absent: ownerAbsent()
-        case .appeared(let candidate): ownerAppeared(candidate)
-        case .vanished(let loss):
-            forgetOwner(loss) { $0.machine.ownerVanished() }
-            ownerAbsent()
-        case .replaced(let loss, by: let candidate):
-            forgetOwner(loss) { $0.machine.ownerVanished() }
-            ownerAppeared(candidate)
-        }
-    }
-    private func ownerAbsent() {
-        for member in members { member.machine.ownerAbsent() }
-        admitWaiting()
-    }
-    private func ownerAppeared(_ candidate: ServiceSession<HeldSignal>.Candidate) {
-        // It is not asked before it is verified: see `ownerVerified`.
-        for member in members { _ = member.machine.ownerAppeared(isNew: candidate.isNew) }
-        verify(candidate)
-    }
-    /// The owner, or the bus, is gone.
-    private func forgetOwner<Action: StreamAction<StreamSubscriber.HeldEvent>>(
-        _ loss: ServiceSession<HeldSignal>.Loss,
-        _ leave: (StreamSubscriber) -> Action
-    ) {
-        foreign.add(loss.dropped, ordering: .relaxed)
-        state.onLoop.features = []
-        // What its rings still have was published before it went.
-        for stream in state.onLoop.streamsInOrder { drain(stream) }
-        for stream in state.onLoop.streamsInOrder {
-            for member in stream.members { run(leave(member), member, stream) }
-            stream.forgetOwner()
-            perform(stream.transport.ended(), stream)
-        }
-        rings.thread = nil
-        forgetReads()
-        releaseReplies()
-        report(loss.standing)
-    }
-    private func verify(_ candidate: ServiceSession<HeldSignal>.Candidate) {
-        guard let connection = state.onLoop.connection else { return }
-        requirement.check(candidate.name, on: connection, accounts: accounts) { [weak self] verdict in
-            guard let self else { return }
-            switch verdict {
-            case .success: ownerVerified(candidate.generation)
-            case .failure(let error) where error.code == .notPermitted:
-                let text = "\(service) is owned by a peer that does not meet the requirement: \(error.message)"
-                fail(
-                    state.onLoop.session.ownerRefused(candidate.generation),
-                    RelayError(.notPermitted, text, cause: error))
-            // It left before the bus was asked: `NameOwnerChanged` follows.
-            case .failure(let error) where error.code == .unavailable:
-                if state.onLoop.session.generation == candidate.generation { askForOwner() }
-            // No answer says nothing about the owner.
-            case .failure: orderRecheck(candidate.generation)
-            }
-        }
-    }
-    private func ownerVerified(_ generation: Int) {
-        guard case .deliver(let held) = state.onLoop.session.ownerVerified(generation) else { return }
-        for signal in held { take(signal) }
-        for stream in state.onLoop.streamsInOrder {
-            for member in stream.members {
-                run(member.machine.unanswered(), member, stream)
-                if member.search != nil { seek(member, stream) }
-            }
-        }
-        admitWaiting()
-        settle()
-    }
-    private func orderRecheck(_ generation: Int) {
-        loop.schedule(after: Self.patience) { [weak self] in
-            guard let self else { return }
-            switch state.onLoop.session.recheck(generation) {
-            case .ignored: break
-            case .verify(let candidate): verify(candidate)
-            case .askOwner:
-                for stream in state.onLoop.streamsInOrder {
-                    for member in stream.members where !member.machine.isSettled {
-                        run(member.machine.unanswered(), member, stream)
-                        if member.search != nil { seek(member, stream) }
-                    }
-                }
-            }
-        }
+    package func methodCall(_ call: IncomingCall) {
+        state.onLoop.connection?.fail(
+            call, ErrorNames.unknownObject, "nothing is exported here: this is a relay of \(service)")
     }
 
     // MARK: States
 
-    private var members: [StreamSubscriber] { state.onLoop.streamsInOrder.flatMap(\.members) }
-    /// Active once the publisher's subscriptions are in step. A positioned one need only have had its answer: how long its
-    /// replay takes is a matter of its own pace.
+    /// Active once all streams are in step.
     func settle() {
-        let isSettled = members.allSatisfy {
-            $0.machine.isSettled || $0.feed != nil && ($0.isAnswered || $0.search != nil)
-        }
-        if isSettled { report(state.onLoop.session.settled()) }
+        if state.onLoop.streamsInOrder.allSatisfy(\.isSettled) { report(state.onLoop.session.settled()) }
     }
+    /// The owner lacks something that is followed; the rest goes on.
+    func interrupted() { report(state.onLoop.session.interrupted()) }
     /// Nil: it is as it was reported last.
-    func report(_ standing: ServiceSession<HeldSignal>.Standing?) {
+    private func report(_ standing: ServiceSession<HeldSignal>.Standing?) {
         switch standing {
         case .connecting: sink.state(.connecting)
         case .active: sink.state(.active)
@@ -311,4 +249,6 @@ final class SessionController: BusHandler {
         case nil: break
         }
     }
+    /// A direct inlet held what it cannot hold.
+    func noteFault() { faults.add(1, ordering: .relaxed) }
 }

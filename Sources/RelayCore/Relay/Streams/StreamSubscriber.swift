@@ -1,19 +1,20 @@
-/// Who follows a stream: the publisher's subscriptions together, or one positioned subscription. Each has a machine of its own.
+/// A member of a stream: the publisher's subscriptions together, or one positioned subscription. Each has a machine of
+/// its own.
 final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of the loop only.
     struct HeldEvent {
-        let event: FollowedStream.Event
+        let event: StreamEvent
         let signature: [UInt8]
         let body: [UInt8]
-        let shape: RingPayloadFormat?
+        let format: PayloadFormat?
         let stamp: Stamp
 
-        init(_ event: FollowedStream.Event, _ raw: RawEvent, _ stamp: Stamp) {
+        init(_ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp) {
             (self.event, signature, body) = (event, Array(raw.signature), Array(raw.body))
-            (shape, self.stamp) = (raw.shape, stamp)
+            (format, self.stamp) = (raw.format, stamp)
         }
         func withRaw<Result>(_ schemas: StreamSchemas?, _ read: (RawEvent) -> Result) -> Result {
             body.withUnsafeBytes { body in
-                if let shape { return read(RawEvent(.passUnretained(shape), payload: body)) }
+                if let format { return read(RawEvent(.passUnretained(format), payload: body)) }
                 return signature.withUnsafeBytes { signature in
                     read(
                         RawEvent(
@@ -54,10 +55,10 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
     var search: TimeSearch?
     /// Where the stream stood at the first answer.
     private var firstHead: UInt64?
-    private var hasToldCaughtUp = false
-    /// Of the present owner, as far as it was told.
-    private var hasToldRefusal = false
-    private var toldMissing: Set<String> = []
+    private var hasMarkedCaughtUp = false
+    /// Of the present owner, as far as the feed has it.
+    private var hasReportedRefusal = false
+    private var reportedMissing: Set<String> = []
 
     /// The publisher's.
     init(isDurable: Bool) {
@@ -80,7 +81,7 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
 
     func wants(_ name: String) -> Bool { names?.contains(name) ?? true }
     /// The feed's number for an event; -1: it is not wanted.
-    func token(of event: FollowedStream.Event) -> Int32 {
+    func token(of event: StreamEvent) -> Int32 {
         if event.index < 0 { return -1 }
         while tokens.count <= event.index { tokens.append(.min) }
         if tokens[event.index] == .min { tokens[event.index] = wants(event.name) ? token(event.name) : -1 }
@@ -92,7 +93,7 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
         waitingAttach = nil
         // The stream's numbers are the next owner's.
         tokens = []
-        (isAnswered, isPaused, hasToldRefusal, toldMissing) = (false, false, false, [])
+        (isAnswered, isPaused, hasReportedRefusal, reportedMissing) = (false, false, false, [])
         (needsMessage, askedAhead) = (false, nil)
         search = search.map { TimeSearch($0.time) }
     }
@@ -101,24 +102,24 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
         learn(attachment.details.runs)
         if firstHead == nil { firstHead = attachment.head }
     }
-    /// Marks in the feed where the replay has come to where the stream stood when it began.
+    /// Marks the place in the feed at which the replay has reached where the stream stood when it began.
     func markCaughtUp() {
-        guard let feed, !hasToldCaughtUp, let firstHead else { return }
+        guard let feed, !hasMarkedCaughtUp, let firstHead else { return }
         guard machine.isSettled || machine.position.map({ $0.sequence >= firstHead }) ?? false else { return }
-        hasToldCaughtUp = true
+        hasMarkedCaughtUp = true
         feed.appendCaughtUp()
     }
     /// What the present owner lacks; once each.
-    func tell(refusal: Gap?, missing: [String], _ gap: (String) -> Gap) {
+    func report(refusal: Gap?, missing: [String], _ gap: (String) -> Gap) {
         guard let feed else { return }
-        if let refusal, !hasToldRefusal {
-            hasToldRefusal = true
+        if let refusal, !hasReportedRefusal {
+            hasReportedRefusal = true
             feed.append(refusal)
             // Nothing more comes of this owner: a history ends here, too.
-            if !hasToldCaughtUp { feed.appendCaughtUp() }
-            hasToldCaughtUp = true
+            if !hasMarkedCaughtUp { feed.appendCaughtUp() }
+            hasMarkedCaughtUp = true
         }
-        for name in missing where toldMissing.insert(name).inserted { feed.append(gap(name)) }
+        for name in missing where reportedMissing.insert(name).inserted { feed.append(gap(name)) }
     }
 
     static func == (a: StreamSubscriber, b: StreamSubscriber) -> Bool { a === b }

@@ -1,48 +1,52 @@
-/// An event as it lies in a message or in a ring. Valid during the call that shows it, and so are its references: they
-/// are not counted, since counting them at each hand would cost more than an event.
+/// An event as it lies where an inlet or a page has it. Valid during the call that shows it, and so are its references:
+/// they are not counted, since counting them at each hand would cost more than an event.
 package struct RawEvent: BitwiseCopyable {
     private let schemasReference: Unmanaged<StreamSchemas>?
-    private let shapeReference: Unmanaged<RingPayloadFormat>?
+    private let formatReference: Unmanaged<PayloadFormat>?
     /// nil: the present one's number is not known.
     let schema: UInt32?
-    /// Of a signal's body; empty for a payload.
+    /// Of a message's body; empty for a payload.
     let signature: UnsafeRawBufferPointer
-    /// A signal's, or a payload of a ring, which has no stamp.
+    /// A message's, or a payload, which has no stamp.
     let body: UnsafeRawBufferPointer
     /// It came by itself, not in a page of the journal.
     let isLive: Bool
 
-    /// What describes its fields; nil before the service has answered, and where a shape does.
+    /// What describes its fields; nil before the service has answered, and where a format does.
     var schemas: StreamSchemas? { schemasReference?.takeUnretainedValue() }
-    /// Of a ring's payload.
-    var shape: RingPayloadFormat? { shapeReference?.takeUnretainedValue() }
-    @inline(__always) func has(_ shape: Unmanaged<RingPayloadFormat>) -> Bool {
-        shapeReference?.toOpaque() == shape.toOpaque()
+    /// Of a payload; nil: a message.
+    var format: PayloadFormat? { formatReference?.takeUnretainedValue() }
+    @inline(__always) func has(_ format: Unmanaged<PayloadFormat>) -> Bool {
+        formatReference?.toOpaque() == format.toOpaque()
     }
 
+    /// A message: its body ends with the stamp.
+    ///
     /// - Parameter schemas: kept by the caller during the call.
-    init(
+    package init(
         schemas: StreamSchemas?, schema: UInt32?, signature: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
         isLive: Bool
     ) {
-        (schemasReference, shapeReference) = (schemas.map { .passUnretained($0) }, nil)
+        (schemasReference, formatReference) = (schemas.map { .passUnretained($0) }, nil)
         (self.schema, self.signature, self.body, self.isLive) = (schema, signature, body, isLive)
     }
-    /// - Parameter shape: kept by the caller during the call.
-    @inline(__always) init(_ shape: Unmanaged<RingPayloadFormat>, payload: UnsafeRawBufferPointer) {
-        (schemasReference, shapeReference) = (nil, shape)
+    /// The fields alone.
+    ///
+    /// - Parameter format: kept by the caller during the call.
+    @inline(__always) package init(_ format: Unmanaged<PayloadFormat>, payload: UnsafeRawBufferPointer) {
+        (schemasReference, formatReference) = (nil, format)
         (schema, signature) = (nil, UnsafeRawBufferPointer(start: nil, count: 0))
         (body, isLive) = (payload, true)
     }
 
-    /// For who knows no types: as a signal has it, whatever brought it.
+    /// For tools, which know no types: as a signal has it, whatever brought it.
     ///
-    /// Throws `InvalidArgument` for a ring's payload that is not what its service reported.
+    /// Throws `InvalidArgument` for a payload that is not what its service reported.
     func envelope(_ interface: String, _ name: String, _ stamp: Stamp) throws(RelayError) -> Envelope {
-        if let shape {
+        if let format {
             return Envelope(
-                interface: interface, name: name, signature: shape.signature, body: try shape.body(body, stamp),
-                stamp: stamp, fields: shape.fields, transport: .ring)
+                interface: interface, name: name, signature: format.signature, body: try format.body(body, stamp),
+                stamp: stamp, fields: format.fields, transport: format.transport)
         }
         return Envelope(
             interface: interface, name: name, signature: String(decoding: signature, as: UTF8.self),

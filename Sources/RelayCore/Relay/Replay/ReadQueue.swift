@@ -1,4 +1,5 @@
-/// Whose turn it is to `Read`, as a value: one request at a time for a service, round robin, with the token of the last answer.
+/// Whose turn it is to `Read`, as a value: one request at a time for a service, round robin, with the token of the last
+/// answer.
 struct ReadQueue<Reader: Hashable> {
     private var waiting: [Reader] = []
     /// Who has asked, and for which of its requests.
@@ -12,7 +13,7 @@ struct ReadQueue<Reader: Hashable> {
     /// What may stay unproved for as long as this relay lives: it counts against what all of a user's relays may have.
     private static var unprovedLimit: Int { 4_096 }
 
-    /// Lines up. Who waits already keeps its place.
+    /// Lines up. A reader that waits already keeps its place.
     mutating func ask(_ reader: Reader) {
         if !waiting.contains(reader) { waiting.append(reader) }
     }
@@ -34,7 +35,8 @@ struct ReadQueue<Reader: Hashable> {
         owesProof = answer.size > Self.unprovedLimit
         return owesProof
     }
-    /// Whether a token has not been given back yet. Then a request whose answer is empty counts as sent; `answered` follows.
+    /// Whether a token has not been given back yet. Then a request whose answer is empty counts as sent; `answered`
+    /// follows.
     mutating func proves(_ token: UInt64) -> Bool {
         guard !isBusy, owesProof, token == self.token else { return false }
         (isBusy, owesProof) = (true, false)

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Pages of a long replay come through a socket that the owner was given, and not through the bus.
-extension SessionController {
+extension PageBroker {
     /// A page of so many bytes is one of many.
     private static let worthwhile = 64 << 10
     /// Of the socket: a page and its overhead. The kernel gives what the administrator allows, and twice that.
@@ -10,37 +10,29 @@ extension SessionController {
     /// No page is larger.
     private static let longest = 1 << 20
 
-    /// Another owner, or none.
-    func forgetReads() {
-        state.onLoop.reads.forgetOwner()
-        state.onLoop.replay = .unused
-    }
     /// A page came as a message.
-    func openReplay(afterPage size: Int) {
-        guard size >= Self.worthwhile, state.onLoop.features.contains(.replays),
-            case .unused = state.onLoop.replay, let connection = state.onLoop.connection,
-            let owner = state.onLoop.owner, let stream = state.onLoop.streamsInOrder.first(where: { $0.schemas != nil })
+    func openLine(afterPage size: Int, _ session: SessionController) {
+        guard size >= Self.worthwhile, session.features.contains(.replays), case .unused = line, session.hasOwner,
+            let stream = session.streams.first(where: { $0.schemas != nil })
         else { return }
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        guard connection.canPassDescriptors, socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-            state.onLoop.replay = .refused
+        guard session.canPassDescriptors, socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            line = .refused
             return
         }
         var room = Self.room
         setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
         let (ours, theirs) = (ReceivedDescriptor(ends[0]), ReceivedDescriptor(ends[1]))
-        state.onLoop.replay = .asked
-        let generation = state.onLoop.reads.generation
-        var call = MethodCall(to: owner, path: stream.path, interface: Stream1.name, member: "OpenReplay")
-        call.descriptors = [theirs]
-        connection.send(call, timeout: Self.answerTime) { [weak self] result in
-            guard let self, state.onLoop.reads.generation == generation else { return }
-            if case .success = result { state.onLoop.replay = .open(ours) } else { state.onLoop.replay = .refused }
+        line = .asked
+        let generation = generation
+        session.ask("OpenReplay", at: stream.path, descriptors: [theirs]) { [self] session, result in
+            guard session != nil, self.generation == generation else { return }
+            if case .success = result { line = .open(ours) } else { line = .refused }
         }
     }
     /// What `Replay` answered, as `Read` would have. Nil: the page is to be asked for once more, by `Read`.
-    func takeReplay(
+    func replayed(
         _ result: Result<BusReply, RelayError>, _ socket: ReceivedDescriptor, _ member: StreamSubscriber
     ) -> Result<BusReply, RelayError>? {
         do throws(RelayError) {
@@ -53,16 +45,16 @@ extension SessionController {
                 return .success(BusReply(sender: reply.sender, signature: Stream1.pageSignature, body: body))
             }
             // Nobody knows what the socket has next.
-            state.onLoop.replay = .refused
-            state.onLoop.reads.answered((answer.token, 0))
+            line = .refused
+            answeredWithoutPage(answer.token)
         } catch {
             switch error.code {
             case .limitsExceeded, .unavailable, .timedOut: return result
             // Has no room for this page, but for others.
             case .tooLarge: member.needsMessage = true
-            default: state.onLoop.replay = .refused
+            default: line = .refused
             }
-            state.onLoop.reads.answered(nil)
+            answeredWithoutPage(nil)
         }
         return nil
     }

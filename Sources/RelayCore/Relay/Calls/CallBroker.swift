@@ -1,0 +1,132 @@
+/// Commands on their way: sent to the owner, waiting until it is known, or answered and waiting for the events before
+/// the answer.
+final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
+    private var waiting = WaitingCalls()
+    /// In the order in which they came.
+    private var heldReplies: [HeldReply] = []
+    /// There are some. Looked at in every turn of a direct inlet.
+    @exclusivity(unchecked) private(set) var holdsReplies = false
+    /// Why no call can be made any more.
+    private var failure: RelayError?
+
+    private static let cancelled = RelayError(.cancelled, "the task was cancelled before its call was sent")
+
+    /// No call waits, and no reply.
+    var isIdle: Bool { waiting.isEmpty && heldReplies.isEmpty }
+
+    // MARK: Admission
+
+    /// Sends a call, or lets it wait until the owner is known.
+    func admit(_ call: WaitingCall, _ session: SessionController) {
+        if call.ticket.isCancelled { return call.end(Self.cancelled) }
+        let title = call.call.title
+        switch session.callRoute {
+        case .inactive:
+            call.end(RelayError(.unavailable, "the relay of \(session.service) is not active: call activate() first"))
+        case .over: call.end(failure ?? Self.cancelled)
+        case .cutOff: call.end(RelayError(.unavailable, "\(title): the bus is gone"))
+        case .wait: wait(call, session)
+        case .owner(let owner):
+            // Code that subscribes and then calls sees the events of the call: its `Attach` goes first.
+            if session.streams.contains(where: { $0.inlets.isOpening }) { return wait(call, session) }
+            send(call, to: owner, session)
+        case .nobody:
+            if session.requirement.isAnyone { return send(call, to: nil, session) }
+            // Which peer the bus would start is not known yet: it is started first, and verified.
+            guard session.activation.startsService else {
+                return call.end(RelayError(.unavailable, "\(session.service) is not running"))
+            }
+            wait(call, session)
+            session.startService()
+        }
+    }
+    /// - Parameter owner: nil: the name's owner, which the bus may start.
+    private func send(_ waiting: WaitingCall, to owner: String?, _ session: SessionController) {
+        var call = waiting.call
+        if let owner { call.destination = owner }
+        if !session.activation.startsService { call.flags.insert(.noAutoStart) }
+        let isSent = session.send(call, waiting) { [self] session, result in
+            if let session { answered(result, waiting, session) } else { waiting.completion(result) }
+        }
+        if !isSent { wait(waiting, session) }
+    }
+    private func wait(_ call: WaitingCall, _ session: SessionController) {
+        if !waiting.add(call) {
+            return call.end(RelayError(.limitsExceeded, "\(call.call.title): too many calls wait for the bus"))
+        }
+        session.schedule(after: call.timeLeft) { [self] _ in
+            drop(call.ticket, RelayError(.timedOut, "\(call.call.title): no bus in time"))
+        }
+    }
+    func admitWaiting(_ session: SessionController) {
+        for call in waiting.takeAll() { admit(call, session) }
+    }
+    func endWaiting(_ error: RelayError) {
+        for call in waiting.takeAll() { call.end(error) }
+    }
+    private func drop(_ ticket: CallTicket, _ error: RelayError) { waiting.take(ticket)?.end(error) }
+
+    // MARK: Answers
+
+    /// An answer comes behind the events that the service published before it: those in direct inlets, and those that
+    /// have to be read.
+    private func answered(
+        _ result: Result<BusReply, RelayError>, _ call: WaitingCall, _ session: SessionController
+    ) {
+        for stream in session.streams { stream.drainInlet(session) }
+        let timeLeft = call.timeLeft
+        guard Self.isFromService(result), isCatchingUp(session), timeLeft > .zero, !call.ticket.isCancelled else {
+            return call.completion(result)
+        }
+        let timer = session.schedule(after: timeLeft) { [self] session in _ = release(call.ticket, session) }
+        heldReplies.append(HeldReply(call: call, result: result, timer: timer))
+        holdsReplies = true
+    }
+    private static func isFromService(_ result: Result<BusReply, RelayError>) -> Bool {
+        switch result {
+        case .success: true
+        case .failure(let error): error.cause is RemoteError
+        }
+    }
+    private func isCatchingUp(_ session: SessionController) -> Bool { session.streams.contains { $0.isCatchingUp } }
+    /// Completes the answers that waited, if nothing keeps them any more.
+    func releaseReplies(_ session: SessionController) {
+        if !holdsReplies || isCatchingUp(session) { return }
+        for reply in takeReplies() {
+            session.loop.cancel(timer: reply.timer)
+            reply.complete()
+        }
+    }
+    private func takeReplies() -> [HeldReply] {
+        defer { (heldReplies, holdsReplies) = ([], false) }
+        return heldReplies
+    }
+    /// This one waits no longer. False: it does not wait.
+    private func release(_ ticket: CallTicket, _ session: SessionController) -> Bool {
+        guard let index = heldReplies.firstIndex(where: { $0.call.ticket === ticket }) else { return false }
+        let reply = heldReplies.remove(at: index)
+        session.loop.cancel(timer: reply.timer)
+        reply.complete()
+        return true
+    }
+
+    // MARK: The end
+
+    func cancel(_ ticket: CallTicket, _ session: SessionController) {
+        ticket.isCancelled = true
+        // It has run: its answer is worth more than that it was cancelled.
+        if release(ticket, session) { return }
+        if let serial = ticket.serial {
+            ticket.connection?.cancel(serial)
+        } else {
+            drop(ticket, Self.cancelled)
+        }
+    }
+    /// Nothing more comes: answers that waited for events are complete.
+    func completeHeld() { for reply in takeReplies() { reply.complete() } }
+    /// Later calls fail with this, too.
+    func end(_ reason: RelayError) {
+        failure = reason
+        endWaiting(reason)
+    }
+}

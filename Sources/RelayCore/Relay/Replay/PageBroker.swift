@@ -1,0 +1,154 @@
+import Synchronization
+
+/// `Read`: pages of the journal, one request at a time for a service, for the member whose turn it is.
+final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
+    private var queue = ReadQueue<StreamSubscriber>()
+    var line = ReplayLine.unused
+    private var reader = PageReader()
+    /// Pages that came through a socket, and not through the bus. Read on any thread.
+    let replayedPages = Atomic<Int>(0)
+
+    /// No time at all after which a page is given up: its token would be lost, and with it the right to the next. The
+    /// answer comes, or the owner or the bus goes, which ends the call.
+    private static let untilItLeaves = Duration.seconds(1 << 32)
+
+    /// Another owner, or none: what was asked of this one gets no answer that counts.
+    func forgetOwner() {
+        queue.forgetOwner()
+        line = .unused
+    }
+    /// Counts the owners; see `ReadQueue`.
+    var generation: Int { queue.generation }
+    /// A request is under way.
+    var isBusy: Bool { queue.isBusy }
+
+    // MARK: Requests
+
+    /// A member wants a page.
+    func ask(_ member: StreamSubscriber, _ session: SessionController) {
+        queue.ask(member)
+        readNext(session)
+    }
+    /// The same, to be sent by the next `readNext`.
+    func lineUp(_ member: StreamSubscriber) { queue.ask(member) }
+    func withdraw(_ member: StreamSubscriber) { queue.withdraw(member) }
+    /// Asks for the next page, if a member waits that has room for one.
+    func readNext(_ session: SessionController) {
+        guard session.hasOwner else { return }
+        // Not looked up within, while the queue is being changed.
+        let streams = session.streams
+        let turn = queue.next { member in
+            let isKnown = streams.contains { $0.schemas != nil && $0.members.contains(member) }
+            return isKnown && !member.isPaused && (member.feed?.wantsPage() ?? true)
+        }
+        guard let turn, let stream = session.stream(of: turn) else { return }
+        let (queueGeneration, readGeneration) = (queue.generation, turn.readGeneration)
+        let socket = turn.search == nil && !turn.needsMessage ? line.socket : nil
+        let request = stream.request(of: turn, token: queue.token)
+        send(request, socket == nil ? "Read" : "Replay", stream, session) { [self] session, result in
+            answered(result, socket, turn, queueGeneration, readGeneration, session)
+        }
+    }
+    private func send(
+        _ request: StreamRead, _ method: String, _ stream: StreamController, _ session: SessionController,
+        _ completion: @escaping @Sendable (SessionController, Result<BusReply, RelayError>) -> Void
+    ) {
+        do throws(RelayError) {
+            var body = WireWriter()
+            try Stream1.write(request, into: &body)
+            session.ask(
+                method, at: stream.path, try Signature(Stream1.readSignature), body: body.bytes,
+                timeout: Self.untilItLeaves
+            ) { session, result in
+                if let session { completion(session, result) }
+            }
+        } catch {
+            session.fail(error)
+        }
+    }
+    /// Nobody has read on: confirms that the last page has come, which else counts against what a user's relays may
+    /// have.
+    private func prove(_ token: UInt64, _ queueGeneration: Int, _ session: SessionController) {
+        guard queue.generation == queueGeneration, session.hasOwner, queue.proves(token) else { return }
+        // Any interface will do. Behind the last sequence there is nothing, so that the answer is small.
+        guard let stream = session.streams.first(where: { $0.schemas != nil }) else {
+            queue.answered(nil)
+            return
+        }
+        let request = StreamRead(names: [Stream1.allNames], after: .max, limit: 1, token: token)
+        send(request, "Read", stream, session) { [self] session, result in
+            guard queue.generation == queueGeneration else { return }
+            _ = note(result, session)
+            readNext(session)
+        }
+    }
+
+    // MARK: Answers
+
+    private func answered(
+        _ result: Result<BusReply, RelayError>, _ socket: ReceivedDescriptor?, _ member: StreamSubscriber,
+        _ queueGeneration: Int, _ readGeneration: Int, _ session: SessionController
+    ) {
+        // Another owner, or none: the queue is that one's.
+        guard queue.generation == queueGeneration else { return }
+        defer {
+            session.calls.releaseReplies(session)
+            readNext(session)
+        }
+        var result = result
+        if let socket {
+            guard let page = replayed(result, socket, member) else {
+                if member.readGeneration == readGeneration { queue.ask(member) }
+                return
+            }
+            result = page
+        } else {
+            member.needsMessage = false
+        }
+        result = note(result, session)
+        if socket == nil, case .success(let reply) = result { openLine(afterPage: reply.body.count, session) }
+        guard member.readGeneration == readGeneration, let stream = session.stream(of: member) else { return }
+        stream.pageArrived(result, member, session)
+    }
+    /// Takes the token out of an answer, which counts even when nobody wants the page any more.
+    private func note(
+        _ result: Result<BusReply, RelayError>, _ session: SessionController
+    ) -> Result<BusReply, RelayError> {
+        guard case .success(let reply) = result else {
+            queue.answered(nil)
+            return result
+        }
+        do throws(RelayError) {
+            let page = try reply.read(Stream1.pageSignature) { try PageReader.trailer($0) }
+            if queue.answered((page.token, reply.body.count)) {
+                let generation = queue.generation
+                session.schedule(after: SessionController.patience) { [self] session in
+                    prove(page.token, generation, session)
+                }
+            }
+            return result
+        } catch {
+            queue.answered(nil)
+            return .failure(error)
+        }
+    }
+    /// An answer without a page.
+    func answeredWithoutPage(_ token: UInt64?) { queue.answered(token.map { ($0, 0) }) }
+    /// Shows a page's head, and each event in it with the body of the answer.
+    func read(
+        _ reply: BusReply, began: (StreamPage) -> Void, event: (StreamPage.Event, UnsafeRawBufferPointer) -> Void
+    ) throws(RelayError) -> StreamPage {
+        // In a variable: what runs meanwhile finds it free.
+        var reader = reader
+        defer { self.reader = reader }
+        do {
+            return try reply.body.withUnsafeBytes { body in
+                var bytes = WireReader(body)
+                return try reader.read(&bytes, began: began) { event($0, body) }
+            }
+        } catch {
+            throw RelayError(
+                .schemaMismatch, "\(reply.sender) sent a page that cannot be read: \(error)", cause: error)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// What a session hands to its parts in a turn: what is known of the owner, and the ways to ask it.
+extension SessionController {
+    var streams: [StreamController] { state.onLoop.streamsInOrder }
+    func stream(of member: StreamSubscriber) -> StreamController? { streams.first { $0.members.contains(member) } }
+
+    /// A job for later; never after the session's end.
+    @discardableResult
+    func schedule(after delay: Duration, _ job: @escaping @Sendable (SessionController) -> Void) -> UInt64 {
+        loop.schedule(after: delay) { [weak self] in if let self { job(self) } }
+    }
+    /// A loss in one stream: another one of this bus may lack something, too. Not of an inlet that shows it.
+    func suspectLoss(but stream: StreamController) {
+        for other in streams where other !== stream && !other.inlets.reportsLoss { other.suspectLoss(self) }
+    }
+
+    // MARK: What is known
+
+    /// The verified owner's unique name: the only one that counts.
+    package var owner: String? { state.onLoop.session.owner }
+    /// This relay's unique name.
+    package var ownName: String? { state.onLoop.connection?.uniqueName }
+    var isConnected: Bool { state.onLoop.connection != nil }
+    /// There is a verified owner, and a bus by which to ask it.
+    var hasOwner: Bool { isConnected && owner != nil }
+    /// Counts what was learnt of the owner: an answer counts only while its question's generation is the present one.
+    var ownerGeneration: Int { state.onLoop.session.generation }
+    var canPassDescriptors: Bool { state.onLoop.connection?.canPassDescriptors ?? false }
+    var features: Set<StreamFeature> { state.onLoop.features }
+    func learnFeatures(_ features: Set<StreamFeature>) { state.onLoop.features = features }
+    var callRoute: ServiceSession<HeldSignal>.CallRoute { state.onLoop.session.callRoute }
+    /// A new machine learns what is known of the owner.
+    func introduceOwner(to machine: inout StreamMachine<StreamSubscriber.HeldEvent>) {
+        let session = state.onLoop.session
+        if session.isOwnershipKnown { machine.ownerAbsent() }
+        if session.owner != nil || session.candidate != nil { _ = machine.ownerAppeared(isNew: false) }
+    }
+
+    // MARK: Asking
+
+    /// Asks the owner, by a method of `Stream1`. Without effect while there is none.
+    ///
+    /// - Parameter completion: in a turn; its session is nil when that is gone.
+    func ask(
+        _ method: String, at path: String, _ signature: Signature = .empty, body: [UInt8] = [],
+        descriptors: [ReceivedDescriptor] = [], timeout: Duration = SessionController.answerTime,
+        _ completion: @escaping @Sendable (SessionController?, Result<BusReply, RelayError>) -> Void
+    ) {
+        guard let connection = state.onLoop.connection, let owner else { return }
+        var call = MethodCall(
+            to: owner, path: path, interface: Stream1.name, member: method, signature: signature, body: body)
+        call.descriptors = descriptors
+        connection.send(call, timeout: timeout) { [weak self] result in completion(self, result) }
+    }
+    /// The same, without an answer.
+    func notifyOwner(_ method: String, at path: String) {
+        guard let connection = state.onLoop.connection, let owner else { return }
+        let call = MessageHeader.methodCall(
+            path: path, interface: Stream1.name, member: method, destination: owner,
+            flags: [.noReplyExpected, .noAutoStart])
+        // Fails with the connection only, and the owner sees that go.
+        try? connection.send(call)
+    }
+    /// Sends a call. False, and without effect, while there is no bus.
+    func send(
+        _ call: MethodCall, _ waiting: WaitingCall,
+        _ completion: @escaping @Sendable (SessionController?, Result<BusReply, RelayError>) -> Void
+    ) -> Bool {
+        guard let connection = state.onLoop.connection else { return false }
+        waiting.ticket.connection = connection
+        waiting.ticket.serial = connection.send(call, timeout: waiting.timeLeft) { [weak self] result in
+            completion(self, result)
+        }
+        return true
+    }
+
+    // MARK: Rules
+
+    func addMatch(_ rule: MatchRule, for interface: String) {
+        state.onLoop.connection?.addMatch(rule) { [weak self] result in
+            guard let self, case .failure(let error) = result, error.code != .unavailable else { return }
+            fail(
+                RelayError(error.code, "the bus refuses to pass on \(interface): \(error.message)", cause: error))
+        }
+    }
+    func removeMatch(_ rule: MatchRule) { state.onLoop.connection?.removeMatch(rule) }
+}

@@ -1,0 +1,197 @@
+/// Pages of the journal: what is missing of a durable stream, and where a time is in it.
+extension StreamController {
+    /// How many events the publisher's subscriptions get at once. Their buffers take no more than what a bus brings.
+    private static let sharedLimit: UInt32 = 512
+    /// Of a small event in a page, in bytes: a guess of how many there are.
+    private static let usualCost = 96
+    private static let usualCount = 4_096
+
+    // MARK: Requests
+
+    /// A page is wanted, in place of any that was asked for before.
+    func read(after: UInt64, _ member: StreamSubscriber, _ session: SessionController) {
+        if member.askedAhead == after {
+            member.askedAhead = nil
+            return
+        }
+        member.readGeneration += 1
+        member.readAfter = after
+        askSchemas(session)
+        session.pages.ask(member, session)
+    }
+    /// Looks for the place to begin at, once there is an owner to ask.
+    func seek(_ member: StreamSubscriber, _ session: SessionController) {
+        if session.owner != nil { read(after: 0, member, session) }
+    }
+    /// The page that a member waits for.
+    func request(of member: StreamSubscriber, token: UInt64) -> StreamRead {
+        guard let search = member.search else {
+            let limit = member.feed == nil ? Self.sharedLimit : 0
+            return StreamRead(names: events.asked(member.names), after: member.readAfter, limit: limit, token: token)
+        }
+        // Times are those of all events: a probe for rare ones would look at all between two of them.
+        return StreamRead(names: [Stream1.allNames], after: search.after, limit: 1, token: token)
+    }
+
+    // MARK: Answers
+
+    /// A member's request was answered: the latest one.
+    func pageArrived(
+        _ result: Result<BusReply, RelayError>, _ member: StreamSubscriber, _ session: SessionController
+    ) {
+        do throws(RelayError) {
+            let reply = try result.get()
+            if member.search != nil {
+                try search(reply, member, session)
+            } else if let feed = member.feed {
+                try take(reply, member, feed, session)
+            } else {
+                try takeShared(reply, member, session)
+            }
+        } catch {
+            readFailed(error, member, session)
+        }
+    }
+    private func readFailed(_ error: RelayError, _ member: StreamSubscriber, _ session: SessionController) {
+        switch error.code {
+        case .notFound:
+            if member.search != nil {
+                // It keeps nothing: all there is begins now.
+                member.search = nil
+                run(member.machine.unanswered(), member, session)
+            } else {
+                run(member.machine.readRefused(), member, session)
+                member.markCaughtUp()
+                session.settle()
+            }
+        case .unavailable: session.askForOwner()
+        case .limitsExceeded, .internalFailure, .storageFull, .timedOut:
+            // It has no room for another page now, or trouble of its own.
+            member.isPaused = true
+            session.pages.lineUp(member)
+            let generation = member.readGeneration
+            session.schedule(after: SessionController.patience) { session in
+                guard member.readGeneration == generation else { return }
+                member.isPaused = false
+                session.pages.readNext(session)
+            }
+        default: refused(error, session)
+        }
+    }
+    /// Asks for the page behind this one before it is looked at, if there is one and the consumer waits: the service
+    /// reads meanwhile.
+    private func askAhead(
+        _ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer, _ session: SessionController
+    ) {
+        guard feed.isWaiting,
+            let page = try? reply.read(Stream1.pageSignature, { try PageReader.trailer($0) }),
+            page.through < page.head, page.through > member.readAfter
+        else { return }
+        member.readGeneration += 1
+        (member.readAfter, member.askedAhead) = (page.through, page.through)
+        session.pages.ask(member, session)
+    }
+    /// Nothing is wanted there: the answer no longer counts.
+    private func dropAhead(_ member: StreamSubscriber, _ session: SessionController) {
+        guard member.askedAhead != nil else { return }
+        member.askedAhead = nil
+        member.readGeneration += 1
+        session.pages.withdraw(member)
+    }
+    private func take(
+        _ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer, _ session: SessionController
+    ) throws(RelayError) {
+        askAhead(reply, member, feed, session)
+        defer { dropAhead(member, session) }
+        var entries: [ReplayPage.Entry] = []
+        entries.reserveCapacity(min(reply.body.count / Self.usualCost, Self.usualCount))
+        var epoch: UInt64 = 0
+        var through: UInt64 = 0
+        // Of the event before, which is most often of the same kind.
+        var (event, token): (StreamEvent?, Int32) = (nil, -1)
+        do throws(RelayError) {
+            let page = try session.pages.read(reply) { page in
+                (epoch, through) = (page.epoch, min(page.through, page.head))
+                if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
+                    report(gap, member, session)
+                }
+            } event: { found, body in
+                if event == nil || !found.isLikeLast {
+                    let kind = events.event(named: found.nameBytes, for: members)
+                    (event, token) = (kind, kind.isExcess ? -1 : member.token(of: kind))
+                }
+                guard let stamp = Self.stamp(found, body, epoch) else { return }
+                guard let event, member.machine.pageEvent(event.name, stamp.sequence) else { return }
+                if event.isExcess {
+                    // What came before it goes before it; the page goes on behind that.
+                    feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: 0, schemas))
+                    entries = []
+                    return reportExcess(stamp, member, session)
+                }
+                guard token >= 0 else { return }
+                let start = found.signatureStart
+                entries.append(
+                    ReplayPage.Entry(
+                        token: token, schema: found.schema, signature: start..<start + found.signatureBytes.count,
+                        body: found.body))
+            }
+            feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: through, schemas))
+            run(member.machine.pageEnded(through: page.through, head: page.head), member, session)
+            member.markCaughtUp()
+        } catch {
+            // What came before the fault is accounted for.
+            feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: 0, schemas))
+            throw error
+        }
+    }
+    private func takeShared(
+        _ reply: BusReply, _ member: StreamSubscriber, _ session: SessionController
+    ) throws(RelayError) {
+        var epoch: UInt64 = 0
+        let page = try session.pages.read(reply) { page in
+            epoch = page.epoch
+            if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
+                report(gap, member, session)
+            }
+        } event: { found, body in
+            guard let stamp = Self.stamp(found, body, epoch) else { return }
+            let event = events.event(named: found.nameBytes, for: members)
+            guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
+            if event.isExcess { return reportExcess(stamp, member, session) }
+            guard event.isWanted else { return }
+            let raw = RawEvent(
+                schemas: schemas, schema: found.schema, signature: found.signatureBytes,
+                body: UnsafeRawBufferPointer(rebasing: body[found.body]), isLive: false)
+            session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
+        }
+        run(member.machine.pageEnded(through: page.through, head: page.head), member, session)
+        session.settle()
+    }
+    private static func stamp(
+        _ event: StreamPage.Event, _ body: UnsafeRawBufferPointer, _ epoch: UInt64
+    ) -> Stamp? {
+        RawEvent.stamp(of: UnsafeRawBufferPointer(rebasing: body[event.body]), epoch: epoch)
+    }
+
+    // MARK: Times
+
+    private func search(
+        _ reply: BusReply, _ member: StreamSubscriber, _ session: SessionController
+    ) throws(RelayError) {
+        var found: (sequence: UInt64, publishedAt: Timestamp)?
+        let page = try session.pages.read(reply) { _ in
+        } event: { event, body in
+            if found == nil, let stamp = Self.stamp(event, body, 0) { found = (stamp.sequence, stamp.publishedAt) }
+        }
+        let place = member.search?.take(event: found, oldest: page.oldest, through: page.through, head: page.head)
+        guard let place else {
+            member.readGeneration += 1
+            return session.pages.lineUp(member)
+        }
+        member.search = nil
+        // What came meanwhile is in the journal, too.
+        member.machine = StreamMachine(from: .at(place), isDurable: true)
+        begin(member, session)
+        run(member.machine.want(member.names), member, session)
+    }
+}

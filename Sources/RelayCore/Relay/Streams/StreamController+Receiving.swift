@@ -1,0 +1,210 @@
+import Glibc
+
+/// What comes from the owner: to the machine of each member, and from there to the sink or a feed.
+extension StreamController {
+    // MARK: Messages
+
+    /// A signal at this stream's path.
+    func signal(_ message: borrowing ReceivedMessage, _ session: SessionController) {
+        if message.hasInterface(interface) {
+            // Else the direct inlet has it.
+            if inlets.takesSignals { event(message, session) }
+        } else if message.hasInterface(Stream1.name), message.hasSignature(Stream1.headSignature) {
+            guard let member = message.member else { return }
+            message.withBody { head(member, $0, session) }
+        }
+    }
+    /// A signal that was held comes now, behind nothing that its owner sent before.
+    func signal(_ held: HeldSignal, _ session: SessionController) {
+        held.body.withUnsafeBytes { body in
+            if !held.isEvent { return head(held.member, body, session) }
+            Array(held.member.utf8).withUnsafeBytes { name in
+                held.signature.withUnsafeBytes { signature in
+                    receive(message: name, signature: signature, body: body, session)
+                }
+            }
+        }
+    }
+    private func event(_ message: borrowing ReceivedMessage, _ session: SessionController) {
+        message.withBody { body in
+            message.withSignature { text in
+                guard let stamp = RawEvent.stamp(of: body, epoch: 0) else { return }
+                // A C string, which ends with a NUL.
+                let signature = UnsafeRawBufferPointer(start: text, count: strlen(text))
+                receive(events.event(of: message, for: members), stamp, signature: signature, body, session)
+            }
+        }
+    }
+    /// An event as a whole message: its fields and its stamp.
+    package func receive(
+        message name: UnsafeRawBufferPointer, signature: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
+        _ session: SessionController
+    ) {
+        guard let stamp = RawEvent.stamp(of: body, epoch: 0) else { return }
+        receive(events.event(named: name, for: members), stamp, signature: signature, body, session)
+    }
+    private func receive(
+        _ event: StreamEvent, _ stamp: Stamp, signature: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
+        _ session: SessionController
+    ) {
+        let raw = RawEvent(schemas: schemas, schema: event.schema, signature: signature, body: body, isLive: true)
+        for member in members { receive(event, raw, stamp, member, session) }
+    }
+    /// The owner announces where the stream stands, by `Head` or by `End`.
+    private func head(_ member: String, _ body: UnsafeRawBufferPointer, _ session: SessionController) {
+        var reader = WireReader(body)
+        guard member == "Head" || member == "End", let head = try? Stream1.readHead(&reader) else { return }
+        let isLast = member == "End"
+        if !inlets.takesSignals {
+            // What it counts is in the inlet. A member that waits for an answer learns by that where the stream stands,
+            // and the others by what comes then; the last word waits for nobody.
+            if awaitsAnswer && !isLast { return }
+            drain(session)
+        }
+        for member in members {
+            let action = member.machine.head(
+                epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: isLast)
+            run(action, member, session)
+        }
+    }
+
+    // MARK: Events
+
+    /// An event of a direct inlet. Nearly every one is the next in order: then nothing is looked up.
+    @inline(__always)
+    package func receive(_ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ session: SessionController) {
+        if hasOthers {
+            for member in members { receive(event, raw, stamp, member, session) }
+        } else if let epoch = shared.machine.receiveNext(event.name, stamp.sequence, stamp.previous) {
+            if event.isWanted {
+                session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
+            } else if event.isExcess {
+                reportExcess(stamp.inEpoch(epoch), shared, session)
+            }
+        } else {
+            receive(event, raw, stamp, shared, session)
+        }
+    }
+    /// An event that a direct inlet has no room for: the service keeps it, and shows here that it is there.
+    package func skip(
+        _ event: StreamEvent, _ sequence: UInt64, in epoch: UInt64, _ session: SessionController
+    ) {
+        for member in members where member.machine.accounts(for: event.name) {
+            let action = member.machine.head(epoch: epoch, sequence: sequence, last: [event.name: sequence])
+            run(action, member, session)
+        }
+    }
+    private func receive(
+        _ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ member: StreamSubscriber,
+        _ session: SessionController
+    ) {
+        if member.machine.isSettled, isFull(event, member) { member.machine.fellBehind() }
+        switch member.machine.receive(event.name, stamp.sequence, stamp.previous) {
+        case .drop: return
+        case .hold:
+            let held = StreamSubscriber.HeldEvent(event, raw, stamp)
+            let action = member.machine.hold(
+                event.name, stamp.sequence, stamp.previous, held, cost: held.body.count)
+            if action == .nothing { return }
+            // A hole: another stream of this bus may have one, too.
+            session.suspectLoss(but: self)
+            run(action, member, session)
+        case .deliver(let epoch, let gap):
+            if let gap { report(gap, member, session) }
+            deliver(event, raw, stamp.inEpoch(epoch), member, session)
+            orderTickIfNeeded(member, session)
+        }
+    }
+    /// Whether an event that can be read later has no room now.
+    private func isFull(_ event: StreamEvent, _ member: StreamSubscriber) -> Bool {
+        guard let feed = member.feed, member.token(of: event) >= 0 else { return false }
+        return !feed.wantsSignal(isDurable: member.machine.isDurable)
+    }
+    /// An event in its place.
+    private func deliver(
+        _ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ member: StreamSubscriber,
+        _ session: SessionController
+    ) {
+        if event.isExcess { return reportExcess(stamp, member, session) }
+        guard let feed = member.feed else {
+            if event.isWanted { session.sink.event(event.token, raw, stamp: stamp) }
+            return
+        }
+        let token = member.token(of: event)
+        guard token >= 0 else { return }
+        feed.append(live: ReplayPage(live: token, raw, stamp), isDurable: member.machine.isDurable)
+    }
+
+    // MARK: Actions
+
+    func run(
+        _ action: some StreamAction<StreamSubscriber.HeldEvent>, _ member: StreamSubscriber,
+        _ session: SessionController
+    ) {
+        var isBehind = false
+        for step in action.steps {
+            switch step {
+            // What has no room is read when there is some.
+            case .show(.deliver), .read: if isBehind { continue }
+            case .show(.gap), .attach: break
+            }
+            switch step {
+            case .show(.deliver(let held, let epoch)):
+                if isFull(held.event, member) {
+                    isBehind = true
+                    member.machine.fellBehind(before: held.stamp.sequence)
+                    continue
+                }
+                held.withRaw(schemas) { deliver(held.event, $0, held.stamp.inEpoch(epoch), member, session) }
+            case .show(.gap(let gap)): report(gap, member, session)
+            case .attach(let epoch, let after): if member.search == nil { attach(member, epoch, after, session) }
+            case .read(let after): read(after: after, member, session)
+            }
+        }
+        orderTickIfNeeded(member, session)
+    }
+    func report(_ gap: Gap, _ member: StreamSubscriber, _ session: SessionController) {
+        if gap.reason == .lost { session.suspectLoss(but: self) }
+        // How many of them are of the names that a subscription is for is not known.
+        let isCounted = member.names.map { $0.count == 1 } ?? true
+        let reported =
+            isCounted
+            ? gap : Gap(gap.sequences, epoch: gap.epoch, count: nil, reason: gap.reason, detail: gap.detail)
+        if let feed = member.feed { return feed.append(reported) }
+        session.sink.gap(reported, in: interface, of: isCounted ? member.names?.first : nil)
+    }
+    /// An event of a service that has more names than an interface may have: a relay keeps no table without end.
+    func reportExcess(_ stamp: Stamp, _ member: StreamSubscriber, _ session: SessionController) {
+        // Those that are wanted by name are known.
+        if member.names != nil { return }
+        let text = "\(address.service) has too many events in \(interface): at most \(ContractLimits.events)"
+        let one = stamp.sequence...stamp.sequence
+        report(Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: text), member, session)
+    }
+
+    // MARK: Doubt
+
+    /// Something was lost. Of a single name the last event may be among what was lost.
+    package func suspectLoss(_ session: SessionController) {
+        for member in members {
+            member.machine.suspectLoss()
+            orderTickIfNeeded(member, session)
+        }
+    }
+    private func orderTickIfNeeded(_ member: StreamSubscriber, _ session: SessionController) {
+        if member.machine.needsTick && !member.hasTick { orderTick(member, session) }
+    }
+    func orderTick(_ member: StreamSubscriber, _ session: SessionController) {
+        member.hasTick = true
+        session.schedule(after: .seconds(2)) { [self] session in
+            member.hasTick = false
+            guard members.contains(member) else { return }
+            reportLacking(session)
+            switch member.machine.tick() {
+            case .rest: break
+            case .again: if !member.hasTick { orderTick(member, session) }
+            case .attach(let epoch, let after): attach(member, epoch, after, session)
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+/// One followed interface: its members, what is known of its events, and how they come. Asks the owner of its session,
+/// and hands what comes to the machine of each member.
+///
+/// Every call is made in a turn of the loop, and brings the session along: a stream keeps none, so that a job of a
+/// session that is gone finds nothing to do.
+package final class StreamController: @unchecked Sendable {  // In a turn of the loop only.
+    package let address: StreamAddress
+    /// For the publisher's subscriptions; its names are theirs.
+    let shared: StreamSubscriber
+    /// The shared one first, and one for each positioned subscription.
+    @exclusivity(unchecked) private(set) var members: [StreamSubscriber]
+    /// There are more than the shared one.
+    @exclusivity(unchecked) private(set) var hasOthers = false
+    @exclusivity(unchecked) var events: StreamEvents
+    private(set) var inlets: StreamInlets
+    /// What the bus passes on, by the rules that it was given.
+    private var rules: [MatchRule] = []
+    var isAskingSchemas = false
+    /// Of the present owner: why it cannot be followed.
+    var refusal: Gap?
+    /// Of the present owner: the events that it lacks, as far as the publisher's subscribers know.
+    var reportedMissing: Set<String> = []
+    /// Of the present owner: it was asked again without what it lacks.
+    var hasLeftOutMissing = false
+
+    init(_ address: StreamAddress, isDurable: Bool, _ transport: any DirectTransport, _ sink: any SessionSink) {
+        self.address = address
+        shared = StreamSubscriber(isDurable: isDurable)
+        members = [shared]
+        events = StreamEvents(address.interface, sink)
+        inlets = StreamInlets(transport, of: address.interface)
+    }
+    package var interface: String { address.interface }
+    package var path: String { address.path }
+    /// The fields that the present owner's events have, once it has reported them.
+    package var schemas: StreamSchemas? { events.schemas }
+
+    // MARK: Members
+
+    func add(_ member: StreamSubscriber, _ session: SessionController) {
+        members.append(member)
+        hasOthers = true
+        events.wantsChanged()
+        updateRules(session)
+        begin(member, session)
+        run(member.machine.want(member.names), member, session)
+        if member.search != nil { seek(member, session) }
+        reportLacking(session)
+    }
+    func remove(_ member: StreamSubscriber, _ session: SessionController) {
+        members.removeAll { $0 === member }
+        hasOthers = members.count > 1
+        session.pages.withdraw(member)
+        updateRules(session)
+        endTransportIfUnused(session)
+        session.pages.readNext(session)
+    }
+    /// What the publisher's subscriptions want.
+    func want(_ names: Set<String>?, _ session: SessionController) {
+        shared.names = names
+        events.wantsChanged(of: shared)
+        updateRules(session)
+        run(shared.machine.want(names), shared, session)
+        endTransportIfUnused(session)
+        reportLacking(session)
+    }
+    /// A new machine learns what is known of the owner, and how its events come.
+    func begin(_ member: StreamSubscriber, _ session: SessionController) {
+        member.machine.reportsLoss = inlets.reportsLoss
+        session.introduceOwner(to: &member.machine)
+    }
+    /// What is wanted of it by anybody; nil stands for every event.
+    var names: Set<String>? {
+        var all: Set<String> = []
+        for member in members {
+            guard let names = member.names else { return nil }
+            all.formUnion(names)
+        }
+        return all
+    }
+    /// Active once the publisher's subscriptions are in step. A positioned one need only have had its answer: how long
+    /// its replay takes is a matter of its own pace.
+    var isSettled: Bool {
+        members.allSatisfy { $0.machine.isSettled || $0.feed != nil && ($0.isAnswered || $0.search != nil) }
+    }
+    /// The publisher's subscriptions lack something that is on its way to them. (A positioned one has a pace of its
+    /// own.)
+    var isCatchingUp: Bool { shared.machine.isReading || inlets.holdsBack }
+    /// A member waits for an answer that shows where it stands: what comes meanwhile stays in the direct inlet.
+    @inline(__always) package var awaitsAnswer: Bool {
+        shared.machine.awaitsAnswer || hasOthers && members.contains { $0.machine.awaitsAnswer }
+    }
+
+    // MARK: The owner
+
+    /// The owner, or the bus, is gone.
+    func forgetOwner<Action: StreamAction<StreamSubscriber.HeldEvent>>(
+        _ session: SessionController, _ leave: (inout StreamMachine<StreamSubscriber.HeldEvent>) -> Action
+    ) {
+        for member in members { run(leave(&member.machine), member, session) }
+        for member in members { member.forgetOwner() }
+        isAskingSchemas = false
+        (refusal, reportedMissing, hasLeftOutMissing) = (nil, [], false)
+        events.forgetOwner()
+        inlets.direct.forget(isNewOwner: true)
+        choose(session) { $0.ended() }
+    }
+    /// The owner is to be asked again for what it has not answered, by these members.
+    func askOwner(_ session: SessionController, for isAsking: (StreamSubscriber) -> Bool) {
+        for member in members where isAsking(member) {
+            run(member.machine.unanswered(), member, session)
+            if member.search != nil { seek(member, session) }
+        }
+    }
+    /// The relay has ended.
+    func end(_ session: SessionController) {
+        for member in members { member.feed?.finish() }
+        inlets.direct.forget(isNewOwner: false)
+        choose(session) { $0.ended() }
+    }
+    /// The bus knows no rule of this relay.
+    func connected(_ session: SessionController) {
+        rules = []
+        updateRules(session)
+    }
+    private func updateRules(_ session: SessionController) {
+        guard session.isConnected else { return }
+        let wanted = inlets.rules(for: NameScope(names: names), address)
+        // The new ones first: between the two the bus must not drop anything.
+        for rule in wanted where !rules.contains(rule) { session.addMatch(rule, for: interface) }
+        for rule in rules where !wanted.contains(rule) { session.removeMatch(rule) }
+        rules = wanted
+    }
+
+    // MARK: How the events come
+
+    private func choose(
+        _ session: SessionController, _ decide: (inout TransportChoice) -> [TransportChoice.Action]
+    ) {
+        let actions = inlets.choose(decide)
+        for member in members { member.machine.reportsLoss = inlets.reportsLoss }
+        for action in actions {
+            switch action {
+            case .open: inlets.direct.open(self, session)
+            case .close: inlets.direct.close(self, session)
+            case .updateRules: updateRules(session)
+            case .attach: for member in members { sendAttach(member, session) }
+            case .attachAll:
+                // A member that reads learns of the head by its page.
+                for member in members where !member.machine.isReading {
+                    run(member.machine.unanswered(), member, session)
+                }
+            }
+        }
+        if actions.contains(.attach) { session.calls.admitWaiting(session) }
+    }
+    /// A member wants to attach: that waits until it is known how the events come.
+    func attachWanted(_ session: SessionController) { choose(session) { $0.attachWanted() } }
+    /// Nobody wants anything of it any more.
+    private func endTransportIfUnused(_ session: SessionController) {
+        guard names?.isEmpty == true else { return }
+        inlets.direct.forget(isNewOwner: false)
+        for member in members { member.waitingAttach = nil }
+        choose(session) { $0.ended() }
+        session.calls.admitWaiting(session)
+    }
+
+    // MARK: What the direct inlet calls
+
+    /// It is open: its events come, and signals of events no longer count.
+    package func inletOpened(_ session: SessionController) { choose(session) { $0.opened() } }
+    /// The owner has none for this relay now.
+    package func inletRefused(_ session: SessionController) { choose(session) { $0.refused() } }
+    /// The owner gave it; it cannot be read here, and was given back.
+    package func inletUnreadable(_ session: SessionController) { choose(session) { $0.unreadable() } }
+    /// The owner did not answer in time.
+    package func inletUnanswered(_ session: SessionController) { choose(session) { $0.unanswered() } }
+    /// It holds what it cannot hold: nothing more of it counts.
+    package func inletFaulted(_ session: SessionController) {
+        session.noteFault()
+        choose(session) { $0.faulted() }
+    }
+    /// A while has passed since a refusal that may not be the last word.
+    package func retryInlet(_ session: SessionController) { choose(session) { $0.retry() } }
+    /// It has news: what is there comes now, unless an answer is due.
+    package func drainInlet(most limit: Int = .max, _ session: SessionController) {
+        inlets.direct.drainOrPark(most: limit, self, session)
+    }
+    /// Something else of the owner follows: what the direct inlet has comes before it, whatever is due.
+    func drain(through last: UInt64 = .max, _ session: SessionController) {
+        inlets.direct.drain(through: last, self, session)
+    }
+    /// From where events of a run are wanted: behind this sequence. Nil: those that are published from now on.
+    package func place(inRun epoch: UInt64) -> UInt64? {
+        members.compactMap { $0.machine.place(inRun: epoch) }.min()
+    }
+    /// The event of a name.
+    package func event(named name: UnsafeRawBufferPointer, _ session: SessionController) -> StreamEvent {
+        events.event(named: name, for: members)
+    }
+    /// The event of a name that the owner has listed; nil when there are too many.
+    package func listedEvent(_ name: String, _ session: SessionController) -> StreamEvent? {
+        events.listed(name, for: members)
+    }
+}

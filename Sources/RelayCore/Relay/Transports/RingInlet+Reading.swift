@@ -1,0 +1,106 @@
+/// Reading: step by step, to the tail that is there or to a sequence.
+extension RingInlet {
+    /// How long a ring is left alone while an answer is due.
+    private static let parkingTime: UInt64 = 100_000_000
+
+    /// Until the answer, the ring itself holds what comes.
+    @inline(__always)
+    func drainOrPark(most limit: Int, _ stream: StreamController, _ session: SessionController) {
+        uncountedRing?._withUnsafeGuaranteedRef { drainOrPark($0, most: limit, stream, session) }
+    }
+    @inline(__always)
+    private func drainOrPark(
+        _ ring: FollowedRing, most limit: Int, _ stream: StreamController, _ session: SessionController
+    ) {
+        if stream.awaitsAnswer {
+            let now = MonotonicClock.now
+            let since = ring.parkedAt ?? now
+            ring.parkedAt = since
+            let isPatient = now - since < Self.parkingTime && ring.reader.lag < ring.capacity / Self.parkingPart
+            ring.watch.park(isPatient ? ring.capacity / Self.parkingPart : 0)
+            if isPatient { return }
+            // What is read before an answer that does not count it may find no room: that is asked about once more.
+            for member in stream.members where member.machine.awaitsAnswer { member.machine.suspectLoss() }
+        } else if ring.parkedAt != nil || ring.isFresh {
+            (ring.parkedAt, ring.isFresh) = (nil, false)
+            ring.watch.park(0)
+        }
+        read(ring, through: .max, most: limit, stream, session)
+    }
+    func drain(through last: UInt64, _ stream: StreamController, _ session: SessionController) {
+        if let ring { read(ring, through: last, most: .max, stream, session) }
+    }
+    /// Reads up to the tail that is there now, at most so many records, none beyond a sequence.
+    @inline(__always)
+    private func read(
+        _ ring: FollowedRing, through last: UInt64, most limit: Int, _ stream: StreamController,
+        _ session: SessionController
+    ) {
+        do throws(RingFault) { try step(ring, through: last, most: limit, stream, session) } catch {
+            return stream.inletFaulted(session)
+        }
+        ring.watch.read(to: ring.reader.position)
+        if ring.sequence > 0 { transport.thread?.report(ring.sequence, ringIndex: ring.number) }
+    }
+    private func step(
+        _ ring: FollowedRing, through last: UInt64, most limit: Int, _ stream: StreamController,
+        _ session: SessionController
+    ) throws(RingFault) {
+        if let (record, isTooLarge) = ring.waiting {
+            if record.sequence > last { return }
+            ring.waiting = nil
+            take(record, isTooLarge: isTooLarge, ring, stream, session)
+        }
+        let tail = ring.reader.tail
+        var (left, attempts) = (limit, 16)
+        // One look at least: a tail that goes back is a fault.
+        while ring.reader.position != tail || ring.reader.hasNews {
+            switch try ring.reader.next() {
+            case .record(let record):
+                if record.sequence > last {
+                    ring.waiting = (record, false)
+                    return
+                }
+                take(record, isTooLarge: false, ring, stream, session)
+            case .tooLarge(let record):
+                if record.sequence > last {
+                    ring.waiting = (record, true)
+                    return
+                }
+                take(record, isTooLarge: true, ring, stream, session)
+            case .lapped: stream.suspectLoss(session)
+            case .absent: break  // The next record shows it.
+            case .empty:
+                // Known records were passed over, and there are more: a drain goes on. Or the writer is faster than the
+                // reader, and nothing came yet behind what was lost.
+                if ring.reader.wasLapped { stream.suspectLoss(session) } else if limit == .max { break }
+                attempts -= 1
+                // A drain ends at the tail, whatever it costs.
+                if attempts <= 0 && limit == .max { try ring.reader.skip() }
+            case .ended:
+                ring.watch.readEnd()
+                return
+            }
+            left -= 1
+            let isThere = Int64(bitPattern: ring.reader.position &- tail) >= 0
+            if isThere || left <= 0 || attempts <= 0 { return }
+        }
+    }
+    @inline(__always)
+    private func take(
+        _ record: RingRecord, isTooLarge: Bool, _ ring: FollowedRing, _ stream: StreamController,
+        _ session: SessionController
+    ) {
+        ring.sequence = record.sequence
+        let kind = ring.kinds[record.kind]
+        kind.event._withUnsafeGuaranteedRef { event in
+            // The service keeps it.
+            if isTooLarge { return stream.skip(event, record.sequence, in: ring.epoch, session) }
+            let raw = RawEvent(kind.format, payload: ring.reader.payload)
+            let stamp = Stamp(
+                epoch: ring.epoch, sequence: record.sequence, previous: record.previous,
+                publishedAt: record.publishedAt)
+            stream.receive(event, raw, stamp, session)
+        }
+    }
+}

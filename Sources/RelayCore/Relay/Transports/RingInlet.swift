@@ -1,0 +1,174 @@
+/// The way through shared memory: one stream's ring. The ring thread reads it in a turn of the loop, or the loop's own
+/// thread does.
+final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the loop only.
+    let transport: RingTransport
+    @exclusivity(unchecked) private(set) var ring: FollowedRing? {
+        didSet { uncountedRing = ring.map { .passUnretained($0) } }
+    }
+    /// The same, not counted, since it is looked up for every event: `close` keeps it to the end of the turn.
+    @exclusivity(unchecked) private(set) var uncountedRing: Unmanaged<FollowedRing>?
+    /// Counts the requests of `OpenRing`: only the latest answer counts.
+    private var generation = 0
+    /// A ring that waits until the owner's wait page is mapped and sealed.
+    private var awaited: RingArea?
+    /// A ring that waits for the schemas, without which nobody can read it.
+    private var opened: RingArea?
+    /// How long after a refusal of `OpenRing` it is asked for again.
+    private var backoff = Backoff(from: 1, to: 60)
+
+    /// Until its lag is that part of its capacity, a ring can be left alone.
+    static let parkingPart: UInt64 = 2
+    /// How long a wait page may take to be mapped and sealed.
+    private static let pagePatience = Duration.seconds(5)
+
+    init(_ transport: RingTransport) { self.transport = transport }
+
+    var epoch: UInt64? { ring?.epoch }
+    var isOpening: Bool { opened != nil || awaited != nil }
+    var isParked: Bool { ring?.parkedAt != nil }
+    /// The run's last word only. `Head`, which comes ten times a second while signals are paused, announces nothing
+    /// that the ring does not show.
+    func rules(for names: NameScope, _ stream: StreamAddress) -> [MatchRule] { [stream.words("End")] }
+
+    // MARK: Opening
+
+    func open(_ stream: StreamController, _ session: SessionController) {
+        guard session.hasOwner else { return }
+        generation += 1
+        guard session.canPassDescriptors else { return stream.inletRefused(session) }
+        // Asked for before, so that it is known how to read what comes.
+        stream.askSchemas(session)
+        let generation = generation
+        session.ask("OpenRing", at: stream.path) { [self] session, result in
+            // Whatever becomes of it: until then the service counts it as unread, and gives this relay no other.
+            if case .success(let reply) = result, let ring = reply.descriptors.first {
+                RingReceipt.acknowledge(ring.number)
+            }
+            guard let session else { return }
+            if self.generation == generation { return answered(result, stream, session) }
+            // Another question is under way, or a ring is read; else the owner takes it that this one is.
+            let choice = stream.inlets.choice
+            let isUnused = choice.phase == .unknown || choice.phase == .signals
+            if case .success = result, isUnused, !choice.isRetrying { giveBack(stream, session) }
+        }
+    }
+    private func answered(
+        _ result: Result<BusReply, RelayError>, _ stream: StreamController, _ session: SessionController
+    ) {
+        let reply: BusReply
+        do throws(RelayError) { reply = try result.get() } catch {
+            switch error.code {
+            case .timedOut:
+                stream.inletUnanswered(session)
+                orderRetry(stream, session)
+            // Calls that wait go to the next owner.
+            case .unavailable where !session.isConnected: break
+            default:
+                stream.inletRefused(session)
+                // Too many others, or no memory: that passes.
+                if error.code == .limitsExceeded || error.code == .unavailable { orderRetry(stream, session) }
+            }
+            return
+        }
+        do throws(RelayError) {
+            guard reply.signature == "hh", reply.descriptors.count == 2 else {
+                throw RelayError(.schemaMismatch, "\(session.service) answered OpenRing with '\(reply.signature)'")
+            }
+            let area = try RingArea(receiving: reply.descriptors[0].number)
+            if transport.thread == nil {
+                try transport.prepare(reply.descriptors[1], session)
+                awaited = area
+                orderGivingUp(stream, session)
+            } else {
+                opened = area
+                begin(stream, session)
+            }
+        } catch { giveUp(stream, error, session) }
+    }
+    /// The owner's wait page is mapped and sealed, or will not be.
+    func pagePrepared(_ result: Result<Void, RelayError>, _ stream: StreamController, _ session: SessionController) {
+        guard let area = awaited else { return }
+        awaited = nil
+        switch result {
+        case .success:
+            opened = area
+            begin(stream, session)
+        case .failure(let error): giveUp(stream, error, session)
+        }
+    }
+    private func orderGivingUp(_ stream: StreamController, _ session: SessionController) {
+        let generation = generation
+        session.schedule(after: Self.pagePatience) { [self] session in
+            guard self.generation == generation, awaited != nil else { return }
+            awaited = nil
+            let text = "the wait page of \(session.service) could not be sealed in time"
+            giveUp(stream, RelayError(.unavailable, text), session)
+        }
+    }
+    /// A ring that was handed out, and cannot be read here.
+    private func giveUp(_ stream: StreamController, _ error: RelayError, _ session: SessionController) {
+        // Before an `Attach`: from its answer on the owner reports and sends what it does to those without a ring.
+        giveBack(stream, session)
+        stream.inletUnreadable(session)
+        // No memory or no thread here: that passes.
+        if error.code == .unavailable { orderRetry(stream, session) }
+    }
+    private func giveBack(_ stream: StreamController, _ session: SessionController) {
+        session.notifyOwner("CloseRing", at: stream.path)
+    }
+    /// Signals go on; after a while the ring is asked for again.
+    private func orderRetry(_ stream: StreamController, _ session: SessionController) {
+        guard stream.inlets.choice.phase == .signals else { return }
+        let generation = generation
+        session.schedule(after: backoff.delay()) { [self] session in
+            if self.generation == generation { stream.retryInlet(session) }
+        }
+    }
+    func schemasArrived(_ stream: StreamController, _ session: SessionController) { begin(stream, session) }
+    /// Begins to read a ring that was opened, once it is known how.
+    private func begin(_ stream: StreamController, _ session: SessionController) {
+        guard let area = opened, let schemas = stream.schemas, let thread = transport.thread else { return }
+        opened = nil
+        let after = stream.place(inRun: area.header.epoch)
+        do throws(RelayError) {
+            let kinds = try kinds(area.header.events, schemas, stream, session)
+            let ring = FollowedRing(area, kinds: kinds, after: after)
+            ring.watch.park(ring.capacity / Self.parkingPart)
+            try thread.add(ring.watch)
+            self.ring = ring
+            transport.add(self, stream)
+            backoff.reset()
+            stream.inletOpened(session)
+        } catch { giveUp(stream, error, session) }
+    }
+    /// Throws for an event that nobody could read, and when there are too many of them.
+    private func kinds(
+        _ list: [RingEvent], _ schemas: StreamSchemas, _ stream: StreamController, _ session: SessionController
+    ) throws(RelayError) -> [(event: StreamEvent, format: PayloadFormat)] {
+        var kinds: [(event: StreamEvent, format: PayloadFormat)] = []
+        for entry in list {
+            guard let event = stream.listedEvent(entry.name, session) else {
+                throw RelayError(.tooLarge, "\(stream.interface) has more events than a relay keeps apart")
+            }
+            kinds.append((event, try PayloadFormat(entry, schemas, transport: .ring)))
+        }
+        return kinds
+    }
+
+    // MARK: Closing
+
+    func close(_ stream: StreamController, _ session: SessionController) {
+        guard let ring else { return }
+        self.ring = nil
+        // A job comes behind this turn, in which the ring may be the one that is being read.
+        session.loop.execute { withExtendedLifetime(ring) {} }
+        transport.remove(self)
+        transport.thread?.remove(ring.watch)
+        giveBack(stream, session)
+    }
+    func forget(isNewOwner: Bool) {
+        generation += 1
+        (opened, awaited) = (nil, nil)
+        if isNewOwner { backoff.reset() }
+    }
+}

@@ -1,0 +1,125 @@
+/// What the rings of one relay share: the thread that reads them, and the owner's wait page, on which that thread
+/// sleeps.
+final class RingTransport: DirectTransport, @unchecked Sendable {  // In a turn of the loop only.
+    private struct OpenRing: BitwiseCopyable {
+        let inlet: Unmanaged<RingInlet>
+        let stream: Unmanaged<StreamController>
+    }
+    /// What every turn of the ring thread looks at. Not in the session's state: a look there would cost more than an
+    /// event. Not counted: the session keeps its streams, and they keep their inlets.
+    @exclusivity(unchecked) private var open: ContiguousArray<OpenRing> = []
+    @exclusivity(unchecked) private(set) var thread: RingThread?
+    /// For which owner the wait page is being mapped and sealed, by the owners' count.
+    private var preparation: Int?
+    /// Threads that do so, or that an owner does not let go.
+    private(set) var preparing = 0
+
+    /// How many records are read in one turn of the ring thread: the loop's thread waits no longer for its own.
+    private static let batch = 256
+    /// How many threads owners may hold by the lock of a wait page.
+    private static let mostPreparing = 4
+
+    func inlet(of interface: String) -> any DirectInlet { RingInlet(self) }
+    func forgetOwner() { thread = nil }
+
+    // MARK: The thread
+
+    /// In the ring thread's turn: some of what is new in each ring.
+    private func read(_ session: SessionController) {
+        // By numbers: a copy of the list would be counted. The one behind a ring that ends here has its turn the next
+        // time.
+        var number = 0
+        while number < open.count {
+            let ring = open[number]
+            ring.stream._withUnsafeGuaranteedRef { stream in
+                ring.inlet._withUnsafeGuaranteedRef { $0.drainOrPark(most: Self.batch, stream, session) }
+            }
+            number += 1
+        }
+        if session.calls.holdsReplies { session.calls.releaseReplies(session) }
+    }
+    func add(_ inlet: RingInlet, _ stream: StreamController) {
+        open.append(OpenRing(inlet: .passUnretained(inlet), stream: .passUnretained(stream)))
+    }
+    func remove(_ inlet: RingInlet) {
+        open.removeAll { $0.inlet.toOpaque() == Unmanaged.passUnretained(inlet).toOpaque() }
+    }
+
+    // MARK: The wait page
+
+    /// Maps and seals the owner's wait page, on a thread of its own: the file's lock is the owner's, too, and the owner
+    /// may hold it for ever. Such a thread is lost until then; there are few.
+    func prepare(_ page: ReceivedDescriptor, _ session: SessionController) throws(RelayError) {
+        let generation = session.ownerGeneration
+        if preparation == generation { return }
+        guard preparing < Self.mostPreparing else {
+            throw RelayError(.unavailable, "\(session.service) and its former owners hold \(preparing) wait pages")
+        }
+        do throws(SystemError) {
+            try OwnThread.start("relay-page") { [weak self, weak session, loop = session.loop] in
+                let result = Result { () throws(RelayError) in
+                    let waiter = try RingWaiter(receiving: page.number)
+                    if !WaitPage.seal(page.number) { throw RingFault(.seals(.settled)).relayError() }
+                    return waiter
+                }
+                loop.execute { [weak self, weak session] in
+                    if let self, let session { prepared(result, generation, session) }
+                }
+            }
+        } catch { throw RelayError(.unavailable, "no thread for a wait page: \(error)", cause: error) }
+        preparing += 1
+        preparation = generation
+    }
+    private func prepared(
+        _ result: Result<RingWaiter, RelayError>, _ generation: Int, _ session: SessionController
+    ) {
+        preparing -= 1
+        guard session.ownerGeneration == generation, session.hasOwner else { return }
+        preparation = nil
+        if case .success(let waiter) = result {
+            thread = RingThread(waiter, session.loop) { [self, session] in read(session) }
+        }
+        for stream in session.streams {
+            (stream.inlets.direct as? RingInlet)?.pagePrepared(result.map { _ in }, stream, session)
+        }
+    }
+}
+
+/// A ring that is read. In a turn of the loop only.
+final class FollowedRing: @unchecked Sendable {  // In a turn of the loop only.
+    /// An event, and what its payloads are; not counted, since it is looked up for every record: the ring keeps both.
+    struct Kind: BitwiseCopyable {
+        let event: Unmanaged<StreamEvent>
+        let format: Unmanaged<PayloadFormat>
+    }
+    let watch: RingWatch
+    let number: Int
+    let epoch: UInt64
+    let capacity: UInt64
+    /// By the ring's numbers of its events.
+    let kinds: ContiguousArray<Kind>
+    private let kept: [(event: StreamEvent, format: PayloadFormat)]
+    // Exempt from the run-time check of exclusive access, which the turn already grants: it is looked at for every
+    // record.
+    @exclusivity(unchecked) var reader: RingReader
+    /// Was read, and is not to be handled before something else. Its payload is still the reader's.
+    @exclusivity(unchecked) var waiting: (record: RingRecord, isTooLarge: Bool)?
+    /// The last that was handled.
+    @exclusivity(unchecked) var sequence: UInt64 = 0
+    /// Since when it is left alone; nil: it is read.
+    @exclusivity(unchecked) var parkedAt: UInt64?
+    /// Nothing was read yet.
+    @exclusivity(unchecked) var isFresh = true
+
+    /// - Parameter after: the sequence from which it is wanted; nil: what is published from now on.
+    init(_ area: RingArea, kinds: [(event: StreamEvent, format: PayloadFormat)], after: UInt64?) {
+        reader = RingReader(area, after: after ?? 0, atTail: after == nil)
+        watch = RingWatch(area)
+        watch.read(to: reader.position)
+        (number, epoch) = (area.header.ringIndex, area.header.epoch)
+        kept = kinds
+        self.kinds = ContiguousArray(
+            kinds.map { Kind(event: .passUnretained($0.event), format: .passUnretained($0.format)) })
+        capacity = UInt64(area.header.capacity)
+    }
+}
