@@ -101,6 +101,15 @@ import Testing
         action.steps.compactMap { if case .show(.gap(let gap)) = $0 { gap } else { nil } }
     }
 
+    @Test("machines that go on alike are equal, whatever they followed before") func equality() {
+        let wide = Self.joined(at: 3, nil)
+        var narrow = Self.joined(at: 3, ["A"])
+        _ = narrow.want([])
+        _ = narrow.want(nil)
+        _ = narrow.finishAttach(Attachment(epoch: 7, from: 0, oldest: .max, head: 3, last: [:]))
+        #expect(narrow == wide)
+        #expect(narrow.hashValue == wide.hashValue)
+    }
     @Test("the largest sequences trap nowhere") func extremes() {
         for names: Set<String>? in [nil, ["A"]] {
             for position in [0, 1, UInt64.max - 1, .max] {

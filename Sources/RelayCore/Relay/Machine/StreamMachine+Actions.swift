@@ -1,4 +1,5 @@
-/// What an input asks for: one type for each input, which has what that input can ask for and nothing else.
+/// What an input asks for. An action has what its inputs can ask for and nothing else; inputs that can ask for the same
+/// share one.
 package protocol StreamAction<Payload> {
     associatedtype Payload
     /// The same, as steps that one loop can perform, in this order.
@@ -19,7 +20,49 @@ extension StreamMachine {
         case read(after: UInt64)
     }
 
-    // MARK: Owners and wants
+    // MARK: Shared
+
+    /// A question to the owner: of new wants, and of one that got no answer.
+    package enum AskAction: StreamAction, Equatable {
+        case nothing
+        case attach(epoch: UInt64, after: UInt64)
+        /// The page under way lacks what is wanted now, or got no answer.
+        case read(after: UInt64)
+
+        package var steps: [Step] {
+            switch self {
+            case .nothing: []
+            case .attach(let epoch, let after): [.attach(epoch: epoch, after: after)]
+            case .read(let after): [.read(after: after)]
+            }
+        }
+    }
+    /// A stream that leaves its run: the bus is gone, or the owner refuses.
+    package enum ReportAction: StreamAction, Equatable {
+        case nothing
+        case report(Gap)
+
+        package var steps: [Step] {
+            switch self {
+            case .nothing: []
+            case .report(let gap): [.show(.gap(gap))]
+            }
+        }
+    }
+    /// A page is wanted: something lies behind a hole, or the consumer has room again.
+    package enum ReadAction: StreamAction, Equatable {
+        case nothing
+        case read(after: UInt64)
+
+        package var steps: [Step] {
+            switch self {
+            case .nothing: []
+            case .read(let after): [.read(after: after)]
+            }
+        }
+    }
+
+    // MARK: Owners
 
     package enum OwnerAppearedAction: StreamAction, Equatable {
         /// Nothing is wanted.
@@ -47,58 +90,9 @@ extension StreamMachine {
             }
         }
     }
-    package enum DisconnectedAction: StreamAction, Equatable {
-        case nothing
-        case report(Gap)
-
-        package var steps: [Step] {
-            switch self {
-            case .nothing: []
-            case .report(let gap): [.show(.gap(gap))]
-            }
-        }
-    }
-    package enum WantAction: StreamAction, Equatable {
-        case nothing
-        case attach(epoch: UInt64, after: UInt64)
-        /// The page under way lacks the new names.
-        case read(after: UInt64)
-
-        package var steps: [Step] {
-            switch self {
-            case .nothing: []
-            case .attach(let epoch, let after): [.attach(epoch: epoch, after: after)]
-            case .read(let after): [.read(after: after)]
-            }
-        }
-    }
 
     // MARK: Attach
 
-    package enum UnansweredAction: StreamAction, Equatable {
-        case nothing
-        case attach(epoch: UInt64, after: UInt64)
-        case read(after: UInt64)
-
-        package var steps: [Step] {
-            switch self {
-            case .nothing: []
-            case .attach(let epoch, let after): [.attach(epoch: epoch, after: after)]
-            case .read(let after): [.read(after: after)]
-            }
-        }
-    }
-    package enum RefusedAction: StreamAction, Equatable {
-        case nothing
-        case report(Gap)
-
-        package var steps: [Step] {
-            switch self {
-            case .nothing: []
-            case .report(let gap): [.show(.gap(gap))]
-            }
-        }
-    }
     package enum BeginAttachAction: StreamAction {
         /// The stream is in step, or the answer counts no longer.
         case nothing
@@ -138,18 +132,6 @@ extension StreamMachine {
         /// Keep a copy, and give it to `hold`.
         case hold
         case deliver(epoch: UInt64, after: Gap?)
-    }
-    package enum HoldAction: StreamAction, Equatable {
-        case nothing
-        /// It lies behind a hole.
-        case read(after: UInt64)
-
-        package var steps: [Step] {
-            switch self {
-            case .nothing: []
-            case .read(let after): [.read(after: after)]
-            }
-        }
     }
     package enum HeadAction: StreamAction, Equatable {
         case nothing
@@ -199,17 +181,6 @@ extension StreamMachine {
             switch self {
             case .nothing: []
             case .goLive(let output): output.map { .show($0) }
-            }
-        }
-    }
-    package enum ResumeAction: StreamAction, Equatable {
-        case nothing
-        case read(after: UInt64)
-
-        package var steps: [Step] {
-            switch self {
-            case .nothing: []
-            case .read(let after): [.read(after: after)]
             }
         }
     }

@@ -31,7 +31,7 @@ extension StreamMachine {
         case .oldest, .given: action = .nothing
         case .nothing, .reached:
             if case .attaching(let attaching) = state, let word = attaching.lastWord {
-                // What it said at last is as good as an answer.
+                // Its last word is as good as an answer.
                 action = .finish(join(word))
                 anchor = self.anchor
             } else if case .attaching = state, anchor.isOfUnknownRun {
@@ -44,7 +44,7 @@ extension StreamMachine {
         return action
     }
     /// The bus is gone; the service may live on.
-    package mutating func disconnected() -> DisconnectedAction {
+    package mutating func disconnected() -> ReportAction {
         var anchor = anchor
         anchor.cutOff()
         let gap = missRun(&anchor)
@@ -60,7 +60,7 @@ extension StreamMachine {
         anchor = .given(epoch: word.epoch, sequence: word.sequence)
         return nil
     }
-    /// Events of a run that no gap can name: no answer told its epoch.
+    /// Events of a run that no gap can name: its epoch is unknown without an answer.
     static var unknownRun: Gap { Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged) }
 
     // MARK: What is wanted
@@ -69,7 +69,7 @@ extension StreamMachine {
     ///
     /// A name that was not wanted before gets what comes from now on. Where nobody had the service's name meanwhile it
     /// may get what the last run left unseen, too.
-    package mutating func want(_ names: Set<String>?) -> WantAction {
+    package mutating func want(_ names: Set<String>?) -> AskAction {
         let (new, old) = (NameScope(names: names), scope.names)
         let hasGained = names.map { names in old.map { !names.isSubset(of: $0) } ?? false } ?? (old != nil)
         if new == scope.wanted && !(isDurable && hasGained) {
@@ -85,7 +85,7 @@ extension StreamMachine {
         if isDurable && hasGained { addLateNames(beyond: old) }
         return changeScope(to: names, hasGained: hasGained)
     }
-    private mutating func wantNothing() -> WantAction {
+    private mutating func wantNothing() -> AskAction {
         scope = .nothing
         lateNames.removeAll()
         if case .unowned(_, let isAbsent) = state {
@@ -95,7 +95,7 @@ extension StreamMachine {
         }
         return .nothing
     }
-    private mutating func startAfresh(_ names: Set<String>?, from anchor: Anchor) -> WantAction {
+    private mutating func startAfresh(_ names: Set<String>?, from anchor: Anchor) -> AskAction {
         lateNames.removeAll()
         scope = StreamScope(names)
         var anchor = anchor
@@ -123,7 +123,7 @@ extension StreamMachine {
         }
     }
     /// From one name to more, or the other way round, or from some names to others.
-    private mutating func changeScope(to names: Set<String>?, hasGained: Bool) -> WantAction {
+    private mutating func changeScope(to names: Set<String>?, hasGained: Bool) -> AskAction {
         let (wider, new) = (scope.widened(to: names), StreamScope(names))
         switch state {
         case .unowned, .unwanted: scope = new
@@ -152,7 +152,7 @@ extension StreamMachine {
         }
         return .nothing
     }
-    private func attachAgain() -> WantAction {
+    private func attachAgain() -> AskAction {
         let question = question
         return .attach(epoch: question.epoch, after: question.sequence)
     }
@@ -160,7 +160,7 @@ extension StreamMachine {
     // MARK: Answers
 
     /// The latest `attach` or `read` got no answer in time: asks again.
-    package mutating func unanswered() -> UnansweredAction {
+    package mutating func unanswered() -> AskAction {
         switch state {
         case .attaching, .joining, .live:
             let question = question
@@ -170,7 +170,7 @@ extension StreamMachine {
         }
     }
     /// The owner does not let this stream follow it. Asks no more before the next owner.
-    package mutating func refused() -> RefusedAction {
+    package mutating func refused() -> ReportAction {
         switch state {
         case .unowned, .unwanted, .refused: return .nothing
         case .attaching, .joining, .reading, .behind, .live: break
@@ -180,8 +180,8 @@ extension StreamMachine {
         leave(to: .refused(anchor))
         return gap.map { .report($0) } ?? .nothing
     }
-    /// The owner answered the latest `attach`, and the ring still has what it published up to the answer's head. Read
-    /// that, then call `finishAttach`. A stream that is in step has nothing to do.
+    /// The owner answered the latest `attach`, and a direct inlet still has what it published up to the answer's head.
+    /// Drain that, then call `finishAttach`. A stream that is in step has nothing to do.
     package mutating func beginAttach(_ answer: Attachment) -> BeginAttachAction {
         guard case .attaching(let attaching) = state, !attaching.anchor.isBehind else { return .nothing }
         isDurable = answer.oldest != .max
@@ -193,7 +193,7 @@ extension StreamMachine {
             lateNames.removeAll()
             adopt(StreamHead(answer), lastWord: attaching.lastWord, into: &output)
         }
-        // A hole may be one of signals only: what is behind it is in the ring, too, or is held until then.
+        // A hole may be one of signals only: what is behind it is in the inlet, too, or is held until then.
         drain(&held, reading: true, into: &output)
         state = .joining(held)
         return .join(output)
@@ -209,13 +209,13 @@ extension StreamMachine {
         lateNames.removeAll()
         return .goLive(join(StreamHead(answer)))
     }
-    /// From where a ring of this run is to be read: behind this sequence. Nil: nothing is wanted that was published
-    /// before the answer, or it can be read elsewhere.
+    /// From where a direct inlet of this run is to be read: behind this sequence. Nil: nothing is wanted that was
+    /// published before the answer, or it can be read elsewhere.
     package func place(inRun epoch: UInt64) -> UInt64? {
         if let position, position.epoch == epoch { return position.sequence }
         if isDurable { return nil }
-        // A place of another run, or of whatever run there is, says nothing about this one, which may not have come as
-        // far: passing over what is behind it would lose what is published next. The answer shows what counts.
+        // A place of another run, or of whatever run there is, is none in this one, which may not have come as far:
+        // passing over what is behind it would lose what is published next. The answer shows what counts.
         if case .nothing(isAwaited: false) = anchor { return nil }
         return 0
     }

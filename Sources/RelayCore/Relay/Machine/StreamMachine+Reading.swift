@@ -114,7 +114,7 @@ extension StreamMachine {
         }
     }
     /// The consumer has room again.
-    package mutating func resume() -> ResumeAction {
+    package mutating func resume() -> ReadAction {
         switch state {
         case .behind(let target): return .read(after: read(Reading(target: target, held: emptyQueue(), after: 0)))
         case .unowned(var anchor, let isAbsent):

@@ -22,16 +22,16 @@ package struct StreamMachine<Payload> {
     var doubt = Doubt()
     /// The inlet shows by itself what it lost (`Inlet.reportsLoss`): no `Head` need confirm its events.
     package var reportsLoss = false
-    /// Whether the owner's last answer said that events can be read; before the first, what was known at the beginning.
+    /// Whether events can be read, by the owner's last answer; before the first, what was known at the beginning.
     package internal(set) var isDurable: Bool
     /// Names that were added while the stream was behind.
     var lateNames = LateNames()
     /// The runs that led to the position, for a service that does not know its run.
     var lineage = RunLineage()
-    /// What the next event in order is looked up in, derived from `state` and `scope`: to take a payload out of an enum costs more
-    /// than all else that is done for such an event.
+    /// What the next event in order is looked up in, derived from `state` and `scope`: to take a payload out of an enum
+    /// costs more than all else that is done for such an event.
     private var inOrder = InOrder.none
-    /// The name that counts, for `.one`.
+    /// The name that counts, for `.one`; else empty, so that equal machines have equal parts.
     private var nameInOrder = ""
     private let heldLimit: Int
 
@@ -76,8 +76,8 @@ package struct StreamMachine<Payload> {
         case .unowned, .unwanted, .attaching, .joining, .live, .refused: false
         }
     }
-    /// The reply to `Attach` is due, which decides from where events count, or those of a wider scope. Leave the ring
-    /// alone until then.
+    /// The reply to `Attach` is due, which decides from where events count, or those of a wider scope. Leave a direct
+    /// inlet alone until then.
     var awaitsAnswer: Bool {
         switch state {
         case .attaching: true
@@ -99,12 +99,11 @@ package struct StreamMachine<Payload> {
     /// Which events may be the next in order.
     private enum InOrder: Hashable { case none, one, all }
     private mutating func noteInOrder() {
-        guard case .live = state else {
-            inOrder = .none
-            return
-        }
+        if inOrder == .one { nameInOrder = "" }
+        inOrder = .none
+        guard case .live = state else { return }
         switch scope {
-        case .nothing: inOrder = .none
+        case .nothing: break
         case .one(let name), .widening(let name, _): (inOrder, nameInOrder) = (.one, name)
         case .all: inOrder = .all
         }
@@ -155,14 +154,14 @@ package struct StreamMachine<Payload> {
         }
         doubt.hasHeardSinceTick = true
         let epoch = take(sequence)
-        // While it joins there may be some: what the ring has from before the answer is not for a new name.
+        // While it joins there may be some: what the inlet has from before the answer is not for a new name.
         if lateNames.exclude(name, sequence) { return .drop }
         return .deliver(epoch: epoch, after: gap)
     }
     /// Keeps an event, of so many bytes, until its turn.
     package mutating func hold(
         _ name: String, _ sequence: UInt64, _ previous: UInt64, _ payload: Payload, cost: Int = 0
-    ) -> HoldAction {
+    ) -> ReadAction {
         let event = HoldbackQueue.Element(name: name, sequence: sequence, previous: previous, payload: payload)
         switch state {
         case .unowned, .unwanted, .refused, .behind: return .nothing
@@ -236,10 +235,10 @@ package struct StreamMachine<Payload> {
         doubt.isOpen = false
         return .attach(epoch: reached.epoch, after: reached.sequence)
     }
-    /// Something was lost on the way here, of this stream or of another: more may be than what shows it.
+    /// Something was lost on the way here, of this stream or of another: more may be lost than what shows it.
     package mutating func suspectLoss() { if reportsLoss || isFollowing { doubt.isOpen = true } }
-    /// The owner's word shows where it stood. What a ring lost may be younger: that stays in doubt until it was asked
-    /// about.
+    /// The owner's word shows where it stood. What an inlet has reported as lost may be younger: that stays in doubt
+    /// until the owner was asked about it.
     mutating func confirm() { if !reportsLoss { doubt.isOpen = false } }
     /// Whether a tick is to be scheduled.
     package var needsTick: Bool { doubt.isOpen && isFollowing }
