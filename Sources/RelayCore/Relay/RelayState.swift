@@ -32,7 +32,7 @@ extension EventRelay {
 }
 
 extension EventRelay.State {
-    /// Whether a change between the two is worth telling.
+    /// Whether a change between the two need not be reported.
     func isSame(as other: Self) -> Bool {
         switch (self, other) {
         case (.connecting, .connecting), (.active, .active), (.interrupted, .interrupted): true

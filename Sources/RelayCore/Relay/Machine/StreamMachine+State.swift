@@ -7,7 +7,7 @@ extension StreamMachine {
         case unwanted(Anchor)
         /// `Attach` was requested and not answered. What comes is held.
         case attaching(Attaching)
-        /// Between `beginAttach` and `finishAttach`: what the ring has from before the answer is delivered. Held is
+        /// Between `beginAttach` and `finishAttach`: what the inlet has from before the answer is delivered. Held is
         /// what came before that, and lies behind a hole.
         case joining(HoldbackQueue<Payload>)
         /// Durable: something is missing up to a target, and a page is on its way. What comes is held.
@@ -60,7 +60,7 @@ extension StreamMachine {
                 }
             }
         }
-        /// Nothing tells the epoch of the run that goes on from here, though all of it counts.
+        /// The epoch of the run that goes on from here is unknown, though all of it counts.
         var isOfUnknownRun: Bool {
             switch self {
             case .nothing(let isAwaited): isAwaited
@@ -79,7 +79,7 @@ extension StreamMachine {
             if let sequence { position.goBack(before: sequence) }
             self = .reached(position, wasCutOff: wasCutOff, isBehind: isBehind)
         }
-        /// Nothing more comes of the run; what it published after the position is unknown unless it said so.
+        /// Nothing more comes of the run; what it published after the position is unknown, unless it sent `End`.
         mutating func endRun() -> Gap? {
             guard case .reached(var position, let wasCutOff, let isBehind) = self, !position.isEnded else { return nil }
             position.isEnded = true
@@ -96,7 +96,7 @@ extension StreamMachine {
         var sequence: UInt64
         /// The run that answered last: the position is one of its history.
         var ownerEpoch: UInt64
-        /// Volatile: the service said its last word, or its end was reported. Nothing more comes of this run.
+        /// Volatile: the service sent `End`, or the run's end was reported. Nothing more comes of this run.
         var isEnded = false
         /// The stream began with the oldest event, and no page was read: what was removed before is nobody's loss.
         var isBeforeOldest = false

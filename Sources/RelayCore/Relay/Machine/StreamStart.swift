@@ -10,9 +10,9 @@ package enum StreamStart: Hashable, Sendable {
     case after(epoch: UInt64, sequence: UInt64, runs: [StreamRun] = [])
 }
 
-/// Which events of an interface a relay asks the bus for, and so how it can tell that one is missing.
+/// Which events of an interface a relay asks the bus for, and so how it finds out that one is missing.
 ///
-/// One name: each event tells its predecessor of the same name. More: all events of the interface come, and their
+/// One name: each event names its predecessor of the same name. More: all events of the interface come, and their
 /// sequences have no holes; what nobody asked for is dropped here. Nothing in between: with some names of many, an
 /// event that was lost could show only after later ones of other names had been delivered.
 package enum NameScope: Hashable, Sendable {
@@ -48,8 +48,8 @@ enum StreamScope: Hashable {
     case one(String)
     /// More names than one; nil: every event.
     case all(Set<String>?)
-    /// More names are wanted, and no answer tells from where they count. Until then holes are found as with the one
-    /// name.
+    /// More names are wanted, and no answer has shown yet from where they count. Until then holes are found as with the
+    /// one name.
     case widening(from: String, to: Set<String>?)
 
     init(_ names: Set<String>?) {
@@ -92,7 +92,7 @@ enum StreamScope: Hashable {
         case .all: true
         }
     }
-    /// The same with other names, of which there are as many as NameScope tells apart.
+    /// The same with other names, of the same `NameScope`.
     mutating func replaceNames(_ names: Set<String>?) {
         switch self {
         case .nothing, .one: break
@@ -151,7 +151,7 @@ struct LateNames: Hashable {
     private struct Entry: Hashable {
         /// The names that were followed before; nil: all.
         let old: Set<String>?
-        /// Up to here events of other names are from before; nil: up to the head that the next answer tells.
+        /// Up to here events of other names are from before; nil: up to the head of the next answer.
         var through: UInt64?
     }
     private var entries: [Entry] = []

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Turns what the follower tells into typed events of the relay's publisher.
+/// Turns what the follower delivers into typed events of the relay's publisher.
 final class RelayReceivers: SessionSink {
     private struct States {
         var current = EventRelay.State.connecting

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The bounded queue of one positioned subscription: pages, signals and gaps in their order, not yet decoded.
 ///
-/// The loop's thread fills it, the consumer takes one event after the other. It holds at most two pages (the one that is being
-/// taken, and the next), and about as many signals as the subscription's buffer says.
+/// The loop's thread fills it, the consumer takes one event after the other. It holds at most two pages (the one that
+/// is being taken, and the next), and about as many signals as the subscription's buffer allows.
 final class ReplayBuffer: Sendable {
     enum Item {
         case event(ReplayPage, Int)
@@ -49,11 +49,11 @@ final class ReplayBuffer: Sendable {
         var isFinished = false
         var isCancelled = false
         var awaited: Room = []
-        /// The consumer found nothing, and waits to be told.
+        /// The consumer found nothing, and waits for `onNews`.
         var isIdle = true
         /// A consumer has asked before.
         var hasAsked = false
-        /// The consumer waited, was told, and has not come yet.
+        /// The consumer waited, was notified, and has not come yet.
         var isWoken = false
         var waiters: [(id: UInt64, continuation: Waiter)] = []
         var lastID: UInt64 = 0
@@ -61,7 +61,7 @@ final class ReplayBuffer: Sendable {
         var onRoom: @Sendable (Room) -> Void = { _ in }
     }
     private let state = Mutex(State())
-    /// What the state says, for who asks about every event.
+    /// As in the state, for code that asks about every event.
     private let hasCancelled = Atomic(false)
     private let buffer: EventBuffer
 
@@ -72,16 +72,17 @@ final class ReplayBuffer: Sendable {
     /// `onRoom` comes on the consumer's thread, once for what was awaited.
     func onRoom(_ body: @escaping @Sendable (Room) -> Void) { state.withLock { $0.onRoom = body } }
 
-    /// Whether another page may be asked for. If not, `onRoom` tells when.
+    /// Whether another page may be asked for. If not, `onRoom` is called when it may.
     func wantsPage() -> Bool {
         state.withLock { state in
-            // One for which somebody was woken is as good as taken: the next comes while it is being taken.
+            // One for which a consumer was woken is as good as taken: the next comes while it is being taken.
             if state.queuedPages == 0 || state.queuedPages == 1 && state.isWoken { return true }
             state.awaited.insert(.page)
             return false
         }
     }
-    /// Whether there is room for another signal. If not, and `isDurable`, `onRoom` tells when half of them were taken.
+    /// Whether there is room for another signal. If not, and `isDurable`, `onRoom` is called when half of them were
+    /// taken.
     func wantsSignal(isDurable: Bool) -> Bool {
         state.withLock { state in
             if state.liveEvents < buffer.limit || !isDurable { return true }
@@ -100,7 +101,8 @@ final class ReplayBuffer: Sendable {
             state.chunks.append(.page(page))
         }
     }
-    /// Takes a signal even if it is one too many: what waited for an answer comes all at once, and is bounded elsewhere.
+    /// Accepts a signal even if it is one too many: what waited for an answer comes all at once, and is bounded
+    /// elsewhere.
     func append(live page: ReplayPage, isDurable: Bool) {
         fill { state in
             if !isDurable, state.liveEvents >= buffer.limit {
@@ -147,8 +149,8 @@ final class ReplayBuffer: Sendable {
     /// `onNews` comes on the filling side's thread, once after `next` had nothing.
     func onNews(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onNews = body } }
 
-    /// Several events in a row that come next, of which the first is the page's one at `index`; nil: `next` has what comes. They are
-    /// taken by `take`.
+    /// Several events in a row that come next, of which the first is the page's one at `index`; nil: `next` has what
+    /// comes. They are taken by `take`.
     func batch() -> (page: ReplayPage, index: Int)? {
         let (batch, after) = state.withLock { state -> ((page: ReplayPage, index: Int)?, (() -> Void)?) in
             guard let batch = state.batch() else { return (nil, nil) }
@@ -175,7 +177,7 @@ final class ReplayBuffer: Sendable {
         after?()
         return item
     }
-    /// After something was taken: whom to tell, once the lock is released.
+    /// After something was taken: what to call once the lock is released.
     private func findRoom(_ state: inout State) -> (() -> Void)? {
         state.isWoken = false
         var room = state.awaited
@@ -325,7 +327,7 @@ extension ReplayBuffer.State {
         defer { waiters = [] }
         return waiters
     }
-    /// Whom to tell, once the lock is released.
+    /// What to call once the lock is released.
     mutating func takeNews() -> () -> Void {
         let (waiters, wasIdle, onNews) = (takeWaiters(), isIdle, onNews)
         isIdle = false

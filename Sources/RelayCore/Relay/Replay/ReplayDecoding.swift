@@ -2,13 +2,13 @@ import Synchronization
 
 /// How what a feed holds becomes a subscription's values.
 struct ReplayDecoding<Payload: Sendable>: Sendable {
-    /// The number of an event; -1 for one that the subscription does not want. Asked on the loop's thread, once for each
-    /// owner; always the same.
+    /// The number of an event; -1 for one that the subscription does not want. Called on the loop's thread, once for
+    /// each owner; always the same.
     let token: @Sendable (String) -> Int32
     /// On the consumer's side.
     let payload: @Sendable (Int32, RawEvent, Stamp) throws -> Payload
-    /// The same for events of a page, one after the other, until the closure returns false, or one cannot be read. Returns how many
-    /// the closure has taken.
+    /// The same for events of a page, one after the other, until the closure returns false, or one cannot be read.
+    /// Returns how many the closure has taken.
     let each: @Sendable (ReplayPage, Range<Int>, (Payload) -> Bool) -> Int
 
     private init(

@@ -115,7 +115,7 @@ final class ReplayStream<Payload: Sendable>: PulledDeliveries {
     init(_ source: ReplaySource<Payload>) { self.source = source }
 
     func next(isolation: isolated (any Actor)?) async -> Delivery<Payload>? {
-        // Whoever asks for the next one is done with the last one.
+        // A consumer that asks for the next one is done with the last one.
         source.acknowledge()
         while !Task.isCancelled {
             switch source.next() {

@@ -45,8 +45,8 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         case nil: return nil
         }
     }
-    /// Calls `body` with events that are there together, `most` of them at the most; each of them is handled when it returns. Returns
-    /// how many there were; 0: `next` has what comes. For one consumer, alone.
+    /// Calls `body` with events that are there together, `most` of them at the most; each of them is handled when it
+    /// returns. Returns how many there were; 0: `next` has what comes. For one consumer, alone.
     func deliver(most: Int, _ body: (Payload) -> Void) -> Int {
         guard let (page, start) = feed.batch() else { return 0 }
         let end = start + min(most, page.entries.count - start)

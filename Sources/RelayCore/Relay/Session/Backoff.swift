@@ -1,5 +1,5 @@
-/// How long to wait before the next attempt: doubles, up to a bound, with a share of chance so that many relays of one bus
-/// do not come back at once.
+/// How long to wait before the next attempt. Doubles, up to a bound, with a share of chance, so that many relays of one
+/// bus do not come back at once.
 struct Backoff {
     static let first = 0.05
     static let longest = 5.0

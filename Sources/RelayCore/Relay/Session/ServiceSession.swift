@@ -1,11 +1,12 @@
 /// A relay's session with its service, as a value: decides who owns the service's name, and what of that owner counts.
 ///
-/// What happened goes in; each input returns what to do now. Whoever uses it asks the bus and verifies candidates, and hands every
-/// answer back with the generation of its question.
+/// What happened goes in; each input returns what to do now. Its user asks the bus and verifies candidates, and hands
+/// every answer back with the generation of its question.
 ///
-/// Invariants: a signal gets out only if its sender was verified as the owner, once, and in its order; what an owner sent that
-/// left, was refused, or went out of sight before is dropped. An answer about a former owner changes nothing. A lost bus forgets
-/// every unique name. A refused owner ends the session; after its end nothing is believed, asked or reported.
+/// Invariants: a signal gets out only if its sender was verified as the owner, once, and in its order. What an owner
+/// sent that left, was refused, or went out of sight before is dropped. An answer about a former owner changes nothing.
+/// A lost bus forgets every unique name. A refused owner ends the session; after its end nothing is believed, asked or
+/// reported.
 struct ServiceSession<Signal> {
     /// Who has the name, and is to be verified.
     struct Candidate: Hashable {
@@ -71,7 +72,7 @@ struct ServiceSession<Signal> {
     }
     /// The unique name of the owner that is being verified.
     var candidate: String? { if case .online(.candidate(let name, _)) = phase { name } else { nil } }
-    /// Whether the bus has said who owns the name, be it nobody.
+    /// Whether the bus has answered who owns the name, be it nobody.
     var isOwnershipKnown: Bool {
         switch phase {
         case .online(.unknown), .inactive, .offline, .over: false
@@ -160,14 +161,14 @@ struct ServiceSession<Signal> {
     enum Ownership: Hashable {
         case owner(String)
         case nobody
-        /// No answer, which says nothing.
+        /// No answer, from which nothing follows.
         case unknown
     }
     enum OwnerAnswer: Hashable {
         case changed(OwnerChange)
         /// After a while.
         case askAgain(generation: Int)
-        /// The owner is who it was: after a while, whoever waits for an answer of it is to ask again; see `recheck`.
+        /// The owner is the same: after a while, what it has not answered is to be asked again; see `recheck`.
         case recheck(generation: Int)
     }
     mutating func ownerAnswered(_ answer: Ownership, to generation: Int) -> OwnerAnswer {

@@ -1,5 +1,5 @@
-/// The fields of an interface's events, by schema number, as its present service tells them: also of rows that older versions
-/// of it wrote.
+/// The fields of an interface's events, by schema number, as its present service reports them. Some are of rows that
+/// older versions of it wrote.
 package final class StreamSchemas: Sendable {
     package let byNumber: [UInt32: EventSchema]
     /// Of several schemas of one event the highest number is the present one.
@@ -12,7 +12,7 @@ package final class StreamSchemas: Sendable {
         self.present = present
     }
     var names: Set<String> { Set(present.keys) }
-    /// The number that an event's signals have, which do not say it.
+    /// The number that an event's signals have; it is not in them.
     func present(of name: String) -> UInt32? { present[name] }
     func fields(_ number: UInt32?) -> [WireField]? { number.flatMap { byNumber[$0]?.fields } }
 }

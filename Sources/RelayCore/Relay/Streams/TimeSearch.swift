@@ -5,7 +5,8 @@ package struct TimeSearch {
     let time: Timestamp
     /// Below the place: an event before the time is here, or nothing that can be had is at or below.
     private var low: UInt64 = 0
-    /// Not below the place: the next event above it is at or after the time, or there is none. Nil before the first answer.
+    /// Not below the place: the next event above it is at or after the time, or there is none. Nil before the first
+    /// answer.
     private var high: UInt64?
     /// What is looked at: the event after it.
     private var probe: UInt64 = 0
