@@ -1,4 +1,4 @@
-/// Owners, wants and answers: how a stream comes to follow a run, and which history it goes on with.
+/// Owners and answers: how a stream comes to follow a run, and which history it goes on with.
 extension StreamMachine {
     // MARK: The owner
 
@@ -62,100 +62,6 @@ extension StreamMachine {
     }
     /// Events of a run that no gap can name: its epoch is unknown without an answer.
     static var unknownRun: Gap { Gap(1...UInt64.max, epoch: 0, count: nil, reason: .epochChanged) }
-
-    // MARK: What is wanted
-
-    /// What subscribers want has changed.
-    ///
-    /// A name that was not wanted before gets what comes from now on. Where nobody had the service's name meanwhile it
-    /// may get what the last run left unseen, too.
-    package mutating func want(_ names: Set<String>?) -> AskAction {
-        let (new, old) = (NameScope(names: names), scope.names)
-        let hasGained = names.map { names in old.map { !names.isSubset(of: $0) } ?? false } ?? (old != nil)
-        if new == scope.wanted && !(isDurable && hasGained) {
-            scope.replaceNames(names)
-            return .nothing
-        }
-        if new == .nothing { return wantNothing() }
-        // What a stream begins with is kept until it is first wanted.
-        if scope == .nothing { return startAfresh(names, from: anchor) }
-        if case (.one, .one) = (scope.answered, new), scope.answered != new {
-            return startAfresh(names, from: .nothing(isAwaited: false))
-        }
-        if isDurable && hasGained { addLateNames(beyond: old) }
-        return changeScope(to: names, hasGained: hasGained)
-    }
-    private mutating func wantNothing() -> AskAction {
-        scope = .nothing
-        lateNames.removeAll()
-        if case .unowned(_, let isAbsent) = state {
-            leave(to: .unowned(.nothing(isAwaited: false), isAbsent: isAbsent))
-        } else {
-            leave(to: .unwanted(.nothing(isAwaited: false)))
-        }
-        return .nothing
-    }
-    private mutating func startAfresh(_ names: Set<String>?, from anchor: Anchor) -> AskAction {
-        lateNames.removeAll()
-        scope = StreamScope(names)
-        var anchor = anchor
-        anchor.isAwaited = false
-        switch state {
-        case .unowned(_, let isAbsent):
-            anchor.isAwaited = isAbsent
-            state = .unowned(anchor, isAbsent: isAbsent)
-            return .nothing
-        case .refused:
-            state = .refused(anchor)
-            return .nothing
-        case .attaching(let attaching): awaitAnswer(from: anchor, lastWord: attaching.lastWord)
-        case .unwanted, .joining, .reading, .behind, .live: awaitAnswer(from: anchor)
-        }
-        return attachAgain()
-    }
-    private mutating func addLateNames(beyond old: Set<String>?) {
-        switch state {
-        case .reading(let reading): lateNames.add(beyond: old, through: scope.isAll ? reading.target : nil)
-        case .behind(let target): lateNames.add(beyond: old, through: scope.isAll ? target : nil)
-        case .joining, .live: if !scope.isAll { lateNames.add(beyond: old, through: nil) }
-        case .unowned(_, isAbsent: true): break
-        case .unowned, .unwanted, .attaching, .refused: lateNames.add(beyond: old, through: nil)
-        }
-    }
-    /// From one name to more, or the other way round, or from some names to others.
-    private mutating func changeScope(to names: Set<String>?, hasGained: Bool) -> AskAction {
-        let (wider, new) = (scope.widened(to: names), StreamScope(names))
-        switch state {
-        case .unowned, .unwanted: scope = new
-        case .refused:
-            scope = new
-            if !isDurable { state = .refused(.nothing(isAwaited: false)) }
-        case .attaching:
-            scope = wider ?? new
-            // From some names to others, the request is the same.
-            return scope.isAll ? .nothing : attachAgain()
-        case .joining, .live:
-            // All before the position is accounted for: true of each name, too.
-            scope = wider ?? new
-            return scope.isWidening ? attachAgain() : .nothing
-        case .reading(let reading):
-            scope = wider ?? new
-            // The page under way lacks the new names, and may reach beyond an answer.
-            if !scope.isWidening { return hasGained ? .read(after: read(reading)) : .nothing }
-            awaitAnswer(from: reached.anchor(), reading.held)
-            return attachAgain()
-        case .behind:
-            scope = wider ?? new
-            if !scope.isWidening { return .nothing }
-            awaitAnswer(from: reached.anchor(isBehind: true))
-            return attachAgain()
-        }
-        return .nothing
-    }
-    private func attachAgain() -> AskAction {
-        let question = question
-        return .attach(epoch: question.epoch, after: question.sequence)
-    }
 
     // MARK: Answers
 
@@ -341,7 +247,7 @@ extension StreamMachine {
     /// The consumer has no room.
     var isBehind: Bool { anchor.isBehind }
     /// What `Attach` asks about. Epoch 0: whatever run there is.
-    private var question: (epoch: UInt64, sequence: UInt64) { position ?? (0, 0) }
+    var question: (epoch: UInt64, sequence: UInt64) { position ?? (0, 0) }
     /// What the service is to know of a position in the run `epoch`, beside the position.
     package func ancestry(of epoch: UInt64) -> [StreamRun] { lineage.ancestry(of: epoch) }
 
@@ -352,7 +258,7 @@ extension StreamMachine {
             Attaching(anchor: anchor, sawStart: sawStart, held: held ?? emptyQueue(), lastWord: lastWord))
         reached = .none
     }
-    private mutating func leave(to state: State) {
+    mutating func leave(to state: State) {
         self.state = state
         reached = .none
         doubt.isOpen = false
