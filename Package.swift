@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "RelayEvents", targets: ["RelayEvents"]),
         .library(name: "RelayCore", targets: ["RelayCore"]),
         .library(name: "RelayJournal", targets: ["RelayJournal"]),
+        .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
         .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
         .library(name: "Relocation", targets: ["Relocation"]),
         .library(name: "Telemetry", targets: ["Telemetry"]),
@@ -35,6 +36,8 @@ let package = Package(
         .target(name: "BusProcess", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
         .target(name: "RelayCore", dependencies: ["RelayEvents", "CDBus", "CRelayShims"], swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
+        // Between Relay's values and Foundation's: for programs that import it anyway.
+        .target(name: "RelayFoundation", dependencies: ["RelayEvents"], swiftSettings: strict),
         // SQLite's file layer with faults: for tests alone.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"]),
         .target(
@@ -69,6 +72,8 @@ let package = Package(
             name: "RelayJournalTests",
             dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "TestTraits", "CSQLite"],
             swiftSettings: strict),
+        .testTarget(
+            name: "RelayFoundationTests", dependencies: ["RelayEvents", "RelayFoundation"], swiftSettings: strict),
         .testTarget(
             name: "RelocationDomainTests",
             dependencies: ["RelocationDomain", "RelayJournal", "RelayTestKit", "TestSupport", "TestTraits"],

@@ -1,36 +1,113 @@
 import CSQLite
+import RelayCore
 
-/// A row of a query, valid during the call that receives it. Columns count from 0; one that the row lacks reads as
-/// NULL.
+/// A row of a query, valid during the call that receives it.
+///
+/// ```swift
+/// let jobs = try unit.query("SELECT id, title, note FROM jobs") { row in
+///     Job(id: try row["id"], title: try row["title"], note: try row["note"])  // `note: String?`: nil for NULL
+/// }
+/// ```
+///
+/// Columns count from 0, and have the names that the query gives them (`AS`), in any case.
 public struct Row: ~Copyable {
     private let handle: OpaquePointer
     init(_ handle: OpaquePointer) { self.handle = handle }
 
+    // MARK: By type
+
+    /// A column that is never NULL, by its position.
+    ///
+    /// - Parameter column: the column, from 0.
+    /// - Parameter type: what is read.
+    /// - Throws: `.schemaMismatch` for NULL, for a value of another type or out of its range, and for a column that the
+    ///   row lacks.
+    public subscript<Value: SQLStorable>(_ column: Int, as type: Value.Type = Value.self) -> Value {
+        get throws(RelayError) {
+            if let value = try self[column, as: Value?.self] { return value }
+            throw RelayError(
+                .schemaMismatch, "column \(describe(column)) is NULL: read it as \(Value.self)?, or declare it NOT NULL"
+            )
+        }
+    }
+    /// A column by its position; nil for NULL.
+    ///
+    /// - Parameter column: the column, from 0.
+    /// - Parameter type: what is read.
+    /// - Throws: `.schemaMismatch` for a value of another type or out of its range, and for a column that the row lacks.
+    public subscript<Value: SQLStorable>(_ column: Int, as type: Value?.Type = Value?.self) -> Value? {
+        get throws(RelayError) {
+            if !(0..<count).contains(column) {
+                throw RelayError(.schemaMismatch, "the row has no column \(column), but \(count) columns from 0")
+            }
+            let stored = value(column)
+            if stored == .null { return nil }
+            if let value = Value(stored: stored) { return value }
+            throw RelayError(.schemaMismatch, "column \(describe(column)) has \(stored.kind) that is no \(Value.self)")
+        }
+    }
+    /// A column that is never NULL, by its name.
+    ///
+    /// - Parameter name: the name that the query gives it; of two the first.
+    /// - Parameter type: what is read.
+    /// - Throws: as by position.
+    public subscript<Value: SQLStorable>(_ name: String, as type: Value.Type = Value.self) -> Value {
+        get throws(RelayError) { try self[column(name), as: type] }
+    }
+    /// A column by its name; nil for NULL.
+    ///
+    /// - Parameter name: the name that the query gives it; of two the first.
+    /// - Parameter type: what is read.
+    /// - Throws: as by position.
+    public subscript<Value: SQLStorable>(_ name: String, as type: Value?.Type = Value?.self) -> Value? {
+        get throws(RelayError) { try self[column(name), as: type] }
+    }
+    private func column(_ name: String) throws(RelayError) -> Int {
+        for column in 0..<count {
+            // The statement's, and valid as long as it is.
+            guard let text = sqlite3_column_name(handle, Int32(truncatingIfNeeded: column)) else { continue }
+            if sqlite3_stricmp(text, name) == 0 { return column }
+        }
+        let names = (0..<count).map { self.name($0) ?? "" }.joined(separator: ", ")
+        throw RelayError(.schemaMismatch, "the row has no column '\(name)'; it has \(names)")
+    }
+    /// The name of a column, as the query gives it; nil for one that the row lacks.
+    ///
+    /// - Parameter column: the column, from 0.
+    public func name(_ column: Int) -> String? {
+        sqlite3_column_name(handle, Int32(truncatingIfNeeded: column)).map { String(cString: $0) }
+    }
+    private func describe(_ column: Int) -> String { "\(column) ('\(name(column) ?? "")')" }
+
+    // MARK: As SQLite converts, for this package's own tables
+
     /// As an integer: SQLite converts; NULL is 0.
     ///
     /// - Parameter column: the column, from 0.
-    public func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column)) }
+    package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column)) }
     /// As a floating-point number: SQLite converts; NULL is 0.
     ///
     /// - Parameter column: the column, from 0.
-    public func real(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(truncatingIfNeeded: column)) }
+    package func real(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(truncatingIfNeeded: column)) }
     /// As text: SQLite converts; NULL is empty, and invalid UTF-8 is repaired.
     ///
     /// - Parameter column: the column, from 0.
-    public func text(_ column: Int) -> String {
+    package func text(_ column: Int) -> String {
         withText(column) { String(decoding: $0, as: UTF8.self) }
     }
     /// As bytes; NULL has none.
     ///
     /// - Parameter column: the column, from 0.
-    public func blob(_ column: Int) -> [UInt8] { withBlob(column) { Array($0) } }
-    /// Whether it is NULL.
+    package func blob(_ column: Int) -> [UInt8] { withBlob(column) { Array($0) } }
+    // MARK: As it is
+
+    /// Whether it is NULL, or a column that the row lacks.
     ///
     /// - Parameter column: the column, from 0.
     public func isNull(_ column: Int) -> Bool {
         sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL
     }
-    /// As SQLite stores it.
+    /// As SQLite stores it; ``SQLValue/null`` for a column that the row lacks.
     ///
     /// - Parameter column: the column, from 0.
     public func value(_ column: Int) -> SQLValue {

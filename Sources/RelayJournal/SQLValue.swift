@@ -1,4 +1,10 @@
+public import RelayCore
+
 /// A value that SQLite stores, and a parameter of a statement.
+///
+/// ```swift
+/// try unit.execute("UPDATE jobs SET pages = ?, note = ? WHERE id = ?", [SQLValue(pages), SQLValue(note), SQLValue(id)])
+/// ```
 public enum SQLValue: Hashable, Sendable {
     case integer(Int64)
     case real(Double)
@@ -7,8 +13,62 @@ public enum SQLValue: Hashable, Sendable {
     case null
 }
 
-extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
+extension SQLValue {
+    /// Any value that a column can hold.
+    ///
+    /// - Parameter value: an integer, a floating-point number, a `Bool`, a string, bytes, or a type of your own.
+    /// - Throws: `.invalidArgument` for what SQLite cannot store as it is: an integer over `Int64.max`, and NaN.
+    public init<Value: SQLStorable>(_ value: Value) throws(RelayError) { self = try value.sqlValue }
+    /// Any value that a column can hold; nil is NULL.
+    ///
+    /// - Parameter value: the value, or nil.
+    /// - Throws: as above.
+    public init<Value: SQLStorable>(_ value: Value?) throws(RelayError) { self = try value?.sqlValue ?? .null }
+    /// An integer, which always fits.
+    ///
+    /// - Parameter value: the integer.
+    public init(_ value: Int) { self = .integer(Int64(value)) }
+    /// An integer, which always fits.
+    ///
+    /// - Parameter value: the integer.
+    public init(_ value: Int32) { self = .integer(Int64(value)) }
+    /// An integer, which always fits.
+    ///
+    /// - Parameter value: the integer.
+    public init(_ value: Int64) { self = .integer(value) }
+    /// 1 for true, 0 for false.
+    ///
+    /// - Parameter value: the value.
+    public init(_ value: Bool) { self = .integer(value ? 1 : 0) }
+    /// A text.
+    ///
+    /// - Parameter value: the text.
+    public init(_ value: String) { self = .text(value) }
+    /// Bytes.
+    ///
+    /// - Parameter value: the bytes.
+    public init(_ value: [UInt8]) { self = .blob(value) }
+}
+
+extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByNilLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
+{
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(stringLiteral value: String) { self = .text(value) }
     public init(nilLiteral: ()) { self = .null }
+    public init(floatLiteral value: Double) { self = .real(value) }
+    public init(booleanLiteral value: Bool) { self = .integer(value ? 1 : 0) }
+}
+
+extension SQLValue {
+    /// What it is, for messages: never the value, which may be anybody's.
+    var kind: String {
+        switch self {
+        case .integer: "an integer"
+        case .real: "a floating-point number"
+        case .text: "text"
+        case .blob: "bytes"
+        case .null: "NULL"
+        }
+    }
 }

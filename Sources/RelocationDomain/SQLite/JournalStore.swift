@@ -21,10 +21,10 @@ public struct JournalStore: RelocationStore {
             let position = try snapshot.position(of: Relocation1.self)
             let boxes = try snapshot.query(
                 "SELECT id, title, capacity FROM relocation_boxes WHERE id > ? ORDER BY id LIMIT ?",
-                [.integer(place.boxID), .integer(Int64(max(0, count)))], row: Box.init(row:))
+                [SQLValue(place.boxID), SQLValue(max(0, count))], row: Box.init(row:))
             let items = try snapshot.query(
                 "SELECT id, title, box_id FROM relocation_items WHERE id > ? ORDER BY id LIMIT ?",
-                [.integer(place.itemID), .integer(Int64(max(0, count - boxes.count)))], row: Item.init(row:))
+                [SQLValue(place.itemID), SQLValue(max(0, count - boxes.count))], row: Item.init(row:))
             return Stock(epoch: position.epoch, sequence: position.sequence, boxes: boxes, items: items)
         }
     }

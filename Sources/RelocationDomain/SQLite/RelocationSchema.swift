@@ -68,7 +68,8 @@ enum RelocationSchema {
         in unit: inout UnitOfWork, by migrations: [[String]] = migrations
     ) throws {
         try unit.execute("CREATE TABLE IF NOT EXISTS relocation_schema (version INTEGER NOT NULL) STRICT")
-        let found = Int(try unit.query("SELECT version FROM relocation_schema") { $0.integer(0) }.first ?? 0)
+        let versions: [Int] = try unit.query("SELECT version FROM relocation_schema") { try $0[0] }
+        let found = versions.first ?? 0
         guard (0...migrations.count).contains(found) else {
             throw RelayError(
                 .schemaMismatch,
@@ -80,6 +81,6 @@ enum RelocationSchema {
         for statement in migrations[found...].joined() { try unit.execute(statement) }
         try unit.execute("DELETE FROM relocation_schema")
         try unit.execute(
-            "INSERT INTO relocation_schema (version) VALUES (?)", [.integer(Int64(migrations.count))])
+            "INSERT INTO relocation_schema (version) VALUES (?)", [SQLValue(migrations.count)])
     }
 }

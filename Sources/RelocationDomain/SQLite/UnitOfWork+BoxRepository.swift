@@ -6,11 +6,11 @@ extension UnitOfWork: BoxRepository {
         let box = Box(id: try nextRelocationID("box"), title: title, capacity: capacity)
         try execute(
             "INSERT INTO relocation_boxes (id, title, capacity) VALUES (?, ?, ?)",
-            [.integer(box.id), .text(title.text), .integer(Int64(capacity.rawValue))])
+            [SQLValue(box.id), SQLValue(title.text), SQLValue(capacity.rawValue)])
         return box
     }
     public mutating func box(_ id: Int64) throws -> Box? {
-        try query("SELECT id, title, capacity FROM relocation_boxes WHERE id = ?", [.integer(id)], row: Box.init(row:))
+        try query("SELECT id, title, capacity FROM relocation_boxes WHERE id = ?", [SQLValue(id)], row: Box.init(row:))
             .first
     }
     public mutating func leastLoaded(_ count: Int, except boxID: Int64?) throws -> [BoxLoad] {
@@ -19,32 +19,34 @@ extension UnitOfWork: BoxRepository {
             SELECT id, capacity, item_count FROM relocation_boxes WHERE item_count < capacity AND id IS NOT ?
             ORDER BY item_count, id LIMIT ?
             """
-        let values: [SQLValue] = [boxID.map { .integer($0) } ?? .null, .integer(Int64(max(0, count)))]
+        let values = [try SQLValue(boxID), SQLValue(max(0, count))]
         return try query(statement, values) { row in
-            BoxLoad(
-                boxID: row.integer(0), capacity: try BoxCapacity(row.integer(1), ofBox: row.integer(0)),
-                itemCount: Int(row.integer(2)))
+            let id: Int64 = try row["id"]
+            return BoxLoad(
+                boxID: id, capacity: try BoxCapacity(row["capacity"], ofBox: id), itemCount: try row["item_count"])
         }
     }
     public mutating func removeBox(_ id: Int64) throws {
         try requireBox(id)
-        let held = try query("SELECT count(*) FROM relocation_items WHERE box_id = ?", [.integer(id)]) { $0.integer(0) }
+        let held: [Int] = try query("SELECT count(*) FROM relocation_items WHERE box_id = ?", [SQLValue(id)]) {
+            try $0[0]
+        }
         if let held = held.first, held > 0 {
             throw RelayError(.conflict, "box \(id) still holds \(held) items; move them first")
         }
-        try execute("DELETE FROM relocation_boxes WHERE id = ?", [.integer(id)])
+        try execute("DELETE FROM relocation_boxes WHERE id = ?", [SQLValue(id)])
     }
 
     mutating func requireBox(_ id: Int64) throws {
-        let found = try query("SELECT 1 FROM relocation_boxes WHERE id = ?", [.integer(id)]) { $0.integer(0) }
+        let found = try query("SELECT 1 FROM relocation_boxes WHERE id = ?", [SQLValue(id)]) { _ in true }
         if found.isEmpty { throw RelayError(.notFound, "there is no box \(id)") }
     }
     /// The next id of a kind. Given back by a rollback only.
     mutating func nextRelocationID(_ kind: String) throws -> Int64 {
-        let next = try query(
+        let next: [Int64] = try query(
             "UPDATE relocation_ids SET last = last + 1 WHERE kind = ? AND last < \(Int64.max) RETURNING last",
-            [.text(kind)]
-        ) { $0.integer(0) }
+            [SQLValue(kind)]
+        ) { try $0[0] }
         guard let id = next.first else { throw RelayError(.storageFull, "no \(kind) id is left after \(Int64.max)") }
         return id
     }
@@ -52,10 +54,10 @@ extension UnitOfWork: BoxRepository {
 
 extension Box {
     init(row: borrowing Row) throws {
-        let id = row.integer(0)
+        let id: Int64 = try row["id"]
         self.init(
-            id: id, title: try Title(row.text(1), of: "relocation_boxes", id),
-            capacity: try BoxCapacity(row.integer(2), ofBox: id))
+            id: id, title: try Title(row["title"], of: "relocation_boxes", id),
+            capacity: try BoxCapacity(row["capacity"], ofBox: id))
     }
 }
 

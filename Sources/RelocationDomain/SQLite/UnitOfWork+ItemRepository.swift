@@ -7,32 +7,32 @@ extension UnitOfWork: ItemRepository {
         let item = Item(id: try nextRelocationID("item"), title: title, boxID: boxID)
         try execute(
             "INSERT INTO relocation_items (id, title, box_id) VALUES (?, ?, ?)",
-            [.integer(item.id), .text(title.text), .integer(boxID)])
+            [SQLValue(item.id), SQLValue(title.text), SQLValue(boxID)])
         return item
     }
     public mutating func item(_ id: Int64) throws -> Item? {
-        try query("SELECT id, title, box_id FROM relocation_items WHERE id = ?", [.integer(id)], row: Item.init(row:))
+        try query("SELECT id, title, box_id FROM relocation_items WHERE id = ?", [SQLValue(id)], row: Item.init(row:))
             .first
     }
     public mutating func items(inBox boxID: Int64) throws -> [Item] {
         try query(
-            "SELECT id, title, box_id FROM relocation_items WHERE box_id = ? ORDER BY id", [.integer(boxID)],
+            "SELECT id, title, box_id FROM relocation_items WHERE box_id = ? ORDER BY id", [SQLValue(boxID)],
             row: Item.init(row:))
     }
     public mutating func moveItem(_ id: Int64, toBox boxID: Int64) throws {
         try requireBox(boxID)
-        let moved = try execute("UPDATE relocation_items SET box_id = ? WHERE id = ?", [.integer(boxID), .integer(id)])
+        let moved = try execute("UPDATE relocation_items SET box_id = ? WHERE id = ?", [SQLValue(boxID), SQLValue(id)])
         if moved == 0 { throw RelayError(.notFound, "there is no item \(id)") }
     }
     public mutating func removeItem(_ id: Int64) throws {
-        let removed = try execute("DELETE FROM relocation_items WHERE id = ?", [.integer(id)])
+        let removed = try execute("DELETE FROM relocation_items WHERE id = ?", [SQLValue(id)])
         if removed == 0 { throw RelayError(.notFound, "there is no item \(id)") }
     }
 }
 
 extension Item {
     init(row: borrowing Row) throws {
-        let id = row.integer(0)
-        self.init(id: id, title: try Title(row.text(1), of: "relocation_items", id), boxID: row.integer(2))
+        let id: Int64 = try row["id"]
+        self.init(id: id, title: try Title(row["title"], of: "relocation_items", id), boxID: try row["box_id"])
     }
 }

@@ -1,0 +1,132 @@
+import RelayCore
+import RelayTestKit
+import TestTraits
+import Testing
+
+@testable import RelayJournal
+
+@Suite("Values of SQL", .heavy, .tags(.g8)) struct SQLValueTests {
+    private enum Priority: Int, SQLStorable { case normal = 1, urgent }
+    private enum Place: String, SQLStorable { case attic, cellar }
+
+    /// What comes back of a value that was stored.
+    private func stored<Value: SQLStorable & Sendable>(_ value: Value?, _ ledger: Ledger) async throws -> Value? {
+        try await ledger.journal.unitOfWork { unit in
+            try unit.query("SELECT ? AS it", [SQLValue(value)]) { try $0["it", as: Value?.self] }[0]
+        }
+    }
+    @Test("any integer that fits comes back, up to both ends of its type") func integers() async throws {
+        let ledger = try Ledger(TestFolder())
+        func check<Value: FixedWidthInteger & SQLStorable & Sendable>(_ type: Value.Type) async throws {
+            let largest = Value(clamping: Int64.max)
+            for value in [Value.min, 0, 1, largest] {
+                #expect(try await stored(value, ledger) == value, "\(Value.self) \(value)")
+            }
+        }
+        try await check(Int.self)
+        try await check(Int8.self)
+        try await check(Int16.self)
+        try await check(Int32.self)
+        try await check(Int64.self)
+        try await check(UInt.self)
+        try await check(UInt8.self)
+        try await check(UInt16.self)
+        try await check(UInt32.self)
+        try await check(UInt64.self)
+    }
+    @Test("what does not fit is an error, and no trap") func unfit() {
+        #expect(throws: RelayError.self) { try SQLValue(UInt64.max) }
+        #expect(throws: RelayError.self) { try SQLValue(UInt(Int64.max) + 1) }
+        #expect(throws: RelayError.self) { try SQLValue(Double.nan) }
+        #expect(throws: RelayError.self) { try SQLValue(-Float.nan) }
+        #expect(throws: RelayError.self) { try SQLValue(Timestamp(microseconds: .max)) }
+    }
+    @Test("numbers, texts, bytes, times and raw values come back") func others() async throws {
+        let ledger = try Ledger(TestFolder())
+        for value in [0.0, -1.5, 2, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude] {
+            #expect(try await stored(value, ledger) == value)
+        }
+        for value in [0 as Float, 0.1, .greatestFiniteMagnitude, -.infinity] {
+            #expect(try await stored(value, ledger) == value)
+        }
+        for value in [true, false] { #expect(try await stored(value, ledger) == value) }
+        for value in ["", "Küche", "a\0b"] { #expect(try await stored(value, ledger) == value) }
+        for value in [[], [0, 255]] as [[UInt8]] { #expect(try await stored(value, ledger) == value) }
+        #expect(try await stored(Timestamp(microseconds: 7), ledger) == Timestamp(microseconds: 7))
+        #expect(try await stored(Priority.urgent, ledger) == .urgent)
+        #expect(try await stored(Place.cellar, ledger) == .cellar)
+    }
+    @Test("nil is NULL, and NULL is nil and never a value") func null() async throws {
+        let ledger = try Ledger(TestFolder())
+        #expect(try await stored(nil as Int?, ledger) == nil)
+        #expect(try SQLValue(nil as String?) == .null && SQLValue("x" as String?) == .text("x"))
+        try await ledger.journal.unitOfWork { unit in
+            _ = try unit.query("SELECT NULL AS it, 1 AS one") { row in
+                #expect(try row[0, as: Int?.self] == nil)
+                #expect(try row["it", as: Bool?.self] == nil)
+                #expect(try row["it", as: String?.self] == nil)
+                #expect(try row[0, as: Double?.self] == nil)
+                #expect(row.isNull(0) && row.value(0) == .null && !row.isNull(1))
+                let error = #expect(throws: RelayError.self) { let _: Int = try row["it"] }
+                #expect(error?.code == .schemaMismatch && error?.message.contains("'it'") == true)
+                #expect(throws: RelayError.self) { let _: Bool = try row[0] }
+            }
+        }
+    }
+    @Test("literals of each kind") func literals() {
+        let values: [SQLValue] = [1, -1, 1.5, true, false, "x", nil]
+        #expect(values == [.integer(1), .integer(-1), .real(1.5), .integer(1), .integer(0), .text("x"), .null])
+        #expect(SQLValue(7) == .integer(7) && SQLValue(true) == .integer(1) && SQLValue([1]) == .blob([1]))
+    }
+    @Test("columns are found by position and by name, in any case; the context decides whether NULL may be")
+    func columns() async throws {
+        let ledger = try Ledger(TestFolder())
+        try await ledger.journal.unitOfWork { unit in
+            try unit.execute("CREATE TABLE box (id INTEGER PRIMARY KEY, label TEXT, note TEXT)")
+            try unit.execute("INSERT INTO box VALUES (?, ?, ?)", [SQLValue(1), SQLValue("Kitchen"), nil])
+            struct Box: Equatable {
+                let id: Int64, label: String
+                let note: String?
+            }
+            let boxes = try unit.query("SELECT id, label, note, label AS again FROM box") { row in
+                #expect(row.count == 4 && row.name(3) == "again" && row.name(4) == nil && row.name(-1) == nil)
+                let byPosition: String = try row[1]
+                #expect(try byPosition == row["LABEL"] && byPosition == row["again"])
+                return Box(id: try row["id"], label: try row["label"], note: try row["note"])
+            }
+            #expect(boxes == [Box(id: 1, label: "Kitchen", note: nil)])
+            let ids: [Int64] = try unit.query("SELECT id FROM box") { try $0[0] }
+            #expect(ids == [1])
+        }
+    }
+    @Test("what is of another type, out of range, or not there, is an error that names the column, never its value")
+    func mismatches() async throws {
+        let ledger = try Ledger(TestFolder())
+        try await ledger.journal.unitOfWork { unit in
+            _ = try unit.query("SELECT 'secret' AS text, 300 AS number, x'00' AS bytes, 1.5 AS real, 2 AS two") { row in
+                func check<Value: SQLStorable>(_ column: String, _ type: Value.Type) {
+                    let error = #expect(throws: RelayError.self) { _ = try row[column, as: Value?.self] }
+                    #expect(error?.code == .schemaMismatch)
+                    #expect(error?.message.contains(column) == true && error?.message.contains("secret") == false)
+                }
+                check("text", Int.self)
+                check("text", Double.self)
+                check("text", [UInt8].self)
+                check("text", Place.self)
+                check("number", UInt8.self)
+                check("number", Int8.self)
+                check("number", Bool.self)
+                check("number", String.self)
+                check("number", Priority.self)
+                check("bytes", String.self)
+                check("real", Int.self)
+                check("nowhere", Int.self)
+                for column in [-1, 5, .max, .min] {
+                    #expect(throws: RelayError.self) { _ = try row[column, as: Int?.self] }
+                }
+                #expect(try row["two", as: Double.self] == 2)
+                #expect(try row["two", as: Priority.self] == .urgent)
+            }
+        }
+    }
+}
