@@ -136,6 +136,10 @@ let package = Package(
             name: "faulty-watcher", dependencies: ["RelayCore", "RelayTestKit", "TestSupport"],
             path: "Tests/FaultyWatcher",
             swiftSettings: strict),
+        // A program in the library's frame, that fails as a test says.
+        .executableTarget(
+            name: "framed-program", dependencies: ["RelayCore", "TestSupport"], path: "Tests/FramedProgram",
+            swiftSettings: strict),
         .executableTarget(
             name: "run-peer", dependencies: ["RelayCore", "TestSupport"], path: "Tests/RunPeer", swiftSettings: strict),
         .testTarget(

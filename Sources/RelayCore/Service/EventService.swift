@@ -9,24 +9,27 @@ import Synchronization
 /// try await service.run()
 /// ```
 ///
+/// ``run()`` serves until its task is cancelled, and is what swift-service-lifecycle calls a service. A program of its
+/// own is a ``RelayProgram``. ``start()`` and ``stop(patience:)`` are for code that does something else meanwhile.
+///
 /// - Order: the events of one interface reach the bus in the order of `publish`, whatever threads publish.
 /// - Isolation: a handler runs on the actor that it is written on, else on the cooperative pool. The calls of one peer
 ///   run one after the other, those of different peers at the same time.
 /// - Loss: an event that the bus does not accept in time keeps its sequence, so that subscribers see the gap.
-/// - Cancellation: cancelling the task of ``run(patience:onReady:)`` finishes what runs, within its patience, and
-///   releases the name.
+/// - Cancellation: cancelling the task of ``run()`` finishes what runs, within its patience, and releases the name.
 public final class EventService: Sendable {
     /// The bus name.
     public let name: String
-    private let interfaces: [ExportedInterface]
+    let interfaces: [ExportedInterface]
     private let events: ExportedEvents
-    private let storage: (any EventLogStorage)?
-    private let commands: [ObjectIdentifier: AnyExportedCommand]
+    let storage: (any EventLogStorage)?
+    let commands: [ObjectIdentifier: AnyExportedCommand]
     let core: ServiceCore
-    private let strays = Mutex<[String]>([])
-    private let hasRun = Atomic<Bool>(false)
+    /// Handlers of commands that are not exported.
+    let strays = Mutex<[String]>([])
+    let life = ServiceLife()
 
-    /// Prepares a service. Nothing is on the bus before ``run(patience:onReady:)``.
+    /// Prepares a service. Nothing is on the bus before ``start()`` or ``run()``.
     ///
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
@@ -112,8 +115,7 @@ public final class EventService: Sendable {
     /// - Parameter event: the event.
     /// - Throws: `.notFound` for an event of an interface that is not exported. `.invalidArgument` for a value that
     ///   D-Bus cannot carry (a NUL in a string). `.tooLarge` over 1 MiB, or over a quarter of the interface's
-    ///   ``EventInterface/ringCapacity``. `.unavailable` after the end of ``run(patience:onReady:)``. Nothing was
-    ///   published then.
+    ///   ``EventInterface/ringCapacity``. `.unavailable` after the service's end. Nothing was published then.
     @inlinable public func publish<E: DomainEvent>(_ event: E) throws where E.Interface.Durability == Volatile {
         // The pointer is used only during the call.
         let isDone = try withUnsafePointer(to: event) {
@@ -160,53 +162,6 @@ public final class EventService: Sendable {
         get throws {
             if let storage { return storage }
             throw RelayError(.internalFailure, "\(name) has a durable event and no journal")
-        }
-    }
-
-    /// Exports the interfaces until the task is cancelled; then finishes what runs, and releases the name. Once only.
-    ///
-    /// - Parameter patience: how long commands may run after the cancellation. Then those that wait are refused with
-    ///   `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second the service
-    ///   ends without them: they can neither reply nor publish, and their callers get `.unavailable` from the bus.
-    /// - Parameter onReady: is called when the service owns the name.
-    /// - Throws: `.notFound` at once if a command of an exported interface has no handler, or a handler no exported
-    ///   command. `.conflict` if another process owns the name. `.notPermitted` if the bus's policy forbids it.
-    ///   `.unavailable` if there is no bus, or it goes away. If the journal has failed for good, its reason
-    ///   (`.outcomeUnknown` if a commit's outcome is open), after the replies under way.
-    public func run(patience: Duration = .seconds(10), onReady: @Sendable () -> Void = {}) async throws {
-        try checkHandlers()
-        if hasRun.exchange(true, ordering: .acquiringAndReleasing) {
-            throw RelayError(.invalidArgument, "\(name) has been run already: make another EventService")
-        }
-        // A handler may well keep this service, which keeps it.
-        defer { for command in commands.values { command.removeHandler() } }
-        // A journal that has failed before: the name is not worth taking.
-        if let reason = core.endReason { throw reason }
-        do {
-            try await core.start()
-        } catch {
-            // Told to end before it had begun: that is no failure.
-            if Task.isCancelled, (error as? RelayError)?.code == .cancelled { return }
-            throw error
-        }
-        onReady()
-        let reason = await core.untilEnd()
-        // In a task of its own: this one is cancelled, which would cut the leave-taking short, and lose what still
-        // waits.
-        await Task.detached { [core] in await core.stop(patience: patience) }.value
-        if let reason { throw reason }
-    }
-
-    private func checkHandlers() throws(RelayError) {
-        for interface in interfaces {
-            for command in interface.commands.values where !command.hasHandler {
-                throw RelayError(
-                    .notFound,
-                    "no handler for \(interface.name).\(command.name): call handle(\(command.name).self) before run()")
-            }
-        }
-        if let stray = strays.withLock({ $0.first }) {
-            throw RelayError(.notFound, "a handler for \(stray), which \(name) does not export: add its interface")
         }
     }
 }

@@ -134,7 +134,8 @@ final class ServiceCore: BusHandler {
             finish(nil)
         }
     }
-    private func finish(_ reason: RelayError?) {
+    /// Ends the wait for the end. The first reason counts.
+    func finish(_ reason: RelayError?) {
         let waiter = end.withLock { end -> CheckedContinuation<RelayError?, Never>? in
             defer { if case .ended = end {} else { end = .ended(reason) } }
             if case .awaited(let waiter) = end { return waiter }

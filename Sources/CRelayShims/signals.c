@@ -1,0 +1,38 @@
+#include "CRelayShims.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+static int request_pipe = -1;
+static int is_requested;
+
+static void request_end(int number) {
+    int before = errno;
+    if (!__atomic_exchange_n(&is_requested, 1, __ATOMIC_SEQ_CST)) {
+        unsigned char byte = (unsigned char)number;
+        while (write(request_pipe, &byte, 1) < 0 && errno == EINTR) {}
+    } else if (number != SIGHUP) {
+        // Somebody does not want to wait. (Kernel and shell may both send SIGHUP for the same closed terminal.)
+        _exit(128 + number);
+    }
+    errno = before;
+}
+
+int relay_catch_end_signals(int pipe) {
+    request_pipe = pipe;
+    const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    sigset_t caught;
+    sigemptyset(&caught);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action;
+        if (sigaction(signals[i], NULL, &action) != 0) return errno;
+        // nohup(1), or a shell that started this in the background: what is ignored stays so.
+        if (action.sa_handler == SIG_IGN) continue;
+        action = (struct sigaction){.sa_handler = request_end, .sa_flags = SA_RESTART};
+        if (sigaction(signals[i], &action, NULL) != 0) return errno;
+        sigaddset(&caught, signals[i]);
+    }
+    // Whoever started this may have blocked them: this thread takes them now, if no other does.
+    return pthread_sigmask(SIG_UNBLOCK, &caught, NULL);
+}

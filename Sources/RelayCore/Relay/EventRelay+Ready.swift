@@ -1,0 +1,40 @@
+extension EventRelay {
+    /// Waits until the relay is in step with its service: for programs that cannot go on without it.
+    ///
+    /// ```swift
+    /// relay.activate()
+    /// try await relay.ready(within: .seconds(5))
+    /// ```
+    ///
+    /// Nothing has to wait for that otherwise: a relay that was activated finds its service whenever that starts.
+    ///
+    /// - Cancellation: throws `.cancelled`.
+    /// - Parameter limit: how long to wait.
+    /// - Throws: `.timedOut` if there is no service in time. What ended the relay, if it has ended: `.notPermitted`, …
+    public func ready(within limit: Duration = .seconds(25)) async throws {
+        let (service, states) = (service, states)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await state in states {
+                    switch state {
+                    case .active: return
+                    case .invalidated(let error): throw error
+                    default: break
+                    }
+                }
+                if Task.isCancelled {
+                    throw RelayError(.cancelled, "the task was cancelled while it waited for \(service)")
+                }
+                throw RelayError(.unavailable, "the relay to \(service) has ended")
+            }
+            group.addTask {
+                do { try await Task.sleep(for: limit) } catch {
+                    throw RelayError(.cancelled, "the task was cancelled while it waited for \(service)")
+                }
+                throw RelayError(.timedOut, "\(service) was not there within \(limit): start it, or wait longer")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Synchronization
+
+/// A service's one life: start, run, stop.
+extension EventService {
+    /// Exports the interfaces, and returns when the service owns the name. Once only.
+    ///
+    /// From then on it answers commands, until ``run()`` or ``stop(patience:)`` ends it. One that is only released leaves
+    /// like one that was killed: without `End`.
+    ///
+    /// ```swift
+    /// try await service.start()
+    /// print("ready")
+    /// try await service.run()
+    /// ```
+    ///
+    /// - Cancellation: ends the start; the service is then over.
+    /// - Throws: `.notFound` at once if a command of an exported interface has no handler, or a handler no exported
+    ///   command. `.conflict` if another process owns the name. `.notPermitted` if the bus's policy forbids it.
+    ///   `.unavailable` if there is no bus, or the journal has failed. `.cancelled`. `.invalidArgument` if it was started
+    ///   before.
+    public func start() async throws {
+        try checkHandlers()
+        guard case .prepared = life.move({ if case .prepared = $0 { .starting } else { nil } }) else {
+            throw RelayError(.invalidArgument, "\(name) has been started already: make another EventService")
+        }
+        do {
+            // A journal that has failed before: the name is not worth taking.
+            if let reason = core.endReason { throw reason }
+            try await core.start()
+        } catch {
+            removeHandlers()
+            life.move { _ in .ended }
+            throw error
+        }
+        life.move { _ in .started(hasEnder: false) }
+    }
+    /// Serves until the task is cancelled; then finishes what runs, and releases the name. Starts the service, if
+    /// ``start()`` has not. Once only.
+    ///
+    /// It is a witness of `run()` in the `Service` protocol of swift-service-lifecycle: `extension EventService: Service
+    /// {}` is the whole adapter. It ends by cancellation: name SIGTERM and SIGINT in the group's `cancellationSignals`.
+    ///
+    /// - Cancellation: commands may run for ten more seconds: see ``run(patience:onReady:)``.
+    /// - Throws: as ``run(patience:onReady:)``.
+    public func run() async throws { try await run(patience: .seconds(10), onReady: {}) }
+    /// Serves until the task is cancelled, with a patience of your own.
+    ///
+    /// - Parameter patience: how long commands may run after the cancellation. Then those that wait are refused with
+    ///   `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second the service
+    ///   ends without them: they can neither reply nor publish, and their callers get `.unavailable` from the bus.
+    /// - Parameter onReady: is called when the service owns the name.
+    /// - Throws: what ``start()`` throws, but for `.cancelled`. `.unavailable` if the bus goes away. If the journal has
+    ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is open), after the replies under way.
+    public func run(patience: Duration = .seconds(10), onReady: @Sendable () -> Void = {}) async throws {
+        do {
+            if !isStarted { try await start() }
+        } catch {
+            // Told to end before it had begun: that is no failure.
+            if Task.isCancelled, (error as? RelayError)?.code == .cancelled { return }
+            throw error
+        }
+        guard takeEnding() else {
+            throw RelayError(.invalidArgument, "\(name) is run already, or was stopped: make another EventService")
+        }
+        onReady()
+        let reason = await core.untilEnd()
+        await end(patience)
+        if let reason { throw reason }
+    }
+    /// Ends a service that was started: finishes what runs, announces `End`, and releases the name. Returns when that is
+    /// done; at once for one that has ended, or was never started.
+    ///
+    /// A ``run()`` under way ends, too, with its own patience.
+    ///
+    /// - Cancellation: does not cut it short.
+    /// - Parameter patience: as in ``run(patience:onReady:)``.
+    /// - Throws: why the service had ended by itself, unless `run()` throws that: `.unavailable` if the bus went away,
+    ///   or the reason of a journal that has failed.
+    public func stop(patience: Duration = .seconds(10)) async throws {
+        await life.wait { if case .starting = $0 { true } else { false } }
+        if takeEnding() {
+            let reason = core.endReason
+            core.finish(nil)
+            await end(patience)
+            if let reason { throw reason }
+            return
+        }
+        // Somebody else does, or there is nothing to end.
+        guard isStarted else { return }
+        core.finish(nil)
+        await life.wait { if case .started = $0 { true } else { false } }
+    }
+
+    private var isStarted: Bool { if case .started = life.move({ _ in nil }) { true } else { false } }
+    /// Whether the caller is to see to the end: one does.
+    private func takeEnding() -> Bool {
+        let before = life.move { if case .started(hasEnder: false) = $0 { .started(hasEnder: true) } else { nil } }
+        if case .started(hasEnder: false) = before { return true }
+        return false
+    }
+    private func end(_ patience: Duration) async {
+        // In a task of its own: this one may be cancelled, which would cut the leave-taking short, and lose what still
+        // waits.
+        await Task.detached { [core] in await core.stop(patience: patience) }.value
+        removeHandlers()
+        life.move { _ in .ended }
+    }
+    /// A handler may well keep this service, which keeps it.
+    private func removeHandlers() { for command in commands.values { command.removeHandler() } }
+
+    private func checkHandlers() throws(RelayError) {
+        for interface in interfaces {
+            for command in interface.commands.values where !command.hasHandler {
+                throw RelayError(
+                    .notFound,
+                    "no handler for \(interface.name).\(command.name): call handle(\(command.name).self) before run()")
+            }
+        }
+        if let stray = strays.withLock({ $0.first }) {
+            throw RelayError(.notFound, "a handler for \(stray), which \(name) does not export: add its interface")
+        }
+    }
+}

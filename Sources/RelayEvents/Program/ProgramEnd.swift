@@ -1,0 +1,60 @@
+import Glibc
+
+/// How a program ends, as a value: its exit code, and what it says on stderr.
+struct ProgramEnd: Equatable {
+    let code: Int32
+    let message: String?
+
+    /// EX_SOFTWARE and EX_OSERR.
+    static let (software, osError): (Int32, Int32) = (70, 71)
+    /// In characters: a pipe takes as much at once, and nobody reads more.
+    static let longest = 4_000
+
+    /// - Parameter wasAsked: whether a signal asked the program to end.
+    init(of result: Result<Void, any Error>, wasAsked: Bool) {
+        guard case .failure(let error) = result else {
+            (code, message) = (0, nil)
+            return
+        }
+        if wasAsked, error is CancellationError || (error as? RelayError)?.code == .cancelled {
+            (code, message) = (0, nil)
+            return
+        }
+        guard let failure = error as? any ProgramFailure else {
+            (code, message) = (Self.software, Self.line("\(error)"))
+            return
+        }
+        // What a shell would take for success, or for a signal's, is no failure's.
+        (code, message) = (
+            1...255 ~= failure.exitCode ? failure.exitCode : Self.software, Self.line(failure.exitMessage)
+        )
+    }
+
+    /// One line in which nothing acts on a terminal: parts of a message may come from anybody.
+    static func line(_ text: String) -> String {
+        var line = String.UnicodeScalarView()
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            if index == longest {
+                line.append("…")
+                break
+            }
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+                line.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            default: line.append(scalar)
+            }
+        }
+        return String(line)
+    }
+    /// Writes a line to stderr by one call, so that those of several threads do not mix.
+    static func say(_ text: String) {
+        var line = text + "\n"
+        // A stderr that nobody reads is nobody's business.
+        line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
+    }
+    /// The last part of the path that the program was started by.
+    static var programName: String {
+        let path = CommandLine.arguments.first ?? ""
+        return line(path.split(separator: "/").last.map(String.init) ?? "program")
+    }
+}

@@ -1,0 +1,38 @@
+/// An error that says how its program ends.
+///
+/// A ``RelayError`` is one. An error of your own that is none ends a program with 70, and its description.
+public protocol ProgramFailure: Error {
+    /// The exit code, from 1 to 255: one of sysexits(3), where one fits.
+    var exitCode: Int32 { get }
+    /// One line for stderr: what was wrong, with which value, and what to do.
+    var exitMessage: String { get }
+}
+
+/// By its code, unless its cause says more:
+///
+/// | code | exit code |
+/// | --- | --- |
+/// | a refusal that the command declares | 1, as with `relay-cli` |
+/// | `.invalidArgument` | 64, EX_USAGE |
+/// | `.schemaMismatch` | 65, EX_DATAERR |
+/// | `.unavailable`, `.notFound` | 69, EX_UNAVAILABLE |
+/// | `.storageFull`, `.outcomeUnknown` | 74, EX_IOERR |
+/// | `.timedOut`, `.conflict`, `.limitsExceeded` | 75, EX_TEMPFAIL |
+/// | `.notPermitted` | 77, EX_NOPERM |
+/// | all others | 70, EX_SOFTWARE |
+extension RelayError: ProgramFailure {
+    public var exitCode: Int32 {
+        if let cause = cause as? any ProgramFailure { return cause.exitCode }
+        return switch code {
+        case .init(rawValue: "Refused"): 1
+        case .invalidArgument: 64
+        case .schemaMismatch: 65
+        case .unavailable, .notFound: 69
+        case .storageFull, .outcomeUnknown: 74
+        case .timedOut, .conflict, .limitsExceeded: 75
+        case .notPermitted: 77
+        default: 70
+        }
+    }
+    public var exitMessage: String { message }
+}

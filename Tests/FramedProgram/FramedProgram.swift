@@ -1,0 +1,55 @@
+import Glibc
+import RelayCore
+import TestSupport
+
+/// A program in the library's frame: `--do serve --bus ADDRESS` publishes as fast as it can; `--do stay` does not heed its
+/// end; `--do fail --code CODE` throws; `--do return` returns; `--do wait` waits for its cancellation, and rethrows it.
+@main struct FramedProgram: RelayProgram {
+    static func run() async throws {
+        let options = ProgramOptions(CommandLine.arguments)
+        switch options.required("do") {
+        case "serve": try await serve(.address(options.required("bus")))
+        case "fail":
+            throw RelayError(.init(rawValue: options.required("code")), "the first line\nand \u{1B}[31mthe second")
+        case "fail-oddly": throw Odd()
+        case "stay": await stay()
+        case "wait":
+            say("waiting")
+            try await Task.sleep(for: .seconds(86_400))
+        default: break
+        }
+    }
+    private struct Odd: Error, CustomStringConvertible { let description = "odd" }
+
+    private static func serve(_ bus: Bus) async throws {
+        let service = try EventService(name: Runs1.service, on: bus, exporting: Runs1.self)
+        try await service.start()
+        say("ready")
+        // The load: several threads that publish as fast as they can, until nothing can be published any more.
+        for run: UInt64 in 1...4 {
+            Task.detached {
+                var number: UInt64 = 0
+                while (try? service.publish(Runs1.Counted(run: run, number: number))) != nil {
+                    number += 1
+                    if number.isMultiple(of: 1_000) { await Task.yield() }
+                    if number == 10_000 { say("loaded") }
+                }
+            }
+        }
+        try await service.run()
+        say("finished")
+    }
+    private static func stay() async {
+        say("staying")
+        await withTaskCancellationHandler {
+            // Of a task that nobody cancels.
+            await Task.detached { while true { try? await Task.sleep(for: .seconds(86_400)) } }.value
+        } onCancel: {
+            say("asked")
+        }
+    }
+    private static func say(_ text: String) {
+        var line = text + "\n"
+        line.withUTF8 { _ = write(1, $0.baseAddress, $0.count) }
+    }
+}

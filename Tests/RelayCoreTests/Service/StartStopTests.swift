@@ -1,0 +1,115 @@
+import Glibc
+import RelayTestKit
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import RelayCore
+
+/// Stands for the protocol of swift-service-lifecycle.
+private protocol LifecycleService: Sendable { func run() async throws }
+extension EventService: LifecycleService {}
+
+@Suite("Start and stop of a service", .heavy, .tags(.g6)) struct StartStopTests {
+    private func service(_ bus: PrivateBus) throws -> EventService {
+        try EventService(name: Desk.name, on: bus.bus, exporting: Plain1.self)
+    }
+    private func code(_ body: () async throws -> Void) async -> RelayError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch { return (error as? RelayError)?.code }
+    }
+    @Test("start returns when the name is owned, and stop when it is given up, with `End` before") func startStop()
+        async throws
+    {
+        let bus = try PrivateBus()
+        let peer = try await BusStranger.join(bus.bus)
+        try await peer.listen(Stream1.name)
+        let service = try service(bus)
+        try await service.start()
+        #expect(try await peer.hasOwner(Desk.name))
+        try service.publish(Said(thread: 1, number: 1))
+        try await service.stop()
+        #expect(try await !peer.hasOwner(Desk.name))
+        #expect(await eventually { peer.signals.last?.member == "End" })
+        #expect(throws: RelayError.self) { try service.publish(Said(thread: 1, number: 2)) }
+        // Nothing is left to stop, and nothing starts again.
+        try await service.stop()
+        #expect(await code { try await service.start() } == .invalidArgument)
+        #expect(await code { try await service.run() } == .invalidArgument)
+    }
+    @Test("run goes on where start was, and ends by cancellation, or by stop", arguments: [true, false])
+    func runAfterStart(stops: Bool) async throws {
+        let bus = try PrivateBus()
+        let service = try service(bus)
+        try await service.start()
+        let isReady = Atomic<Bool>(false)
+        let running = Task { try await service.run { isReady.store(true, ordering: .releasing) } }
+        #expect(await eventually { isReady.load(ordering: .acquiring) })
+        #expect(await code { try await service.start() } == .invalidArgument)
+        #expect(await code { try await service.run() } == .invalidArgument)
+        if stops { try await service.stop() } else { running.cancel() }
+        try await running.value
+        // The name is free.
+        let next = try self.service(bus)
+        try await next.start()
+        try await next.stop()
+    }
+    @Test("it is a service of swift-service-lifecycle, without an adapter") func lifecycle() async throws {
+        let bus = try PrivateBus()
+        let peer = try await BusStranger.join(bus.bus)
+        let service: any LifecycleService = try service(bus)
+        let running = Task { try await service.run() }
+        #expect(await eventually { (try? await peer.hasOwner(Desk.name)) == true })
+        running.cancel()
+        try await running.value
+        #expect(try await !peer.hasOwner(Desk.name))
+    }
+    @Test("stopping what was never started does nothing, and it can be started then") func unstarted() async throws {
+        let service = try service(PrivateBus())
+        try await service.stop()
+        try await service.start()
+        try await service.stop()
+    }
+    @Test("a start that fails leaves nothing behind, and says why") func failures() async throws {
+        let bus = try PrivateBus()
+        let first = try service(bus)
+        try await first.start()
+        let second = try service(bus)
+        #expect(await code { try await second.start() } == .conflict)
+        try await second.stop()
+        try await first.stop()
+        let bare = try EventService(name: Desk.name, on: bus.bus, exporting: Desk1.self)
+        #expect(await code { try await bare.start() } == .notFound)
+        let third = try service(bus)
+        let cancelled = Task { try await third.start() }
+        cancelled.cancel()
+        let result = await code { try await cancelled.value }
+        #expect(result == nil || result == .cancelled)
+        try await third.stop()
+    }
+    @Test("stop tells why the service had ended before") func busGone() async throws {
+        let bus = try PrivateBus()
+        let service = try service(bus)
+        try await service.start()
+        bus.process.signal(SIGKILL)
+        #expect(await eventually { service.core.endReason != nil })
+        #expect(await code { try await service.stop() } == .unavailable)
+    }
+    @Test("several that stop at once all return when it is over") func together() async throws {
+        let bus = try PrivateBus()
+        let peer = try await BusStranger.join(bus.bus)
+        let service = try service(bus)
+        try await service.start()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    try await service.stop()
+                    return try await peer.hasOwner(Desk.name)
+                }
+            }
+            for try await isOwned in group { #expect(!isOwned) }
+        }
+    }
+}
