@@ -1,10 +1,10 @@
 import Printing
 import RelayCore
 
-@main @MainActor struct PrintFrontend {
-    static func main() async throws {
+@main @MainActor struct PrintFrontend: RelayProgram {
+    static func run() async throws {
         let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
-        // Goes on where the ledger stopped, even if either side was killed. The closure runs on the main actor, like `main`.
+        // Goes on where the ledger stopped, even if either side was killed. The closure runs on the main actor, like `run`.
         let ledger = try relay.subscribe(to: JobPrinted.self, from: .resuming("ledger")) { event in
             print("printed #\(event.jobID): \(event.title), \(event.pages) pages")
         } onGap: { gap in

@@ -2,24 +2,23 @@ import Printing
 import RelayCore
 import RelayJournal
 
-@main struct PrintService {
-    static func main() async throws {
-        let journal = try EventJournal(directory: CommandLine.arguments[1])
-        try await journal.unitOfWork { unit in
-            try unit.execute("CREATE TABLE IF NOT EXISTS jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+@main struct PrintService: RelayProgram {
+    static func run() async throws {
+        guard CommandLine.arguments.count == 2 else {
+            throw RelayError(.invalidArgument, "which folder for the journal?")
         }
+        let journal = try EventJournal(directory: CommandLine.arguments[1])
+        try await journal.migrate(
+            "printing", by: [Migration("jobs", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")])
         let service = try EventService(name: "org.example.Printer", exporting: Printing1.self, journal: journal)
-        service.handle(PrintJob.self) { job, _ in
+        // The job and its event are committed together: nothing is visible before, nothing is lost after.
+        service.handle(PrintJob.self, in: journal) { job, _, unit in
             guard job.pages <= 100 else { throw PrintJob.Failure.tooLong }
-            // The job and its event are committed together: nothing is visible before, nothing is lost after.
-            let jobID = try await journal.unitOfWork { unit in
-                let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
-                let jobID = try unit.query(insert, [.text(job.title)]) { $0.integer(0) }[0]
-                try unit.publish(JobPrinted(jobID: jobID, title: job.title, pages: job.pages))
-                return jobID
-            }
+            let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
+            let jobID: Int64 = try unit.query(insert, [SQLValue(job.title)]) { row in try row["id"] }[0]
+            try unit.publish(JobPrinted(jobID: jobID, title: job.title, pages: job.pages))
             return PrintJob.Reply(jobID: jobID)
         }
-        try await service.run()
+        try await service.run()  // Until SIGTERM or Ctrl-C; then it finishes what runs, and exits with 0.
     }
 }

@@ -5,7 +5,7 @@ public import RelayCore
 /// ```swift
 /// let journal = try EventJournal(directory: "/var/lib/printer")
 /// let jobID = try await journal.unitOfWork { unit in
-///     let id = try unit.query("INSERT INTO jobs (title) VALUES (?) RETURNING id", [.text(title)]) { $0.integer(0) }[0]
+///     let id: Int64 = try unit.query("INSERT INTO jobs (title) VALUES (?) RETURNING id", [SQLValue(title)]) { try $0[0] }[0]
 ///     try unit.publish(JobPrinted(jobID: id, title: title, pages: 2))
 ///     return id
 /// }
@@ -21,7 +21,8 @@ public import RelayCore
 ///   restart decides.
 /// - Cancellation: a unit that was handed over runs, even if the task that waits for it is cancelled.
 public final class EventJournal: EventLog {
-    private let storage: JournalStorage
+    let storage: JournalStorage
+    let replyCodecs = ReplyCodecs()
 
     /// Opens the journal in a directory, exclusively. Creates directory and file if they are missing.
     ///
@@ -128,7 +129,7 @@ public final class EventJournal: EventLog {
     ///
     /// ```swift
     /// let titles = try await journal.read { snapshot in
-    ///     try snapshot.query("SELECT title FROM jobs") { $0.text(0) }
+    ///     try snapshot.query("SELECT title FROM jobs") { try $0[0, as: String.self] }
     /// }
     /// ```
     ///

@@ -11,6 +11,9 @@ final class JournalEngine {
     let sql: EngineStatements
     let domain: DomainSQL
     var reserve: ReserveFile
+    /// By their texts: those that few units need.
+    var ownStatements: [String: Statement] = [:]
+    var keptReplies = KeptReplies()
     var encoder: (any EventEncoder)?
     // Unchecked, as `group`: the engine has one owner at a time, and no access spans foreign code.
     @exclusivity(unchecked) var interfaces: [InterfaceState] = []
@@ -74,6 +77,7 @@ final class JournalEngine {
     /// the connection is closed.
     func finish() -> Bool {
         domain.detach()
+        ownStatements = [:]
         sqlite3_wal_hook(database.handle, nil, nil)
         // What has failed, and what was not written, stays as it is.
         if failure != nil || !hasCommitted && file.walSize > 0 { return false }

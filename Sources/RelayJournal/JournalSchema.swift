@@ -62,6 +62,28 @@ enum JournalSchema {
             PRIMARY KEY (interface, sequence)
         ) WITHOUT ROWID;
         """,
+        """
+        CREATE TABLE relay_migrations (  -- of the domain's tables: what was done
+            name TEXT NOT NULL,          -- of a set of tables
+            version INTEGER NOT NULL,    -- from 1
+            step TEXT NOT NULL,
+            time INTEGER NOT NULL,       -- microseconds since 1970
+            PRIMARY KEY (name, version)
+        ) WITHOUT ROWID;
+        CREATE TABLE relay_replies (     -- to commands with an idempotency key, from the oldest
+            number INTEGER PRIMARY KEY,
+            interface TEXT NOT NULL,
+            command TEXT NOT NULL,
+            user INTEGER NOT NULL,       -- the caller's; -1: not known
+            key TEXT NOT NULL,
+            arguments INTEGER NOT NULL,  -- a hash of the command's other fields' encoding
+            fields TEXT NOT NULL,        -- the reply's, as in relay_schemas
+            reply BLOB NOT NULL,         -- its D-Bus body, little-endian
+            total INTEGER NOT NULL,      -- bytes of the replies up to this one
+            elapsed INTEGER NOT NULL     -- as in relay_clock
+        );
+        CREATE UNIQUE INDEX relay_replies_by_key ON relay_replies (interface, command, user, key);
+        """,
     ]
     static var version: Int { migrations.count }
 

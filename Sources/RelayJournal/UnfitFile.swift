@@ -1,8 +1,9 @@
 import CSQLite
-import RelayCore
+public import RelayCore
 
-/// Why a file cannot serve as the journal, whichever check found it: the cause of a `RelayError`.
-package enum UnfitFile: Error, Hashable, Sendable {
+/// Why a file cannot serve as the journal, whichever check found it: the cause of a `RelayError`. Requires an
+/// administrator: no restart mends it.
+public enum UnfitFile: Error, Hashable, Sendable {
     /// What was written is not what is there, or a part of it is missing.
     case damaged
     /// It is something else's.
@@ -11,7 +12,10 @@ package enum UnfitFile: Error, Hashable, Sendable {
     case newer
 
     /// Whether an error comes from what is in the file, rather than from the way to it.
-    package static func explains(_ error: any Error) -> Bool {
+    ///
+    /// - Parameter error: what opening or using the journal threw.
+    /// - Returns: false for what may be over when it is tried again, such as a full disk.
+    public static func explains(_ error: any Error) -> Bool {
         var next: (any Error)? = error
         while let error = next {
             if error is UnfitFile { return true }
@@ -19,6 +23,18 @@ package enum UnfitFile: Error, Hashable, Sendable {
             next = (error as? RelayError)?.cause
         }
         return false
+    }
+}
+
+/// Ends a program with 65, EX_DATAERR.
+extension UnfitFile: ProgramFailure {
+    public var exitCode: Int32 { 65 }
+    public var exitMessage: String {
+        switch self {
+        case .damaged: "the journal is damaged"
+        case .foreign: "the file is not a journal"
+        case .newer: "the journal is of a newer version"
+        }
     }
 }
 

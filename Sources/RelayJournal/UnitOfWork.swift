@@ -15,7 +15,7 @@ public import RelayCore
 ///   can report it. An error of a statement undoes that statement alone, if the closure catches it. After an error of
 ///   the disk the whole unit is undone, even if the closure catches it.
 public struct UnitOfWork: ~Copyable, EventSink {
-    private let engine: JournalEngine
+    let engine: JournalEngine
     init(_ engine: JournalEngine) { self.engine = engine }
 
     /// Adds an event, of a durable or a volatile interface. It leaves after the commit, or never.

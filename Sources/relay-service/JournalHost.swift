@@ -4,7 +4,6 @@ import RelayJournal
 import RelayTool
 import Relocation
 import RelocationDomain
-import Synchronization
 
 /// The journal of the domains that keep something, and what is in it.
 struct JournalHost {
@@ -60,15 +59,15 @@ struct JournalHost {
 
     /// How much there is; nothing of what.
     func logState(_ log: Log) async {
-        let figures = (try? await journal.access.storage.figures(of: Relocation1.name)) ?? []
-        let text = figures.map { ", \($0.name) \($0.value)" }.joined()
+        let text =
+            if let kept = try? await journal.statistics(of: Relocation1.self) {
+                ", head \(kept.head), oldest \(kept.oldest), events \(kept.events), bytes \(kept.bytes)"
+                    + ", fileBytes \(kept.fileBytes), walBytes \(kept.logBytes), checked \(kept.isChecked ? 1 : 0)"
+            } else {
+                ""
+            }
         log.info("journal: \(directory), synchronous \(synchronous.rawValue)\(text)")
     }
     /// Why the service ended, if that was the journal's doing.
-    var failure: ServiceFailure? {
-        let reason = Mutex<RelayError?>(nil)
-        // Calls back at once, or never again that anybody is there to hear it.
-        journal.access.storage.onFailure { error in reason.withLock { $0 = error } }
-        return reason.withLock { $0 }.map { ServiceFailure(using: $0) }
-    }
+    var failure: ServiceFailure? { journal.failure.map { ServiceFailure(using: $0) } }
 }

@@ -84,10 +84,7 @@ import TestSupport
             try await served.run { say("ready") }
             journal.close()
         } catch {
-            let hasFailed = Mutex(false)
-            // Calls back at once, or never again that anybody is there to hear it.
-            journal.access.storage.onFailure { _ in hasFailed.withLock { $0 = true } }
-            if hasFailed.withLock({ $0 }) { throw JournalFailed() }
+            if journal.failure != nil { throw JournalFailed() }
             throw error
         }
     }
@@ -150,6 +147,10 @@ import TestSupport
                     }
                 }
             }
+        }
+        service.handle(Ledger1.WriteOnce.self, in: journal) { command, _, unit in
+            try unit.publish(Ledger1.Entry(number: command.number, text: command.idempotencyKey ?? ""))
+            return Ledger1.WriteOnce.Reply(answer: .random(in: 0...Int64.max))
         }
         service.handle(Ledger1.Mark.self) { command, _ in
             try await service.publish(Ledger1.Marked(number: command.number))

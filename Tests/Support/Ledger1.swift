@@ -16,6 +16,7 @@ package enum Ledger1: EventInterface {
         Marked.self
         Write.self
         Mark.self
+        WriteOnce.self
         Ping.self
     }
 
@@ -46,6 +47,17 @@ package enum Ledger1: EventInterface {
         package typealias Interface = Ledger1
         package let number: Int64
         package init(number: Int64) { self.number = number }
+    }
+    /// Publishes one entry, and answers with a number that no second run would find again.
+    package struct WriteOnce: IdempotentCommand {
+        package typealias Interface = Ledger1
+        package let number: Int64
+        package let idempotencyKey: String?
+        package init(number: Int64, key: String) { (self.number, idempotencyKey) = (number, key) }
+        package struct Reply: Codable, Sendable, Equatable {
+            package let answer: Int64
+            package init(answer: Int64) { self.answer = answer }
+        }
     }
     package struct Ping: Command {
         package typealias Interface = Ledger1

@@ -19,6 +19,8 @@ package final class NoticeReporter: Sendable {
         var hasThread = false
         var hasTimer = false
         var waiters: [CheckedContinuation<Void, Never>] = []
+        /// All that was reported, by kind, whether it reached the handler or not.
+        var counts: [Notice.Kind: Int] = [:]
 
         mutating func append(_ notice: Notice) {
             if queue.count >= NoticeReporter.queueLimit {
@@ -48,6 +50,7 @@ package final class NoticeReporter: Sendable {
     ) {
         let now = MonotonicClock.now
         let (mustStart, due) = state.withLock { state -> (Bool, UInt64?) in
+            state.counts[kind, default: 0] += 1
             if let notice = state.limiter.admit(kind, severity, message, now: now) {
                 state.append(notice)
                 return (Self.needsThread(&state), nil)
@@ -57,6 +60,8 @@ package final class NoticeReporter: Sendable {
         if mustStart { startThread() }
         if let due { startTimer(due, now) }
     }
+    /// How often each kind was reported so far.
+    package var counts: [Notice.Kind: Int] { state.withLock { $0.counts } }
     /// Reports what was left out, and returns when the handler has had everything, or `patience` is over.
     package func finish(patience: Duration = .seconds(1)) async {
         let mustStart = state.withLock { state in

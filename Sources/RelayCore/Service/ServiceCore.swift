@@ -37,6 +37,8 @@ final class ServiceCore: BusHandler {
     /// And so do commands.
     let unread = Mutex(UnreadReplies())
     let accounts = AccountCache(of: SystemAccounts())
+    /// How commands ended.
+    let answered = Mutex(ServiceMetrics.Commands())
     let state: LoopBound<State>
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Calls: which object and interface one is for, and who may.
 extension ServiceCore {
     /// How many peers' credentials are remembered.
@@ -82,6 +84,7 @@ extension ServiceCore {
     }
     func answer(_ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ connection: BusConnection) async {
         let result = await command.answer(call.body, CommandContext(peer: peer))
+        answered.withLock { $0.count(result) }
         guard case .reply(let body) = result else {
             prepareReply(to: call.sender)
             if case .error(let name, let message) = result { fail(call, name, message, connection) }

@@ -1,0 +1,100 @@
+public import RelayCore
+
+extension EventService {
+    /// Answers a command by one unit of work: its state, its events and, for an ``IdempotentCommand`` with a key, its
+    /// reply are committed together.
+    ///
+    /// ```swift
+    /// service.handle(PrintJob.self, in: journal) { job, _, unit in
+    ///     guard job.pages <= 100 else { throw PrintJob.Failure.tooLong }
+    ///     let id: Int64 = try unit.query("INSERT INTO jobs (title) VALUES (?) RETURNING id", [SQLValue(job.title)]) { try $0[0] }[0]
+    ///     try unit.publish(JobPrinted(jobID: id, title: job.title, pages: job.pages))
+    ///     return PrintJob.Reply(jobID: id)
+    /// }
+    /// ```
+    ///
+    /// Everything else is as with a handler, and as ``EventJournal/answer(_:from:_:onRefusal:)`` has it.
+    ///
+    /// - Parameter type: the command.
+    /// - Parameter journal: the service's.
+    /// - Parameter body: does the work, and returns the reply.
+    /// - Parameter onRefusal: publishes what reports a refusal.
+    @_disfavoredOverload  // As `handle` without a journal.
+    public func handle<C: Command>(
+        _ type: C.Type, in journal: EventJournal,
+        _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> C.Reply,
+        onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
+    ) {
+        handle(type) { command, context in
+            try await journal.answer(
+                command, from: context, { unit in try body(command, context, &unit) }, onRefusal: onRefusal)
+        }
+    }
+    /// Answers a command without a reply by one unit of work.
+    ///
+    /// - Parameter type: the command.
+    /// - Parameter journal: the service's.
+    /// - Parameter body: does the work.
+    /// - Parameter onRefusal: publishes what reports a refusal.
+    public func handle<C: Command>(
+        _ type: C.Type, in journal: EventJournal,
+        _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> Void,
+        onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
+    ) where C.Reply == NoReply {
+        handle(type) { command, context in
+            _ = try await journal.answer(
+                command, from: context,
+                { unit in
+                    try body(command, context, &unit)
+                    return NoReply()
+                }, onRefusal: onRefusal)
+        }
+    }
+}
+
+extension EventJournal {
+    /// Runs the unit of work that a command asks for. A repeated key is answered with the first reply.
+    ///
+    /// For a command that is no ``IdempotentCommand``, or has no key, this is ``unitOfWork(_:onRefusal:)``. With a key the
+    /// journal keeps the reply, in the same transaction as the unit's state and events. When the same user sends the same
+    /// command with the same key again, `body` does not run: the caller gets the first reply, also after a crash between
+    /// the commit and the reply, and also while the first call is under way.
+    ///
+    /// A refusal or an error is not kept, because nothing was done: the next try runs `body`. Whatever a handler does
+    /// outside `body` is done each time.
+    ///
+    /// - Order: as any unit of work. Calls with one key run one after the other.
+    /// - Loss: a reply is kept for 24 hours, and as long as it is among the last 100,000 replies and 64 MiB. After that a
+    ///   repeated key runs the command again: do not try for longer than that.
+    /// - Parameter command: the request.
+    /// - Parameter context: whose it is: keys of different users have nothing to do with each other.
+    /// - Parameter body: changes the state, publishes events, and returns the reply.
+    /// - Parameter onRefusal: publishes what reports a refusal.
+    /// - Returns: the reply: of now, or of the first time.
+    /// - Throws: as ``unitOfWork(_:onRefusal:)``. `.keyReused` if the key came with other arguments before.
+    ///   `.invalidArgument` for a key of more than 255 bytes. `.tooLarge` for a reply that no message has room for.
+    ///   `.schemaMismatch` for a reply of an earlier version that this one's type cannot be read from.
+    public func answer<C: Command>(
+        _ command: C, from context: CommandContext,
+        _ body: @escaping @Sendable (inout UnitOfWork) throws -> C.Reply,
+        onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
+    ) async throws -> C.Reply {
+        guard let key = (command as? any IdempotentCommand)?.idempotencyKey, !key.isEmpty else {
+            return try await unitOfWork({ unit in try body(&unit) }, onRefusal: onRefusal)
+        }
+        if key.utf8.count > KeptReplies.longestKey {
+            throw RelayError(
+                .invalidArgument,
+                "\(C.name): an idempotency key of \(key.utf8.count) bytes; it has at most \(KeptReplies.longestKey)")
+        }
+        let codec = try replyCodecs.codec(for: C.self)
+        let call = try KeyedCall(key: key, user: context.peer.userID, arguments: codec.hash(command))
+        return try await unitOfWork(
+            { unit in
+                if let kept = try unit.keptReply(to: call, codec) { return kept }
+                let reply = try body(&unit)
+                try unit.keep(reply, to: call, codec)
+                return reply
+            }, onRefusal: onRefusal)
+    }
+}

@@ -1,0 +1,103 @@
+import RelayCore
+
+extension EventJournal {
+    /// Brings a program's own tables to their present version, step by step, before they are used.
+    ///
+    /// Each step is one transaction: after a crash it was done, or not. What was done is kept, and done once. Before the
+    /// first step of a journal that already has something in it, the whole journal is copied to
+    /// `DIRECTORY/backups/NAME-VERSION-TIME.sqlite`: readable for its user alone, examined, and synced before anything
+    /// is changed. The last three backups of a name are kept.
+    ///
+    /// - Isolation: the steps keep all other units waiting, and so does the copy, which takes seconds for a large
+    ///   journal. Call it before the service starts.
+    /// - Loss: a step that fails is undone alone; those before it stay, and the next call goes on behind them.
+    /// - Cancellation: takes effect between two steps.
+    /// - Parameter name: of this set of tables, `[A-Za-z0-9_-]{1,64}`: a journal may have several.
+    /// - Parameter migrations: all steps since the first version, in order.
+    /// - Returns: which versions it led from and to, and the backup.
+    /// - Throws: `.schemaMismatch` for tables of a newer version, or steps that are not those that were done.
+    ///   `.storageFull` if there is no room for the backup, `.unavailable` if it cannot be made or is not whole: then no
+    ///   step was done. `.invalidArgument` for a bad name. `.cancelled`. What a step throws.
+    @discardableResult
+    public func migrate(_ name: String, by migrations: [Migration]) async throws -> MigrationOutcome {
+        try Self.check(name, migrations)
+        let (found, isEmpty) = try await unitOfWork { unit in
+            (try unit.version(of: name, migrations), try unit.hasNoTables())
+        }
+        if found == migrations.count { return MigrationOutcome(from: found, to: found, backup: nil) }
+        let backup = isEmpty ? nil : try await storage.backUp(before: name, version: found)
+        for (number, migration) in migrations.enumerated().dropFirst(found) {
+            if Task.isCancelled {
+                throw RelayError(.cancelled, "the migration of \(name) was cancelled before step '\(migration.name)'")
+            }
+            try await unitOfWork { unit in
+                // Looked up again: units of somebody else may have run in between.
+                if try unit.version(of: name, migrations) > number { return }
+                try migration.body(&unit)
+                try unit.note(migration.name, number + 1, of: name)
+            }
+        }
+        return MigrationOutcome(from: found, to: migrations.count, backup: backup)
+    }
+    private static func check(_ name: String, _ migrations: [Migration]) throws(RelayError) {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, 1...64 ~= name.utf8.count else {
+            throw RelayError(
+                .invalidArgument, "'\(name.prefix(80))' names no tables: use [A-Za-z0-9_-], 1 to 64 of them")
+        }
+        var seen: Set<String> = []
+        for migration in migrations where !seen.insert(migration.name).inserted {
+            throw RelayError(.invalidArgument, "\(name) has two migrations named '\(migration.name)': rename one")
+        }
+    }
+}
+
+extension UnitOfWork {
+    /// How many steps were done. Throws `SchemaMismatch` if they are not the first of these.
+    fileprivate mutating func version(of name: String, _ migrations: [Migration]) throws -> Int {
+        var done: [String] = []
+        try ownRows("SELECT step FROM relay_migrations WHERE name = ? ORDER BY version", [.text(name)]) {
+            done.append($0.text(0))
+        }
+        if done.count > migrations.count {
+            throw RelayError(
+                .schemaMismatch,
+                "the tables of '\(name)' have version \(done.count), and this program knows versions up to "
+                    + "\(migrations.count): use the program that wrote them, or a newer one",
+                cause: UnfitFile.newer)
+        }
+        for (number, step) in done.enumerated() where step != migrations[number].name {
+            throw RelayError(
+                .schemaMismatch,
+                "step \(number + 1) of the tables of '\(name)' was '\(step)', and is '\(migrations[number].name)' in this "
+                    + "program: a step that was done never changes; add a further one behind it",
+                cause: UnfitFile.newer)
+        }
+        return done.count
+    }
+    fileprivate mutating func note(_ step: String, _ version: Int, of name: String) throws {
+        try ownRows(
+            "INSERT INTO relay_migrations (name, version, step, time) VALUES (?, ?, ?, ?)",
+            [.text(name), SQLValue(version), .text(step), SQLValue(Timestamp.now)]
+        ) { _ in }
+    }
+    /// Whether there is nothing yet that a backup could bring back.
+    fileprivate mutating func hasNoTables() throws -> Bool {
+        var isEmpty = true
+        try ownRows(
+            """
+            SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'relay\\_%' ESCAPE '\\'
+                AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            UNION ALL SELECT 1 FROM relay_events LIMIT 1
+            """, []
+        ) { _ in isEmpty = false }
+        return isEmpty
+    }
+}

@@ -1,0 +1,45 @@
+public import RelayCore
+
+/// How much a journal keeps of an interface, as of one moment.
+public struct JournalStatistics: Hashable, Sendable {
+    /// The last sequence that was committed, and the oldest that is kept; one behind the last if none is.
+    public let head, oldest: UInt64
+    /// How many events are kept.
+    public let events: Int
+    /// How many bytes their bodies have.
+    public let bytes: Int
+    /// The size of the whole file, with that of all interfaces and of the program's own tables, and with its log.
+    public let fileBytes: Int
+    /// The size of its log, which is moved into the file now and then.
+    public let logBytes: Int
+    /// Whether all of the file is known to be sound; false as long as it is checked after a crash.
+    public let isChecked: Bool
+}
+
+extension EventJournal {
+    /// How much is kept of an interface.
+    ///
+    /// - Isolation: read on a thread of the journal's own, beside units of work.
+    /// - Parameter interface: an interface of the service.
+    /// - Returns: the figures.
+    /// - Throws: `.notFound` for an interface that the journal does not keep. `.unavailable` if the file cannot be read,
+    ///   or the journal is closed.
+    public func statistics(of interface: any EventInterface.Type) async throws -> JournalStatistics {
+        var figures: [String: UInt64] = [:]
+        for (name, value) in try await storage.figures(of: interface.name) { figures[name] = value }
+        func number(_ name: String) -> Int { Int(clamping: figures[name] ?? 0) }
+        return JournalStatistics(
+            head: figures["head"] ?? 0, oldest: figures["oldest"] ?? 0, events: number("events"),
+            bytes: number("bytes"),
+            fileBytes: number("fileBytes"), logBytes: number("walBytes"), isChecked: figures["checked"] != 0)
+    }
+    /// Why the journal accepts nothing more; nil as long as it works. A restart of the program decides.
+    public var failure: RelayError? { storage.writer.failure }
+    /// Calls back when the journal has failed for good: at once, if it has already; never, if it does not.
+    ///
+    /// A service ends by itself then, and ``EventService/run()`` throws the reason.
+    ///
+    /// - Isolation: on a thread of the journal's own. Do not wait there.
+    /// - Parameter body: is called once, with the reason.
+    public func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { storage.onFailure(body) }
+}

@@ -1,0 +1,40 @@
+/// One step from a version of a program's tables to the next.
+///
+/// ```swift
+/// try await journal.migrate("printing", by: [
+///     Migration("jobs", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT"),
+///     Migration("pages", "ALTER TABLE jobs ADD COLUMN pages INTEGER NOT NULL DEFAULT 1"),
+/// ])
+/// ```
+///
+/// A step that was released never changes, and never goes: what changes is a further step behind it.
+public struct Migration: Sendable {
+    /// Tells the step from others in messages, and is kept with it.
+    public let name: String
+    let body: @Sendable (inout UnitOfWork) throws -> Void
+
+    /// A step of SQL statements.
+    ///
+    /// - Parameter name: of the step.
+    /// - Parameter statements: what it runs, in order: one statement each.
+    public init(_ name: String, _ statements: String...) {
+        self.init(name) { unit in
+            for statement in statements { try unit.execute(statement) }
+        }
+    }
+    /// A step that needs code.
+    ///
+    /// - Parameter name: of the step.
+    /// - Parameter body: what it does, all of it in one transaction: see ``EventJournal/unitOfWork(_:)``.
+    public init(_ name: String, _ body: @escaping @Sendable (inout UnitOfWork) throws -> Void) {
+        (self.name, self.body) = (name, body)
+    }
+}
+
+/// What ``EventJournal/migrate(_:by:)`` did.
+public struct MigrationOutcome: Hashable, Sendable {
+    /// The version that was found, and the present one: how many steps were done by then.
+    public let from, to: Int
+    /// The backup that was made before the first step; nil if none was needed.
+    public let backup: String?
+}

@@ -1,0 +1,262 @@
+import RelayCore
+import RelayTestKit
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import RelayJournal
+
+enum Shop1: EventInterface {
+    static let name = "org.example.Shop1"
+    static var contract: Contract<Self> {
+        OrderPlaced.self
+        PlaceOrder.self
+        CancelOrder.self
+    }
+}
+struct OrderPlaced: DomainEvent {
+    typealias Interface = Shop1
+    let orderID: Int64, item: String
+}
+struct PlaceOrder: IdempotentCommand {
+    typealias Interface = Shop1
+    var item: String
+    var idempotencyKey: String?
+    struct Reply: Codable, Sendable, Equatable { var orderID: Int64 }
+    enum Failure: String, CommandFailure { case soldOut = "SoldOut" }
+}
+/// Its key is a field that it has anyway.
+struct CancelOrder: IdempotentCommand {
+    typealias Interface = Shop1
+    var orderID: Int64
+    var idempotencyKey: String? { "\(orderID)" }
+}
+/// The same command, as a later version of the shop answers it.
+enum LaterShop1: EventInterface {
+    static let name = Shop1.name
+    static var contract: Contract<Self> { PlaceOrder.self }
+    struct PlaceOrder: IdempotentCommand {
+        typealias Interface = LaterShop1
+        var item: String
+        var idempotencyKey: String?
+        struct Reply: Codable, Sendable, Equatable {
+            var orderID: Int64
+            var dueInDays: Int32?
+        }
+    }
+}
+/// And as one that answers with something else.
+enum OtherShop1: EventInterface {
+    static let name = Shop1.name
+    static var contract: Contract<Self> { PlaceOrder.self }
+    struct PlaceOrder: IdempotentCommand {
+        typealias Interface = OtherShop1
+        var item: String
+        var idempotencyKey: String?
+        struct Reply: Codable, Sendable { var orderID: String }
+    }
+}
+
+@Suite("Commands that are sent again", .heavy, .tags(.g5, .g6)) struct AnsweringTests {
+    private static func context(user: UInt32? = 1_000) -> CommandContext {
+        CommandContext(peer: Peer(uniqueName: ":1.7", userID: user))
+    }
+    /// Counts how often it ran, and answers with that.
+    private func place(
+        _ item: String, key: String?, _ journal: EventJournal, user: UInt32? = 1_000
+    ) async throws -> Int64 {
+        try await journal.answer(PlaceOrder(item: item, idempotencyKey: key), from: Self.context(user: user)) { unit in
+            if item == "sold out" { throw PlaceOrder.Failure.soldOut }
+            let insert = "INSERT INTO orders (item) VALUES (?) RETURNING id"
+            return PlaceOrder.Reply(orderID: try unit.query(insert, [SQLValue(item)]) { try $0[0] }[0])
+        }.orderID
+    }
+    private func opened(_ folder: TestFolder) async throws -> EventJournal {
+        let journal = try EventJournal(directory: folder.path)
+        try await journal.migrate(
+            "shop", by: [Migration("orders", "CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, item TEXT)")])
+        return journal
+    }
+    private func count(_ table: String, _ journal: EventJournal) async throws -> Int {
+        let figure = Mutex(-1)
+        await journal.storage.call { engine in
+            let number = (try? engine.database.integers("SELECT count(*) FROM \(table)")?.first) ?? -1
+            figure.withLock { $0 = Int(number) }
+        }
+        return figure.withLock { $0 }
+    }
+
+    @Test("a repeated key is answered with the first reply, also after a restart") func repeated() async throws {
+        let folder = try TestFolder()
+        var journal = try await opened(folder)
+        #expect(try await place("lamp", key: "a", journal) == 1)
+        #expect(try await place("lamp", key: "a", journal) == 1)
+        #expect(try await place("lamp", key: "b", journal) == 2)
+        journal.close()
+        journal = try await opened(folder)
+        #expect(try await place("lamp", key: "a", journal) == 1)
+        #expect(try await place("lamp", key: "b", journal) == 2)
+        #expect(try await count("orders", journal) == 2)
+    }
+    @Test("without a key a command runs each time", arguments: [nil, ""]) func keyless(key: String?) async throws {
+        let journal = try await opened(TestFolder())
+        #expect(try await place("lamp", key: key, journal) == 1)
+        #expect(try await place("lamp", key: key, journal) == 2)
+        #expect(try await count("relay_replies", journal) == 0)
+    }
+    @Test("keys of other users and other commands are other keys") func scopes() async throws {
+        let journal = try await opened(TestFolder())
+        for (number, user) in ([1_000, 1_001, 0, nil] as [UInt32?]).enumerated() {
+            for _ in 1...2 { #expect(try await place("lamp", key: "1", journal, user: user) == Int64(number + 1)) }
+        }
+        let runs = Mutex(0)
+        for _ in 1...2 {
+            _ = try await journal.answer(CancelOrder(orderID: 1), from: Self.context()) { _ in
+                runs.withLock { $0 += 1 }
+                return NoReply()
+            }
+        }
+        #expect(runs.withLock { $0 } == 1)
+    }
+    @Test("a key with other arguments is refused, and nothing is done") func reused() async throws {
+        let journal = try await opened(TestFolder())
+        #expect(try await place("lamp", key: "a", journal) == 1)
+        let error = await #expect(throws: RelayError.self) { try await place("globe", key: "a", journal) }
+        #expect(error?.code == .keyReused && error?.message.contains("globe") == false)
+        #expect(try await count("orders", journal) == 1)
+        #expect(try await place("lamp", key: "a", journal) == 1)
+        let long = await #expect(throws: RelayError.self) {
+            try await place("lamp", key: String(repeating: "k", count: 256), journal)
+        }
+        #expect(long?.code == .invalidArgument)
+        #expect(try await place("lamp", key: String(repeating: "k", count: 255), journal) == 2)
+    }
+    @Test("repeats at the same time run the command once, and all get its reply") func concurrent() async throws {
+        let journal = try await opened(TestFolder())
+        let replies = await withTaskGroup(of: Int64.self) { group in
+            for number in 0..<200 {
+                group.addTask { (try? await place("lamp", key: "\(number % 5)", journal)) ?? -1 }
+            }
+            return await group.reduce(into: [Int64: Int]()) { $0[$1, default: 0] += 1 }
+        }
+        #expect(replies == [1: 40, 2: 40, 3: 40, 4: 40, 5: 40])
+        #expect(try await count("orders", journal) == 5)
+    }
+    @Test("a refusal and an error are not kept: the next try runs the command") func refusal() async throws {
+        let journal = try await opened(TestFolder())
+        for _ in 1...2 {
+            await #expect(throws: PlaceOrder.Failure.soldOut) { try await place("sold out", key: "a", journal) }
+        }
+        #expect(try await count("relay_replies", journal) == 0)
+        #expect(try await place("lamp", key: "a", journal) == 1)
+    }
+    @Test("the kept replies are bounded by number, bytes and age, from the oldest") func bounds() async throws {
+        let journal = try await opened(TestFolder())
+        await journal.storage.call { $0.keptReplies.count = 10 }
+        for number in 1...25 { _ = try await place("lamp", key: "\(number)", journal) }
+        #expect(try await count("relay_replies", journal) == 10)
+        #expect(try await place("lamp", key: "16", journal) == 16)
+        #expect(try await place("lamp", key: "25", journal) == 25)
+        // Forgotten: it runs again.
+        #expect(try await place("lamp", key: "15", journal) == 26)
+
+        await journal.storage.call { $0.keptReplies.bytes = 3 * (KeptReplies.overhead + 40) }
+        _ = try await place("lamp", key: "bytes", journal)
+        let few = try await count("relay_replies", journal)
+        #expect(1...4 ~= few, "\(few)")
+
+        await journal.storage.call { $0.keptReplies.age = 0 }
+        #expect(await eventually { (try? await place("lamp", key: "old", journal)) != nil })
+        _ = try await place("lamp", key: "new", journal)
+        #expect(try await count("relay_replies", journal) <= 2)
+        // What is kept is the newest, whatever the bounds are.
+        let last = try await place("lamp", key: "last", journal)
+        #expect(try await place("lamp", key: "last", journal) == last)
+    }
+    @Test("a reply of an earlier version is read by the later one, or refused") func versions() async throws {
+        let journal = try await opened(TestFolder())
+        #expect(try await place("lamp", key: "a", journal) == 1)
+        let later = try await journal.answer(
+            LaterShop1.PlaceOrder(item: "lamp", idempotencyKey: "a"), from: Self.context()
+        ) { _ in
+            Issue.record("ran again")
+            return .init(orderID: 9, dueInDays: 3)
+        }
+        #expect(later == .init(orderID: 1, dueInDays: nil))
+        let error = await #expect(throws: RelayError.self) {
+            _ = try await journal.answer(
+                OtherShop1.PlaceOrder(item: "lamp", idempotencyKey: "a"), from: Self.context()
+            ) { _ in .init(orderID: "x") }
+        }
+        #expect(error?.code == .schemaMismatch)
+    }
+    @Test("a reply that no message has room for undoes the unit") func tooLarge() async throws {
+        struct Fill: IdempotentCommand {
+            typealias Interface = Shop1
+            let idempotencyKey: String?
+            struct Reply: Codable, Sendable { let bytes: [UInt8] }
+        }
+        let journal = try await opened(TestFolder())
+        let error = await #expect(throws: RelayError.self) {
+            _ = try await journal.answer(Fill(idempotencyKey: "a"), from: Self.context()) { unit in
+                try unit.execute("INSERT INTO orders (item) VALUES ('x')")
+                return Fill.Reply(bytes: [UInt8](repeating: 0, count: 2 << 20))
+            }
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(try await count("orders", journal) == 0)
+    }
+
+    @Test("over a bus, by this library and by a tool that knows nothing of it") func overBus() async throws {
+        let (bus, folder) = (try PrivateBus(), try TestFolder())
+        let journal = try await opened(folder)
+        let service = try EventService(name: "org.example.Shop", on: bus.bus, exporting: Shop1.self, journal: journal)
+        service.handle(PlaceOrder.self, in: journal) { order, context, unit in
+            if order.item == "sold out" { throw PlaceOrder.Failure.soldOut }
+            #expect(context.peer.userID != nil)
+            let insert = "INSERT INTO orders (item) VALUES (?) RETURNING id"
+            let id: Int64 = try unit.query(insert, [SQLValue(order.item)]) { try $0[0] }[0]
+            try unit.publish(OrderPlaced(orderID: id, item: order.item))
+            return PlaceOrder.Reply(orderID: id)
+        }
+        service.handle(CancelOrder.self, in: journal) { order, _, unit in
+            try unit.execute("DELETE FROM orders WHERE id = ?", [SQLValue(order.orderID)])
+        }
+        try await service.start()
+        let relay = try EventRelay(following: "org.example.Shop", on: bus.bus, interfaces: Shop1.self)
+        relay.activate()
+        try await relay.ready()
+        for _ in 1...3 {
+            #expect(try await relay.call(PlaceOrder(item: "lamp", idempotencyKey: "a")).orderID == 1)
+        }
+        // An optional string is an array of none or one.
+        for _ in 1...2 {
+            let outcome = try await RunningProgram.run(
+                "busctl",
+                [
+                    "--address=\(bus.address)", "call", "org.example.Shop", "/org/example/Shop1", Shop1.name,
+                    "PlaceOrder",
+                    "sas", "lamp", "1", "a",
+                ])
+            #expect(outcome.output == ["x 1"], "\(outcome)")
+        }
+        let other = try await RunningProgram.run(
+            "busctl",
+            [
+                "--address=\(bus.address)", "call", "org.example.Shop", "/org/example/Shop1", Shop1.name, "PlaceOrder",
+                "sas", "globe", "1", "a",
+            ])
+        #expect(other.code == 1 && !other.errors.isEmpty)
+        let reused = await #expect(throws: (any Error).self) {
+            _ = try await relay.call(PlaceOrder(item: "globe", idempotencyKey: "a"))
+        }
+        #expect("\(reused.map { "\($0)" } ?? "")".contains("KeyReused"))
+        try await relay.call(CancelOrder(orderID: 1))
+        #expect(try await count("orders", journal) == 0)
+        // One event for all of these calls.
+        #expect(try await journal.statistics(of: Shop1.self).events == 1)
+        relay.invalidate()
+        try await service.stop()
+        journal.close()
+    }
+}
