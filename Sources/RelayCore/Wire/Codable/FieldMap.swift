@@ -17,7 +17,8 @@ package struct FieldMap: Sendable {
         decoders = WireDecoderPool(plan)
     }
 
-    /// Tolerates fields that only the sender has, another order, and optional fields that it lacks (they are nil).
+    /// Tolerates fields that only the sender has, another order, optional fields that it lacks (they are nil), and
+    /// former names of fields (`RenamedFields`).
     ///
     /// Throws `.schemaMismatch` with type, field and both shapes for a field of another type, or one that is missing and not
     /// optional. The names within nested structures belong to a field's type.
@@ -29,8 +30,9 @@ package struct FieldMap: Sendable {
         do throws(RelayError) { _ = try WireSchema(fields: sender) } catch {
             throw RelayError(.schemaMismatch, "\(name): the sender's fields are none: \(error.message)", cause: error)
         }
+        let known = Self.presentNames(of: sender, schema)
         for field in schema.fields {
-            let theirs = sender.first { $0.name == field.name }
+            let theirs = known.first { $0.name == field.name }
             if let theirs, theirs.type != field.type {
                 throw RelayError(
                     .schemaMismatch,
@@ -44,6 +46,15 @@ package struct FieldMap: Sendable {
                 )
             }
         }
-        self.init(fields: sender, isIdentical: false)
+        self.init(fields: known, isIdentical: false)
+    }
+    /// The sender's fields, under the names that they have today. A present name that the sender has, too, counts.
+    private static func presentNames(of sender: [WireField], _ schema: WireSchema) -> [WireField] {
+        if schema.formerNames.isEmpty { return sender }
+        var taken = Set(sender.map(\.name))
+        return sender.map { field in
+            guard let present = schema.formerNames[field.name], taken.insert(present).inserted else { return field }
+            return WireField(name: present, type: field.type, swiftType: field.swiftType)
+        }
     }
 }

@@ -16,9 +16,11 @@ package struct WireCodec<Value: Codable>: Sendable {
     }
     /// As above, with the checks that events must meet besides.
     package init(event type: Value.Type = Value.self) throws where Value: DomainEvent {
-        _ = try WireSchema(event: type)
-        let isStructure: Bool
-        (schema, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
+        let checked = try WireSchema(event: type)
+        let (plain, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
+        var derived = plain
+        derived.formerNames = checked.formerNames
+        schema = derived
         map = FieldMap(schema)
         form = WireForm(isStructure: isStructure, typeName: "\(type)", plainSize: FixedLayout.plainSize(type))
     }

@@ -2,6 +2,8 @@
 public struct WireSchema: Hashable, Sendable {
     /// In the order in which they travel.
     public let fields: [WireField]
+    /// The present names of fields by those that earlier versions had: see ``RenamedFields``.
+    package var formerNames: [String: String] = [:]
     /// The fields' types one after the other, as in a message's body.
     public var signature: String { fields.map(\.type.signature).joined() }
 
@@ -35,7 +37,22 @@ public struct WireSchema: Hashable, Sendable {
         if let reason = Self.fault("(\(signature)\(Self.stampSignature))") {
             throw Self.refusal(type, "its signature with the stamp's, as one structure, is none for D-Bus: \(reason)")
         }
+        if let renamed = type as? any RenamedFields.Type { formerNames = try checkedNames(renamed.formerNames, type) }
         if case .raw = type.ringPayload.kind { try FixedLayout.check(type) }
+    }
+    private func checkedNames<E>(_ names: [String: String], _ type: E.Type) throws -> [String: String] {
+        for (former, present) in names.sorted(by: { $0.key < $1.key }) {
+            if fields.contains(where: { $0.name == former }) {
+                throw Self.refusal(
+                    type, field: former, "it is also a former name, of '\(present)': one of the two must go")
+            }
+            if !fields.contains(where: { $0.name == present }) {
+                throw Self.refusal(
+                    type, field: present,
+                    "formerNames has it as the present name of '\(former)', and there is no such field")
+            }
+        }
+        return names
     }
     /// A schema that is known by its fields, as a sender's is. Throws `.invalidArgument` if D-Bus could not carry it.
     package init(fields: [WireField]) throws(RelayError) {

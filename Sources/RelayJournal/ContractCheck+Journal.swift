@@ -1,0 +1,68 @@
+import Glibc
+public import RelayCore
+
+extension ContractCheck {
+    /// What differs between a contract and what a journal keeps: whether a service with this contract could go on with
+    /// it, and its subscribers read what is there.
+    ///
+    /// The journal is only read, also while its service runs. It knows events, no commands.
+    ///
+    /// - Parameter interface: the contract, as this program has it.
+    /// - Parameter directory: the journal's folder.
+    /// - Returns: all differences, by member; each event is `added` to a journal that has never had the interface.
+    /// - Throws: `.notFound` if there is no journal. `.unavailable` for a damaged file, `.invalidArgument` for one of
+    ///   something else. `.unsupportedType` for a contract that D-Bus cannot carry.
+    public static func changes<I: EventInterface>(
+        of interface: I.Type, fromJournalIn directory: String
+    ) throws -> [ContractChange] {
+        try changes(of: interface, from: JournalFile(in: directory, vfs: nil).record(of: I.name))
+    }
+}
+
+extension JournalFile {
+    /// The schemas of an interface, with those of earlier versions that have events left.
+    fileprivate func record(of interface: String) throws -> ContractRecord {
+        if size == 0 { throw RelayError(.notFound, "there is no journal at \(path)") }
+        do throws(SQLiteError) {
+            // Its service's, while that runs: whatever is opened as immutable must not change.
+            let database = try connection(isLive: access(path + "-shm", F_OK) == 0)
+            try database.execute("BEGIN")
+            var schemas: [(number: Int64, name: String, fields: String)] = []
+            try database.prepare(
+                """
+                SELECT number, relay_schemas.name, fields FROM relay_schemas JOIN relay_interfaces ON id = interface
+                WHERE relay_interfaces.name = ? ORDER BY number
+                """
+            ).rows([.text(interface)]) { schemas.append(($0.integer(0), $0.text(1), $0.text(2))) }
+            let used = try database.prepare(
+                """
+                SELECT 1 FROM relay_events WHERE interface = (SELECT id FROM relay_interfaces WHERE name = ?)
+                AND name = ? AND schema = ? LIMIT 1
+                """)
+            var kept: [Int64: Bool] = [:]
+            for schema in schemas {
+                let row = try used.integers(.text(interface), .text(schema.name), .integer(schema.number))
+                kept[schema.number] = row != nil
+            }
+            return record(schemas, kept)
+        } catch {
+            throw refusal(error)
+        }
+    }
+    private func record(
+        _ schemas: [(number: Int64, name: String, fields: String)], _ kept: [Int64: Bool]
+    ) -> ContractRecord {
+        var versions: [String: [(EventSchema, isKept: Bool)]] = [:]
+        for schema in schemas {
+            let fields = schema.fields.split(separator: "\n").compactMap { try? WireField(parsing: String($0)) }
+            versions[schema.name, default: []].append(
+                (EventSchema(event: schema.name, fields: fields), kept[schema.number] ?? false))
+        }
+        let events = versions.compactMapValues { all in
+            all.last.map { last in
+                ContractRecord.Event(present: last.0, kept: all.filter(\.isKept).map(\.0))
+            }
+        }
+        return ContractRecord(events: events, commands: nil)
+    }
+}
