@@ -1,4 +1,14 @@
+import RelayCore
+
 /// What a client knows of boxes and items: the pages of `Contents`, joined with the events of `Relocation1`.
+///
+/// ```swift
+/// let following = try relay.follow(Relocation1.self, pages: Contents()) { pages in
+///     self.inventory = Inventory(pages)
+/// } then: { event, stamp in
+///     self.inventory.apply(event.event, sequence: stamp.sequence)
+/// } onFailure: { … }
+/// ```
 ///
 /// Each page names the sequence that it is of, and an event changes only what is of an earlier one. So pages and events
 /// may come in any mixture: pages in their order, events in that of their sequences, all that follow the first page's
@@ -17,11 +27,14 @@ public struct Inventory: Sendable {
     /// Whether the last page was added: until then the pages can differ in what they have seen.
     public private(set) var isWhole = false
 
-    /// What a page covers: the ids up to these, as of its sequence.
+    /// What a page covers: the ids up to these, joined with the events about them.
     private struct Range {
         let through: Contents.Place
         let sequence: UInt64
+        var join = SnapshotJoin()
     }
+    /// The run of the first page; the pages' sequences go on over runs.
+    private var epoch: UInt64 = 0
     private var ranges: [Range] = []
     /// Events about ids that no page covers yet, and that no page has seen.
     private var early: [(event: any RelocationEvent, sequence: UInt64)] = []
@@ -30,6 +43,11 @@ public struct Inventory: Sendable {
     private let limit: Int
 
     public init() { self.init(limit: 65_536) }
+    /// The state of all pages, in their order.
+    public init(_ pages: [Contents.Reply]) {
+        self.init()
+        for page in pages { add(page) }
+    }
     /// - Parameter limit: how many events are kept.
     package init(limit: Int) { self.limit = max(1, limit) }
     /// How many events wait for the page that covers their id.
@@ -42,7 +60,11 @@ public struct Inventory: Sendable {
         if isWhole || page.sequence < dropped { return false }
         for box in page.boxes { boxes[box.boxID] = box }
         for item in page.items { items[item.itemID] = item }
-        ranges.append(Range(through: page.next ?? Contents.Place(boxID: .max, itemID: .max), sequence: page.sequence))
+        if ranges.isEmpty { epoch = page.epoch }
+        var range = Range(
+            through: page.next ?? Contents.Place(boxID: .max, itemID: .max), sequence: page.sequence)
+        range.join.snapshot(epoch: epoch, sequence: page.sequence)
+        ranges.append(range)
         next = page.next
         isWhole = next == nil
         let waiting = early
@@ -55,8 +77,10 @@ public struct Inventory: Sendable {
     public mutating func apply(_ event: any RelocationEvent, sequence: UInt64) {
         // What failed changes nothing.
         guard let (id, kind) = Self.subject(of: event) else { return }
-        if let range = ranges.first(where: { id <= $0.through[keyPath: kind] }) {
-            if sequence > range.sequence { change(event) }
+        if let index = ranges.firstIndex(where: { id <= $0.through[keyPath: kind] }) {
+            let stamp = Stamp(
+                epoch: epoch, sequence: sequence, previous: 0, publishedAt: Timestamp(microseconds: 0))
+            if ranges[index].join.event(stamp) == .apply { change(event) }
         } else if sequence > ranges.last?.sequence ?? 0 {
             if early.count < limit { early.append((event, sequence)) } else { (early, dropped) = ([], sequence) }
         }

@@ -1,22 +1,49 @@
 public import RelayCore
 
 /// The reference contract, version 1: boxes, the items in them, and what happens to both.
-public enum Relocation1: EventInterface {
+///
+/// A value is any of its events, so that one subscription receives all of them in their order.
+public enum Relocation1: EnumInterface, Equatable {
+    case boxProvisioned(BoxProvisioned)
+    case boxRemoved(BoxRemoved)
+    case boxRemovalFailed(BoxRemovalFailed)
+    case boxItemsRedistributionFailed(BoxItemsRedistributionFailed)
+    case itemProvisioned(ItemProvisioned)
+    case itemMoved(ItemMoved)
+    case itemDistributionFailed(ItemDistributionFailed)
+    case itemRemoved(ItemRemoved)
+    case itemRemovalFailed(ItemRemovalFailed)
+
     public static let name = "org.eventrelay.Relocation1"
     public static var contract: Contract<Self> {
-        BoxProvisioned.self
-        BoxRemoved.self
-        BoxRemovalFailed.self
-        BoxItemsRedistributionFailed.self
-        ItemProvisioned.self
-        ItemMoved.self
-        ItemDistributionFailed.self
-        ItemRemoved.self
-        ItemRemovalFailed.self
+        boxProvisioned
+        boxRemoved
+        boxRemovalFailed
+        boxItemsRedistributionFailed
+        itemProvisioned
+        itemMoved
+        itemDistributionFailed
+        itemRemoved
+        itemRemovalFailed
         OrderBox.self
         DistributeItem.self
         RemoveBox.self
         RemoveItem.self
         Contents.self
+    }
+
+    /// The event itself.
+    public var event: any RelocationEvent {
+        switch self {
+        case .boxProvisioned(let event): event
+        case .boxRemoved(let event): event
+        case .boxRemovalFailed(let event): event
+        case .boxItemsRedistributionFailed(let event): event
+        case .itemProvisioned(let event): event
+        case .itemMoved(let event): event
+        case .itemDistributionFailed(let event): event
+        case .itemRemoved(let event): event
+        case .itemRemovalFailed(let event): event
+        }
     }
 }

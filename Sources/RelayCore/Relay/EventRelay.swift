@@ -29,6 +29,8 @@ public final class EventRelay: Sendable {
     private let receivers: RelayReceivers
     private let interfaces: [String: any EventInterface.Type]
     private let commands: [ObjectIdentifier: any RelayCommandCodec]
+    /// The objects that are subscribed here.
+    let objects = ObjectSubscriptions()
 
     /// Prepares to follow a service. Nothing happens before ``activate()``, so that the first subscriptions miss
     /// nothing.
@@ -158,11 +160,11 @@ public final class EventRelay: Sendable {
         let _: C.Reply = try await call(command, timeout: timeout)
     }
 
-    // MARK: Subscriptions that start elsewhere than now
+    // MARK: Subscriptions, live or from a position
 
-    /// Calls `handler` with each event of a type, from `start` on.
+    /// Calls `handler` with each event of a type, from `start` on: from now on, unless it says otherwise.
     ///
-    /// For events from now on, `publisher.subscribe(to:)` is enough.
+    /// Code that knows no bus subscribes to live events at ``publisher``.
     ///
     /// - Order: that of the interface: first the journal's events, then the live ones, each once. Positioned
     ///   subscriptions have no order among each other, nor with the publisher's.
@@ -185,7 +187,7 @@ public final class EventRelay: Sendable {
     ///   in use; `.invalidArgument` for a bad name, a damaged file, or one that was made for other events;
     ///   `.unavailable` or `.notPermitted` for a folder that cannot be used.
     public func subscribe<E: DomainEvent>(
-        to type: E.Type = E.self, from start: StreamPosition, buffer: EventBuffer = .standard,
+        to type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
         @_inheritActorContext onGap: (@isolated(any) @Sendable (Gap) -> Void)? = nil
     ) throws -> Subscription {
@@ -215,7 +217,7 @@ public final class EventRelay: Sendable {
     /// - Returns: the stream.
     /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
     public func events<E: DomainEvent>(
-        of type: E.Type = E.self, from start: StreamPosition, buffer: EventBuffer = .standard
+        of type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard
     ) throws -> EventStream<E> {
         let source = try source(of: type, from: start, buffer)
         source.begin()
@@ -232,7 +234,7 @@ public final class EventRelay: Sendable {
     /// - Returns: the stream.
     /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
     public func events<I: EventInterface>(
-        in interface: I.Type, from start: StreamPosition, buffer: EventBuffer = .standard
+        in interface: I.Type, from start: StreamPosition = .now, buffer: EventBuffer = .standard
     ) throws -> EventStream<any DomainEvent> {
         try check(I.self, "\(I.name)")
         var decoders: [String: AnyEventDecoder] = [:]
@@ -242,14 +244,14 @@ public final class EventRelay: Sendable {
         source.begin()
         return EventStream(ReplayStream(source.source))
     }
-    private func source<E: DomainEvent>(
+    func source<E: DomainEvent>(
         of type: E.Type, from start: StreamPosition, _ buffer: EventBuffer
     ) throws -> (source: ReplaySource<E>, begin: () -> Void) {
         try check(E.Interface.self, E.name)
         return try follower.source(
             E.Interface.name, names: [E.name], from: start, buffer, ReplayDecoding(EventDecoder(type)))
     }
-    private func check<I: EventInterface>(_ interface: I.Type, _ what: String) throws {
+    func check<I: EventInterface>(_ interface: I.Type, _ what: String) throws {
         if interfaces[I.name].map({ ObjectIdentifier($0) == ObjectIdentifier(interface) }) ?? false { return }
         throw RelayError(
             .notFound, "\(what) is of \(I.name), which this relay was not made for: name it in interfaces")

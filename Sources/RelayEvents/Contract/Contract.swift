@@ -4,9 +4,17 @@ public struct Contract<Interface: EventInterface>: Sendable {
 
     package var names: [String] { events.map { $0.name } + commands.map { $0.name } }
 
-    /// Throws `InvalidArgument` when two members have one name, which makes a message ambiguous, and for more events than
-    /// a relay keeps apart.
+    /// Throws `InvalidArgument` when two members have one name, which makes a message ambiguous, for more events than a
+    /// relay keeps apart, and for an event that an enum interface has no case for.
     package func checkNames() throws(RelayError) {
+        if Interface.self is any EnumInterface.Type {
+            for case .event(let type) in members.filter({ $0.value == nil }).map(\.kind) {
+                throw RelayError(
+                    .invalidArgument,
+                    "\(Interface.name) is an enum of its events, and lists \(String(reflecting: type)) by its type: make it a "
+                        + "case, and list the case")
+            }
+        }
         let count = events.count
         if count > ContractLimits.events {
             throw RelayError(
@@ -60,6 +68,12 @@ public struct ContractMember<Interface: EventInterface>: Sendable {
         case command(any Command<Interface>.Type)
     }
     package let kind: Kind
+    /// Makes the interface's value of an event; nil unless the interface is an enum of its events.
+    package let value: (@Sendable (any DomainEvent) -> Interface?)?
+
+    init(kind: Kind, value: (@Sendable (any DomainEvent) -> Interface?)? = nil) {
+        (self.kind, self.value) = (kind, value)
+    }
 }
 
 package enum ContractLimits {

@@ -77,8 +77,16 @@ package struct DeliveryRoute {
         case .pollable(let target): Self(.init(place: UInt(bitPattern: ObjectIdentifier(target))), .pollable(target))
         }
     }
+    /// A task's own place, with an order of its own: what awaits between two handlers needs.
+    package static func task(_ target: DeliveryTarget) -> Self {
+        switch target.kind {
+        case .immediate, .background, .actor: closures(target)
+        case .queue(let queue): Self(nil, .actor(SerialPlace(queue)))
+        case .pollable(let target): Self(nil, .actor(SerialPlace(target)))
+        }
+    }
     /// An object whose handler may await, on an actor.
-    static func object(_ object: AnyObject, on actor: any Actor) -> Self {
+    package static func object(_ object: AnyObject, on actor: any Actor) -> Self {
         Self(.init(owner: ObjectIdentifier(object), place: UInt(bitPattern: ObjectIdentifier(actor))), place(of: actor))
     }
     /// An object whose handler may await; an actor is called on itself.

@@ -170,7 +170,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// - Parameter isolation: the actor; the caller's unless given.
     public func subscribe<S: EventSubscriber>(
         _ subscriber: S, buffer: EventBuffer = .standard, isolation: isolated any Actor = #isolation
-    ) {
+    ) where S.Subscribed: Event {
         let weakly: WeakReference = WeakSubscriber(subscriber)
         addObject(
             weakly, subscriber, S.Subscribed.self, .object(subscriber, on: (subscriber as? any Actor) ?? isolation),
@@ -188,7 +188,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// - Parameter buffer: how far it may fall behind.
     public func subscribe<S: EventSubscriber & Sendable>(
         _ subscriber: S, delivery: DeliveryTarget, buffer: EventBuffer = .standard
-    ) {
+    ) where S.Subscribed: Event {
         let weakly: WeakReference = WeakSubscriber(subscriber)
         addObject(
             weakly, subscriber, S.Subscribed.self, .object(subscriber, delivery), buffer,

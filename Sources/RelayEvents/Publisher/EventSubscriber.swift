@@ -1,4 +1,4 @@
-/// An object that receives one type of event.
+/// An object that receives one type of event, or all events of an interface.
 ///
 /// It is held weakly. An object that is subscribed twice is one subscriber.
 ///
@@ -16,8 +16,8 @@
 ///   delays nobody else on the same actor, and nobody delays it.
 /// - Loss: `onGap(_:)` is called in the place of what is missing.
 public protocol EventSubscriber<Subscribed>: AnyObject {
-    /// The type of event.
-    associatedtype Subscribed: Event
+    /// The type of event; at a relay also a whole interface, if it is an ``EnumInterface``.
+    associatedtype Subscribed: Sendable
     /// Is called with each event.
     ///
     /// - Parameter event: the event.
@@ -47,7 +47,7 @@ class WeakReference: @unchecked Sendable {
 }
 
 /// A subscriber object, held weakly, with its type.
-final class WeakSubscriber<S: EventSubscriber>: WeakReference, @unchecked Sendable {
+final class WeakSubscriber<S: EventSubscriber>: WeakReference, @unchecked Sendable where S.Subscribed: Event {
     private weak let subscriber: S?
     init(_ subscriber: S) {
         self.subscriber = subscriber

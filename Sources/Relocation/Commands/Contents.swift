@@ -12,13 +12,14 @@ public import RelayCore
 ///   `sequence`. Between two pages something may have happened: `Inventory` joins them with the events.
 /// - Loss: none. What an id belongs to never changes, so that each page covers its range of ids, whatever was moved
 ///   meanwhile.
-public struct Contents: RelocationCommand {
+public struct Contents: RelocationCommand, PagedQuery {
     /// Where the page begins: the `next` of the page before; nil for the first page.
     public let after: Place?
     /// At most so many boxes and items together, and at least one; nil for as many as fit. A page may have fewer: only
     /// `next` says whether there are more.
     public let limit: UInt32?
     public init(after: Place? = nil, limit: UInt32? = nil) { (self.after, self.limit) = (after, limit) }
+    public func next(after page: Reply) -> Self? { page.next.map { Contents(after: $0, limit: limit) } }
 
     /// What has been listed: the boxes and the items up to these ids.
     public struct Place: Codable, Hashable, Sendable {
@@ -26,7 +27,7 @@ public struct Contents: RelocationCommand {
         public let itemID: Int64
         public init(boxID: Int64, itemID: Int64) { (self.boxID, self.itemID) = (boxID, itemID) }
     }
-    public struct Reply: Codable, Hashable, Sendable {
+    public struct Reply: SnapshotReply, Hashable {
         /// The run of the service that the sequence belongs to.
         public let epoch: UInt64
         /// The last event that the page has taken into account: later ones apply on top.

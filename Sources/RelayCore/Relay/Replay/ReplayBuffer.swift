@@ -217,6 +217,8 @@ final class ReplayBuffer: Sendable {
         }
         return !Task.isCancelled && !isOver
     }
+    /// Nothing comes any more; something may be left.
+    var isFinished: Bool { state.withLock { $0.isFinished || $0.isCancelled } }
     /// Nothing comes, and nothing is left.
     var isOver: Bool { state.withLock { $0.isOver } }
     /// Events in gaps so far; a gap that has no count counts as one.

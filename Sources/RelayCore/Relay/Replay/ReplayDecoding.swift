@@ -51,6 +51,26 @@ extension ReplayDecoding where Payload == any DomainEvent {
             token: { tokens[$0] ?? -1 }, payload: { token, raw, _ in try byToken[Int(token)].anyEvent(raw) })
     }
 }
+extension ReplayDecoding where Payload: EnumInterface {
+    /// For all events of an enum of events.
+    init(of interface: Payload.Type) throws {
+        let cases = Payload.contract.cases
+        var decoders: [(name: String, decoder: AnyEventDecoder)] = []
+        func add<E: DomainEvent>(_ type: E.Type) throws { decoders.append((E.name, try EventDecoder(type))) }
+        for type in Payload.contract.events { try add(type) }
+        let tokens = Dictionary(uniqueKeysWithValues: decoders.enumerated().map { ($1.name, Int32($0)) })
+        let byToken = decoders.map { ($0.decoder, cases[$0.name]) }
+        self.init(
+            token: { tokens[$0] ?? -1 },
+            payload: { token, raw, _ in
+                let (decoder, make) = byToken[Int(token)]
+                guard let value = make?(try decoder.anyEvent(raw)) else {
+                    throw RelayError(.schemaMismatch, "\(Payload.name) has no case for event \(token)")
+                }
+                return value
+            })
+    }
+}
 extension ReplayDecoding where Payload == Envelope {
     /// - Parameter names: nil stands for every event.
     init(interface: String, names: Set<String>?) {

@@ -1,0 +1,105 @@
+extension EventRelay {
+    /// Follows a state: calls `state` with what a query replies, then `change` with each event that came after it.
+    ///
+    /// ```swift
+    /// let following = try relay.follow(Orders1.self, from: ListOrders()) { [weak self] reply in
+    ///     self?.orders = reply.orders
+    /// } then: { [weak self] event in
+    ///     self?.apply(event)
+    /// } onFailure: { [weak self] error in
+    ///     self?.trouble = error.message
+    /// }
+    /// ```
+    ///
+    /// - Order: a state, then the events after the sequence that it names, each once, in the order of the interface.
+    ///   After a gap, and after a new run of the service, a new state comes first: no event is applied to a state that
+    ///   lacks an earlier one.
+    /// - Isolation: on the actor that `state` is written on, else where the publisher's delivery says.
+    /// - Loss: none that stays. What is missing is in the next state. While the service is away, the last state stands;
+    ///   ``states`` tells. The interface is durable: its queries read state and position in one transaction.
+    /// - Cancellation: by the subscription, which must be kept, and by the relay's end. After `cancel()` on the
+    ///   handlers' own actor no call comes.
+    /// - Parameter interface: the interface.
+    /// - Parameter query: what is asked, now and after each gap: a command that changes nothing.
+    /// - Parameter buffer: how many events are held while the query runs. Past that they are read again.
+    /// - Parameter state: is called with each state, which replaces what was known.
+    /// - Parameter change: is called with each event that applies to the last state.
+    /// - Parameter onFailure: is called when the query fails; once until it fails otherwise. It is sent again, up to
+    ///   every two seconds, as long as the subscription lives.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: `.notFound` for an interface that the relay was not made for.
+    public func follow<I: EnumInterface, Query: Command<I>>(
+        _ interface: I.Type, from query: Query, buffer: EventBuffer = .standard,
+        @_inheritActorContext _ state: @escaping @isolated(any) @Sendable (Query.Reply) -> Void,
+        @_inheritActorContext then change: @escaping @isolated(any) @Sendable (I) -> Void,
+        @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
+    ) throws -> Subscription where I.Durability == Durable, Query.Reply: SnapshotReply, Query.Failure == Never {
+        try follow(
+            buffer, state.isolation ?? change.isolation ?? onFailure.isolation, onActor(state) { $0 },
+            onActor(change) { (event: (I, Stamp)) in event.0 }, onActor(onFailure) { $0 }
+        ) { relay in
+            let reply: Query.Reply = try await relay.call(query)
+            return .init(epoch: reply.epoch, sequence: reply.sequence, state: reply)
+        }
+    }
+    /// As above, for a state that comes in pages: `state` gets all of them, in their order.
+    ///
+    /// The events are those after the first page's sequence. Later pages include some of them: `change` gets each
+    /// event's stamp, to compare with the page that it is about.
+    ///
+    /// - Parameter interface: the interface.
+    /// - Parameter query: asks for the first page.
+    /// - Parameter buffer: how many events are held while the pages come. Past that they are read again.
+    /// - Parameter state: is called with all pages, which replace what was known.
+    /// - Parameter change: is called with each event after the first page.
+    /// - Parameter onFailure: is called when a query fails; once until it fails otherwise. The first page is asked for
+    ///   again.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: `.notFound` for an interface that the relay was not made for.
+    public func follow<I: EnumInterface, Query: PagedQuery<I>>(
+        _ interface: I.Type, pages query: Query, buffer: EventBuffer = .standard,
+        @_inheritActorContext _ state: @escaping @isolated(any) @Sendable ([Query.Reply]) -> Void,
+        @_inheritActorContext then change: @escaping @isolated(any) @Sendable (I, Stamp) -> Void,
+        @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
+    ) throws -> Subscription where I.Durability == Durable {
+        let isolation = state.isolation ?? change.isolation ?? onFailure.isolation
+        let onEvent: Handler<(I, Stamp)>
+        if change.isolation != nil {
+            onEvent = .async { await change($0.0, $0.1) }
+        } else {
+            let plain = unisolated(change)
+            onEvent = .sync { plain($0.0, $0.1) }
+        }
+        return try follow(buffer, isolation, onActor(state) { $0 }, onEvent, onActor(onFailure) { $0 }) { relay in
+            let first: Query.Reply = try await relay.call(query)
+            var (pages, last) = ([first], query)
+            while let next = last.next(after: pages[pages.count - 1]) {
+                let page: Query.Reply = try await relay.call(next)
+                if page.epoch != first.epoch {
+                    let text = "\(I.name): the service restarted between two pages of \(Query.name)"
+                    throw RelayError(.unavailable, text)
+                }
+                pages.append(page)
+                last = next
+            }
+            return .init(epoch: first.epoch, sequence: first.sequence, state: pages)
+        }
+    }
+    private func follow<I: EnumInterface, State: Sendable>(
+        _ buffer: EventBuffer, _ isolation: (any Actor)?, _ onState: Handler<State>, _ onEvent: Handler<(I, Stamp)>,
+        _ onFailure: Handler<RelayError>,
+        asking ask: @escaping @Sendable (EventRelay) async throws -> SnapshotFollower<I, State>.Snapshot
+    ) throws -> Subscription {
+        let source = try source(in: I.self, from: .now, buffer)
+        let route = isolation.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
+        let body = SnapshotFollower<I, State>(
+            source.source, route,
+            asking: { [weak self] in
+                guard let self else { throw RelayError(.unavailable, "the relay has ended") }
+                return try await ask(self)
+            }, onState: onState, onEvent: onEvent, onFailure: onFailure)
+        source.begin()
+        body.start()
+        return Subscription(body)
+    }
+}

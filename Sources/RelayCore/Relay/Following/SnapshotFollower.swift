@@ -1,0 +1,137 @@
+import Synchronization
+
+/// Brings a state, then the events behind it, to where a subscription's handlers run.
+///
+/// Nothing is taken from the stream while a snapshot is awaited: the buffer is the only queue, and a durable interface
+/// is read again instead of overflowing it.
+final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBody {
+    /// What a snapshot is of.
+    struct Snapshot: Sendable {
+        let epoch: UInt64
+        let sequence: UInt64
+        let state: State
+    }
+    typealias Item = ReplaySource<Payload>.Taken
+    private struct Progress: Sendable {
+        var join = SnapshotJoin()
+        /// Whether the stream counts from before the first snapshot.
+        var hasBegun = false
+        /// Looked at, and to be shown again.
+        var held: Item?
+        var snapshot: Snapshot?
+    }
+    private let source: ReplaySource<Payload>
+    private let ask: @Sendable () async throws -> Snapshot
+    private let onState: Handler<State>
+    private let onEvent: Handler<(Payload, Stamp)>
+    private let onFailure: Handler<RelayError>
+    private let place: DeliveryPlace
+    /// What the subscription keeps alive.
+    private let kept: (any Actor)?
+    private let task = Mutex<Task<Void, Never>?>(nil)
+    /// How many items are delivered before others on the same place get their turn.
+    private static var batch: Int { 512 }
+    /// Between two snapshots at least, and after a failure at first and at most.
+    private static var pause: Duration { .milliseconds(100) }
+    private static var longestPause: Duration { .seconds(2) }
+
+    /// - Parameters:
+    ///   - source: of a stream that begins now.
+    ///   - ask: asks the service for the state.
+    init(
+        _ source: ReplaySource<Payload>, _ route: DeliveryRoute,
+        asking ask: @escaping @Sendable () async throws -> Snapshot,
+        onState: Handler<State>, onEvent: Handler<(Payload, Stamp)>, onFailure: Handler<RelayError>
+    ) {
+        (self.source, self.ask) = (source, ask)
+        (self.onState, self.onEvent, self.onFailure) = (onState, onEvent, onFailure)
+        (place, kept) = (route.place, route.keeps)
+    }
+    /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
+    func start() { task.withLock { $0 = Task.detached { await self.run() } } }
+    func cancel() {
+        source.cancel()
+        task.withLock { $0 }?.cancel()
+    }
+    var isActive: Bool { source.isActive }
+    var missed: Int { source.feed.missed }
+
+    private func run() async {
+        var progress = Progress()
+        var last: ContinuousClock.Instant?
+        while !Task.isCancelled {
+            if progress.hasBegun, progress.join.needsSnapshot {
+                if let last { try? await Task.sleep(until: last + Self.pause) }
+                guard let snapshot = await nextSnapshot() else { break }
+                (progress.snapshot, last) = (snapshot, .now)
+            } else if progress.held == nil, await !source.feed.wait(isolation: nil) {
+                break
+            }
+            switch place {
+            case .actor(let actor): await deliver(&progress, isolation: actor)
+            case .weakActor(let reference):
+                // Waits off the actor, so that it can go meanwhile.
+                guard let actor = reference.actor else { return cancel() }
+                await deliver(&progress, isolation: actor)
+            case .pool, .queue, .pollable: await deliver(&progress, isolation: nil)
+            }
+        }
+        cancel()
+    }
+    /// Asks until there is an answer; nil at the end of the subscription or of its relay.
+    private func nextSnapshot() async -> Snapshot? {
+        var (pause, reported) = (Self.pause, RelayError.Code?.none)
+        while !source.feed.isFinished, !Task.isCancelled {
+            do {
+                return try await ask()
+            } catch {
+                if source.feed.isFinished || Task.isCancelled { return nil }
+                let failure = error as? RelayError ?? RelayError(.internalFailure, "\(error)", cause: error)
+                if failure.code != reported { await report(failure) }
+                reported = failure.code
+            }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, Self.longestPause)
+        }
+        return nil
+    }
+    private func report(_ failure: RelayError) async {
+        switch place {
+        case .actor(let actor): await report(failure, isolation: actor)
+        case .weakActor(let reference): if let actor = reference.actor { await report(failure, isolation: actor) }
+        case .pool, .queue, .pollable: await report(failure, isolation: nil)
+        }
+    }
+
+    // MARK: On the handlers' own isolation
+
+    private func report(_ failure: RelayError, isolation: isolated (any Actor)?) async {
+        if isActive { await onFailure(failure) }
+    }
+    private func deliver(_ progress: inout Progress, isolation: isolated (any Actor)?) async {
+        if let snapshot = progress.snapshot {
+            progress.snapshot = nil
+            progress.join.snapshot(epoch: snapshot.epoch, sequence: snapshot.sequence)
+            if isActive { await onState(snapshot.state) }
+        }
+        for _ in 0..<Self.batch {
+            guard isActive, let item = progress.held ?? source.next() else { return }
+            progress.held = nil
+            switch step(item, &progress) {
+            case .apply: if case .event(let payload, let stamp) = item { await onEvent((payload, stamp)) }
+            case .skip: break
+            case .ask: progress.held = item
+            }
+            if progress.join.needsSnapshot { return }
+        }
+        await Task.yield()
+    }
+    private func step(_ item: Item, _ progress: inout Progress) -> SnapshotJoin.Step {
+        progress.hasBegun = true
+        return switch item {
+        case .event(_, let stamp): progress.join.event(stamp)
+        case .gap(let gap): progress.join.gap(gap)
+        case .caughtUp: .skip
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// Joins a state with the stream behind it, as a value: which events apply on top of a snapshot, and when a new one is
+/// needed.
+///
+/// Each state is a snapshot and exactly the events after its sequence, in their order. It rests on two facts: a snapshot
+/// is asked for after the item of the stream that made it necessary was looked at, so that it is of that item's run or
+/// of a later one; and the stream shows each event once, or a gap in its place.
+package struct SnapshotJoin: Hashable, Sendable {
+    /// What is to be done with an item of the stream.
+    package enum Step: Hashable, Sendable {
+        /// It applies to the state.
+        case apply
+        /// The state includes it, or it is of a run that the state knows nothing of any more.
+        case skip
+        /// A new snapshot is needed. Then the same item is to be shown again.
+        case ask
+    }
+    /// A run, and the last of its events that the state includes.
+    package struct Position: Hashable, Sendable {
+        package let epoch: UInt64
+        package let sequence: UInt64
+    }
+    /// The state includes everything up to here; nil: a snapshot is needed.
+    private(set) package var position: Position?
+    /// The run of the last item that was looked at.
+    private var lastEpoch: UInt64?
+    /// The gap for which a snapshot was asked.
+    private var askedFor: Gap?
+
+    package init() {}
+
+    /// Whether the next step is a snapshot.
+    package var needsSnapshot: Bool { position == nil }
+
+    /// A snapshot has come: the state, and the last event that it includes.
+    package mutating func snapshot(epoch: UInt64, sequence: UInt64) {
+        position = Position(epoch: epoch, sequence: sequence)
+    }
+    package mutating func event(_ stamp: Stamp) -> Step {
+        switch place(stamp.epoch) {
+        case .unknown: return ask()
+        case .earlierRun: return .skip
+        case .ofState(let sequence):
+            askedFor = nil
+            if stamp.sequence <= sequence { return .skip }
+            position = Position(epoch: stamp.epoch, sequence: stamp.sequence)
+            return .apply
+        }
+    }
+    package mutating func gap(_ gap: Gap) -> Step {
+        switch place(gap.epoch) {
+        case .unknown: return ask(for: gap)
+        case .earlierRun: return .skip
+        case .ofState(let sequence):
+            // One without an end cannot be covered: a snapshot that was asked for behind it is all there is to know.
+            let isCovered = gap.sequences.upperBound == .max ? askedFor == gap : gap.sequences.upperBound <= sequence
+            return isCovered ? .skip : ask(for: gap)
+        }
+    }
+
+    private enum Run {
+        case ofState(UInt64)
+        case earlierRun, unknown
+    }
+    private mutating func place(_ epoch: UInt64) -> Run {
+        defer { lastEpoch = epoch }
+        guard let position else { return .unknown }
+        if epoch == position.epoch { return .ofState(position.sequence) }
+        // Looked at before the snapshot was asked for, and not of its run: of one before it.
+        return epoch == lastEpoch ? .earlierRun : .unknown
+    }
+    private mutating func ask(for gap: Gap? = nil) -> Step {
+        (position, askedFor) = (nil, gap)
+        return .ask
+    }
+}

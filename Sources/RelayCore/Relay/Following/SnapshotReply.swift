@@ -1,0 +1,29 @@
+/// A reply that is a state, and names the last event that the state includes.
+///
+/// In the service, `JournalSnapshot` reads both in one transaction.
+///
+/// ```swift
+/// struct Reply: SnapshotReply {
+///     let epoch: UInt64, sequence: UInt64
+///     let orders: [Order]
+/// }
+/// ```
+public protocol SnapshotReply: Codable, Sendable {
+    /// The run that the sequence belongs to.
+    var epoch: UInt64 { get }
+    /// The last event that the state includes; 0 if there was none.
+    var sequence: UInt64 { get }
+}
+
+/// A query whose reply is a page of a state: for a state that can outgrow a message.
+///
+/// Each page has a position of its own: events may happen between two of them. So a page must cover a range of ids that
+/// no event moves, and an event applies if it is later than the page that covers its id. `Relocation.Inventory` shows
+/// it.
+public protocol PagedQuery<Interface>: Command where Reply: SnapshotReply, Failure == Never {
+    /// The query for the page that follows.
+    ///
+    /// - Parameter page: the reply to this query.
+    /// - Returns: the next query; nil after the last page.
+    func next(after page: Reply) -> Self?
+}

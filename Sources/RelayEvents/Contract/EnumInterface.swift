@@ -1,0 +1,46 @@
+/// An interface that is an enum of its events, so that one subscription receives all of them in their order.
+///
+/// A value of the interface is any one of its events, and a `switch` over it is exhaustive: the compiler names the
+/// event that a new version has added. The contract lists the cases in place of the events' types.
+///
+/// ```swift
+/// enum Orders1: EnumInterface {
+///     case placed(OrderPlaced), shipped(OrderShipped)
+///     static let name = "org.example.Orders1"
+///     static var contract: Contract<Self> {
+///         placed
+///         shipped
+///         PlaceOrder.self
+///     }
+/// }
+/// ```
+///
+/// Everything else is as with any ``EventInterface``: events are published and sent one by one, as values of their own
+/// types. The interface's own values exist only at the relay's subscribers.
+public protocol EnumInterface: EventInterface, Sendable {}
+
+extension ContractBuilder where Interface: EnumInterface {
+    /// Adds an event by its case.
+    ///
+    /// - Parameter make: the case, by its name.
+    /// - Returns: a line of the contract.
+    public static func buildExpression<E: DomainEvent<Interface>>(
+        _ make: @escaping @Sendable (E) -> Interface
+    ) -> ContractMember<Interface> {
+        ContractMember(kind: .event(E.self)) { event in (event as? E).map(make) }
+    }
+    // Not `unavailable`: then the other one, for any interface, would be taken. A service and a relay refuse it, too.
+    @available(*, deprecated, message: "an EnumInterface lists the case of this event, not its type")
+    public static func buildExpression<E: DomainEvent<Interface>>(_ type: E.Type) -> ContractMember<Interface> {
+        ContractMember(kind: .event(type))
+    }
+}
+
+extension Contract where Interface: EnumInterface {
+    /// What makes a value of the interface of an event, by the event's name.
+    package var cases: [String: @Sendable (any DomainEvent) -> Interface?] {
+        var cases: [String: @Sendable (any DomainEvent) -> Interface?] = [:]
+        for member in members { if case .event(let type) = member.kind { cases[type.name] = member.value } }
+        return cases
+    }
+}

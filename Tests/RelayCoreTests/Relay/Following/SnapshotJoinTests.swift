@@ -1,0 +1,64 @@
+import TestTraits
+import Testing
+
+@testable import RelayCore
+
+@Suite("The join of a snapshot and the stream behind it", .computing, .tags(.g1, .g2))
+struct SnapshotJoinTests {
+    @Test(
+        "every interleaving: each state is a snapshot and exactly the events after it, and the last one is the service's",
+        arguments: [true, false])
+    func explore(isDurable: Bool) throws {
+        var seen: Set<JoinWorld> = []
+        var worlds = [JoinWorld(isDurable: isDurable)]
+        for _ in 0..<TestForm.rounds(7, soak: 10) {
+            var next: [JoinWorld] = []
+            for world in worlds {
+                for input in JoinWorld.Input.allCases {
+                    var world = world
+                    guard world.apply(input), seen.insert(world).inserted else { continue }
+                    try #require(world.fault == nil, "\(world)")
+                    next.append(world)
+                }
+            }
+            worlds = next
+        }
+        #expect(seen.count > 10_000)
+        for var world in seen {
+            var isAtRest = world.settle()
+            try #require(isAtRest, "it never comes to rest: \(world)")
+            // A run without an event shows with its first one.
+            _ = world.apply(.publish)
+            isAtRest = world.settle()
+            try #require(isAtRest, "it never comes to rest: \(world)")
+            try #require(world.fault == nil && world.isCurrent, "\(world)")
+        }
+    }
+    @Test("an event that the snapshot includes is skipped, and the next one applies: without another snapshot")
+    func plain() {
+        var join = SnapshotJoin()
+        #expect(join.needsSnapshot)
+        join.snapshot(epoch: 7, sequence: 3)
+        let steps = (2...5).map { sequence in
+            join.event(Stamp(epoch: 7, sequence: sequence, previous: 0, publishedAt: Timestamp(microseconds: 0)))
+        }
+        #expect(steps == [.skip, .skip, .apply, .apply] && !join.needsSnapshot)
+        #expect(join.position == .init(epoch: 7, sequence: 5))
+    }
+    @Test("a gap that the state includes costs nothing; any other costs one snapshot")
+    func gaps() {
+        var join = SnapshotJoin()
+        join.snapshot(epoch: 7, sequence: 5)
+        let old = Gap(2...5, epoch: 7, count: nil, reason: .lost)
+        let new = Gap(6...9, epoch: 7, count: nil, reason: .lost)
+        let open = Gap(10...UInt64.max, epoch: 7, count: nil, reason: .schemaMismatch)
+        #expect(join.gap(old) == .skip && join.gap(new) == .ask && join.needsSnapshot)
+        // It does not cover all of it: as if there had been none.
+        join.snapshot(epoch: 7, sequence: 8)
+        #expect(join.gap(new) == .ask)
+        join.snapshot(epoch: 7, sequence: 9)
+        #expect(join.gap(new) == .skip && join.gap(open) == .ask)
+        join.snapshot(epoch: 7, sequence: 9)
+        #expect(join.gap(open) == .skip && !join.needsSnapshot)
+    }
+}
