@@ -57,6 +57,7 @@ test: export SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-refusals.sh
+	scripts/public-api
 	for example in print-service print-frontend in-process; do RELAY_WITH_EXAMPLES=1 $(swift) build --product $$example; done
 	scripts/check-examples
 	@echo "== what calls libdbus, against its debug build"

@@ -78,7 +78,7 @@ public final class EventJournal: EventLog {
     }
 
     /// For `EventService(journal:)`.
-    public var access: EventLogAccess { EventLogAccess(storage) }
+    package var access: EventLogAccess { EventLogAccess(storage) }
 
     /// Runs a unit of work, and commits its state and events together. Returns when they are on disk and the events
     /// have left.

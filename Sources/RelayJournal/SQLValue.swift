@@ -6,10 +6,15 @@ public import RelayCore
 /// try unit.execute("UPDATE jobs SET pages = ?, note = ? WHERE id = ?", [SQLValue(pages), SQLValue(note), SQLValue(id)])
 /// ```
 public enum SQLValue: Hashable, Sendable {
+    /// A whole number.
     case integer(Int64)
+    /// A floating-point number.
     case real(Double)
+    /// A string.
     case text(String)
+    /// Bytes.
     case blob([UInt8])
+    /// NULL.
     case null
 }
 

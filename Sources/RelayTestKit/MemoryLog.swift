@@ -19,7 +19,7 @@ public final class MemoryLog: EventLog, Sendable {
     private init(_ store: MemoryLogStore) { storage = MemoryLogStorage(store) }
 
     /// For `EventService(journal:)`.
-    public var access: EventLogAccess { EventLogAccess(storage) }
+    package var access: EventLogAccess { EventLogAccess(storage) }
 
     /// The same events in a log that no service has used yet.
     ///

@@ -54,6 +54,8 @@ public final class RecordingPublisher: EventSink, Sendable {
     /// All events so far, of all types.
     public var events: [any Event] { state.value.withLock { $0.events } }
     /// The events of one type so far.
+    ///
+    /// - Parameter type: the type.
     public func events<E: Event>(of type: E.Type = E.self) -> [E] { events.compactMap { $0 as? E } }
     /// Forgets what was recorded.
     public func removeAll() {

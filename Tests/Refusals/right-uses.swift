@@ -72,7 +72,7 @@ struct Told: DomainEvent {
     var number: Int64
 }
 /// A durable event is awaited, a volatile one is not; also with what is not Sendable, from an actor.
-@MainActor func publish(_ service: EventService, _ log: any EventLog) async throws {
+@MainActor func publish(_ service: EventService, _ log: EventJournal) async throws {
     _ = try EventService(name: "org.example.Right", exporting: Kept1.self, Told1.self, journal: log)
     try service.publish(Told(number: 1))
     try await service.publish(Kept(number: 2))

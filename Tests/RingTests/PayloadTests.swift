@@ -59,11 +59,6 @@ import Testing
             static let name = "Sample"
             var at: Double, load: Float, cpu: UInt32, number: Int64
         }
-        struct Claimed: DomainEvent {
-            typealias Interface = RingTest1
-            static var ringPayload: RingPayload { .raw(size: 4) }
-            var at: Double
-        }
         struct Padded: FixedLayoutEvent {
             typealias Interface = RingTest1
             var cpu: UInt8, at: Double
@@ -125,7 +120,6 @@ import Testing
         #expect(try RingEvent(Note.self).layout.isEmpty)
     }
     @Test("what is not fit to be copied is refused when it is registered") func refusals() throws {
-        #expect(throws: RelayError.self) { _ = try RingEvent(Other.Claimed.self) }
         #expect(throws: RelayError.self) { _ = try RingEvent(Other.Padded.self) }
     }
     @Test("fields that only the sender has are tolerated in the wire encoding") func evolution() throws {

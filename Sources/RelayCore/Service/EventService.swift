@@ -29,21 +29,27 @@ public final class EventService: Sendable {
     let strays = Mutex<[String]>([])
     let life = ServiceLife()
 
-    /// Prepares a service. Nothing is on the bus before ``start()`` or ``run()``.
+    /// Prepares a service of volatile interfaces. Nothing is on the bus before ``start()`` or ``run()``.
+    ///
+    /// For durable ones RelayJournal has an initialiser with a `journal:`.
     ///
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
-    /// - Parameter journal: keeps the events of durable interfaces. From here on its units of work can publish events
-    ///   of this service. A journal serves one service, once.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``. Calls are few,
     ///   one at a time, on a thread of their own; it may write to a log that blocks.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
-    ///   bad or repeated name, and for a durable interface without a journal. `.conflict` for a journal that has served
-    ///   already. Whatever the journal throws.
-    public init(
+    ///   bad or repeated name, and for a durable interface.
+    public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
-        journal: (any EventLog)? = nil, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) throws {
+        try self.init(name, bus, interfaces, journal: nil, onNotice)
+    }
+    /// With a log for the events of durable interfaces.
+    package init(
+        _ name: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], journal: (any EventLog)?,
+        _ onNotice: @escaping @Sendable (Notice) -> Void
     ) throws {
         try BusNames.check(name, as: .busName)
         if name.hasPrefix(":") {

@@ -27,7 +27,10 @@ extension Command {
 }
 
 /// The reply of a command without out arguments.
-public struct NoReply: Codable, Sendable { public init() {} }
+public struct NoReply: Codable, Sendable {
+    /// The reply.
+    public init() {}
+}
 
 /// A refusal that a command declares: the D-Bus error `<interface>.Error.<errorName>` with a message.
 ///

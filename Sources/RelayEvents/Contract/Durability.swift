@@ -1,10 +1,12 @@
-/// How long an interface's events live: ``Durable`` or ``Volatile``.
-public protocol InterfaceDurability: Sendable {}
+/// How long an interface's events live: ``Durable`` or ``Volatile``. There is no third.
+public class InterfaceDurability: @unchecked Sendable {  // Its two subclasses do not change.
+    fileprivate init() {}
+}
 
 /// Events are kept in the journal. They survive restarts, and a missed range is read from it.
-public struct Durable: InterfaceDurability {
+public final class Durable: InterfaceDurability, @unchecked Sendable {
     /// How long, how many and how many bytes of events the journal keeps.
-    public var retention: Retention
+    public let retention: Retention
     /// Durable, with ``Retention/standard`` unless given otherwise.
     ///
     /// - Parameter retention: what the journal keeps.
@@ -12,9 +14,9 @@ public struct Durable: InterfaceDurability {
 }
 
 /// Events are kept nowhere. A missed range is reported as a gap.
-public struct Volatile: InterfaceDurability {
+public final class Volatile: InterfaceDurability, @unchecked Sendable {
     /// Volatile. Publishing is synchronous, and needs no journal.
-    public init() {}
+    public override init() {}
 }
 
 /// How much of an interface a journal keeps. The first bound that is reached counts.

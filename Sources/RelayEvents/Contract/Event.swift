@@ -23,13 +23,12 @@ public protocol DomainEvent<Interface>: Event, Codable {
     associatedtype Interface: EventInterface
     /// The signal's member name. Defaults to the type's name.
     static var name: String { get }
-    /// What the ring holds of a value. Defaults to ``RingPayload/wire``; leave it to ``FixedLayoutEvent`` otherwise.
-    static var ringPayload: RingPayload { get }
 }
 
 extension DomainEvent {
     public static var name: String { String(describing: Self.self) }
-    public static var ringPayload: RingPayload { .wire }
+    /// Whether a ring holds the value's own bytes; else it holds the wire encoding.
+    package static var isFixedLayout: Bool { Self.self is any FixedLayoutEvent.Type }
 }
 
 /// An event for telemetry rates: the ring of a volatile interface holds its bytes as they are, without encoding.
@@ -45,7 +44,3 @@ extension DomainEvent {
 /// }
 /// ```
 public protocol FixedLayoutEvent: DomainEvent, BitwiseCopyable {}
-
-extension FixedLayoutEvent {
-    public static var ringPayload: RingPayload { .raw(size: MemoryLayout<Self>.size) }
-}

@@ -36,6 +36,7 @@ extension EventInterface {
 }
 
 extension EventInterface where Durability == Durable {
+    /// Kept for ``Retention/standard``.
     public static var durability: Durable { Durable() }
 }
 
@@ -63,17 +64,4 @@ public struct SignalBudget: Hashable, Sendable {
     /// - Parameter rate: signals a second, at least 1.
     /// - Parameter burst: signals at once, at least 1.
     public static func perSecond(_ rate: Int, burst: Int) -> Self { Self(rate: max(1, rate), burst: max(1, burst)) }
-}
-
-/// What a ring holds of an event. Signals and journals always hold the wire encoding.
-public struct RingPayload: Hashable, Sendable {
-    package enum Kind: Hashable { case wire, raw(Int) }
-    package let kind: Kind
-
-    /// The D-Bus wire encoding.
-    public static let wire = Self(kind: .wire)
-    /// The value's own bytes.
-    ///
-    /// - Parameter size: the size of the type in memory.
-    public static func raw(size: Int) -> Self { Self(kind: .raw(size)) }
 }

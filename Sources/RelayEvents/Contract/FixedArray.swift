@@ -9,10 +9,13 @@ public struct FixedArray<let count: Int, Element: FixedLayoutNumber>: BitwiseCop
     /// The elements in place. Its `span` and `mutableSpan` give access without a copy.
     public var elements: InlineArray<count, Element>
 
+    /// The elements of an inline array.
+    ///
+    /// - Parameter elements: the elements.
+    @inlinable public init(_ elements: InlineArray<count, Element>) { self.elements = elements }
     /// An array that holds one element at every index.
     ///
     /// - Parameter element: the element to repeat.
-    @inlinable public init(_ elements: InlineArray<count, Element>) { self.elements = elements }
     @inlinable public init(repeating element: Element) { elements = InlineArray(repeating: element) }
     /// Computes each element from its index, in order.
     ///
@@ -62,18 +65,27 @@ extension FixedArray: CustomStringConvertible {
 
 /// A number that a fixed layout is made of: an integer of 8 to 64 bits, `Float` or `Double`.
 ///
-/// There are no other conformances: registration refuses an array of any other type.
-public protocol FixedLayoutNumber: BitwiseCopyable, Codable, Hashable, Sendable {}
+/// There are no other conformances: no other type can have the library's seal.
+public protocol FixedLayoutNumber: BitwiseCopyable, Codable, Hashable, Sendable {
+    /// Is made by the library alone.
+    static var _seal: FixedLayoutSeal { get }
+}
+/// Keeps the conformances of ``FixedLayoutNumber`` to those of the library.
+public struct FixedLayoutSeal: Sendable { package init() {} }
+extension FixedLayoutNumber {
+    /// For the types below, and for tests of the library's own.
+    package static var sealed: FixedLayoutSeal { FixedLayoutSeal() }
+}
 
-extension Int8: FixedLayoutNumber {}
-extension Int16: FixedLayoutNumber {}
-extension Int32: FixedLayoutNumber {}
-extension Int64: FixedLayoutNumber {}
-extension Int: FixedLayoutNumber {}
-extension UInt8: FixedLayoutNumber {}
-extension UInt16: FixedLayoutNumber {}
-extension UInt32: FixedLayoutNumber {}
-extension UInt64: FixedLayoutNumber {}
-extension UInt: FixedLayoutNumber {}
-extension Float: FixedLayoutNumber {}
-extension Double: FixedLayoutNumber {}
+extension Int8: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension Int16: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension Int32: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension Int64: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension Int: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension UInt8: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension UInt16: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension UInt32: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension UInt64: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension UInt: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension Float: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }
+extension Double: FixedLayoutNumber { public static var _seal: FixedLayoutSeal { sealed } }

@@ -17,30 +17,28 @@ enum Scope1<let ring: Int, Event: ScopeEvent>: Scope {
     static var ringCapacity: Int { ring }
     static var contract: Contract<Self> { Captured<ring, Event>.self }
 }
-protocol ScopeEvent: Codable, Sendable, Equatable {
-    static var ringPayload: RingPayload { get }
-}
+protocol ScopeEvent: Codable, Sendable, Equatable {}
+/// As bytes in the ring.
+protocol RawScopeEvent: ScopeEvent, BitwiseCopyable {}
 struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
     typealias Interface = Scope1<ring, Event>
     static var name: String { "Captured" }
-    static var ringPayload: RingPayload { Event.ringPayload }
     var event: Event
     init(_ event: Event) { self.event = event }
     init(from decoder: any Decoder) throws { event = try Event(from: decoder) }
     func encode(to encoder: any Encoder) throws { try event.encode(to: encoder) }
 }
+extension Captured: BitwiseCopyable where Event: RawScopeEvent {}
+extension Captured: FixedLayoutEvent where Event: RawScopeEvent {}
 
 @Suite(.heavy) struct FixedArrayFollowingTests {
-    struct Raw<let count: Int>: ScopeEvent, BitwiseCopyable {
-        static var ringPayload: RingPayload { .raw(size: MemoryLayout<Self>.size) }
+    struct Raw<let count: Int>: RawScopeEvent {
         var at: UInt64, samples: FixedArray<count, UInt64>, bins: FixedArray<16, Int8>, gains: FixedArray<2, Float>
     }
     struct Ordinary: ScopeEvent {
-        static var ringPayload: RingPayload { .wire }
         var at: UInt64, samples: [UInt64], bins: [Int8], gains: [Float]
     }
-    struct Fewer: ScopeEvent, BitwiseCopyable {
-        static var ringPayload: RingPayload { .raw(size: MemoryLayout<Self>.size) }
+    struct Fewer: RawScopeEvent {
         var gains: FixedArray<2, Float>, samples: FixedArray<508, UInt64>
     }
     static func raw(_ number: UInt64) -> Raw<508> {

@@ -264,7 +264,10 @@ import Testing
         #expect(try WireSchema(event: Sampled<508, UInt64>.self).signature == "tat")
     }
 
-    struct Foreign: FixedLayoutNumber { var a: UInt8 = 0, b: UInt8 = 0 }
+    struct Foreign: FixedLayoutNumber {
+        static var _seal: FixedLayoutSeal { sealed }
+        var a: UInt8 = 0, b: UInt8 = 0
+    }
     struct Coded<let count: Int, T: FixedLayoutNumber>: WireTestEvent {
         static var name: String { "Coded" }
         var samples: [FixedArray<count, T>]

@@ -30,17 +30,10 @@ package struct RingEvent: Hashable, Sendable {
     }
     /// Throws `.unsupportedType` with type, field and reason for raw bytes that are not fit to be copied.
     package init<E: DomainEvent>(_ type: E.Type) throws(RelayError) {
-        switch type.ringPayload.kind {
-        case .wire: self.init(name: type.name)
-        case .raw(let size):
-            let layout = try FixedLayout.check(type)
-            guard size == MemoryLayout<E>.size else {
-                throw RelayError(
-                    .unsupportedType,
-                    "\(type): its ringPayload has \(size) bytes, its values have \(MemoryLayout<E>.size); leave it to FixedLayoutEvent"
-                )
-            }
-            self.init(name: type.name, rawSize: size, layout: layout)
+        if type.isFixedLayout {
+            self.init(name: type.name, rawSize: MemoryLayout<E>.size, layout: try FixedLayout.check(type))
+        } else {
+            self.init(name: type.name)
         }
     }
 }

@@ -31,8 +31,7 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
 
     init(_ codec: WireCodec<E>, _ stream: PublishedStream, _ index: Int, logIndex: Int?) {
         (self.codec, template) = (codec, stream.templates[index])
-        var valueSize: Int?
-        if logIndex == nil, case .raw(let size) = E.ringPayload.kind { valueSize = size }
+        let valueSize = logIndex == nil && E.isFixedLayout ? MemoryLayout<E>.size : nil
         super.init(stream, index, logIndex: logIndex, valueSize: valueSize)
     }
     /// After `publishBytes`, which knows what to do with a value's own bytes while payloads are enough.

@@ -1,12 +1,12 @@
-/// A durable log of events, for `EventService(journal:)`. `EventJournal` of RelayJournal is one, `MemoryLog` of
-/// RelayTestKit another.
-public protocol EventLog: AnyObject, Sendable {
+/// A durable log of events, for `EventService(journal:)`: `EventJournal` of RelayJournal, and `MemoryLog` of
+/// RelayTestKit, each with an initialiser of `EventService` of its own. Users cannot write one.
+package protocol EventLog: AnyObject, Sendable {
     /// The service's access to the log.
     var access: EventLogAccess { get }
 }
 
-/// What a service uses of its log. Only the library can use it.
-public struct EventLogAccess: Sendable {
+/// What a service uses of its log.
+package struct EventLogAccess: Sendable {
     package let storage: any EventLogStorage
     package init(_ storage: any EventLogStorage) { self.storage = storage }
 }

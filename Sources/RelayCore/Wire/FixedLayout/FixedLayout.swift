@@ -24,7 +24,7 @@ enum FixedLayout {
     /// So it is where it has numbers alone, all of which are as large there: both align each number by its size, and the layout has
     /// no padding. A structure or an array within is aligned, or counted, on the wire only.
     static func plainSize<E: DomainEvent>(_ type: E.Type) -> Int? {
-        guard case .raw = type.ringPayload.kind, let layout = try? check(type),
+        guard type.isFixedLayout, let layout = try? check(type),
             let steps = try? FixedLayoutTranscoder(layout: layout).steps
         else { return nil }
         var size = 0

@@ -38,5 +38,6 @@ enum Samples {
 
 /// An example value, for a type whose `init(from:)` accepts no value that schema derivation tries.
 public protocol WireExample: Decodable {
+    /// A value that its `init(from:)` accepts.
     static var wireExample: Self { get }
 }

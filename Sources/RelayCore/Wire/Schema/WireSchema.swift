@@ -1,11 +1,11 @@
 /// The fields of a type and their D-Bus signature, derived from its `Codable` conformance.
-public struct WireSchema: Hashable, Sendable {
+package struct WireSchema: Hashable, Sendable {
     /// In the order in which they travel.
-    public let fields: [WireField]
+    package let fields: [WireField]
     /// The present names of fields by those that earlier versions had: see ``RenamedFields``.
     package var formerNames: [String: String] = [:]
     /// The fields' types one after the other, as in a message's body.
-    public var signature: String { fields.map(\.type.signature).joined() }
+    package var signature: String { fields.map(\.type.signature).joined() }
 
     /// The arguments that every event's signal ends with.
     package static let stampSignature = "ttt"
@@ -18,14 +18,14 @@ public struct WireSchema: Hashable, Sendable {
     /// - Parameter type: the type.
     /// - Parameter allowsNoFields: whether a struct without fields is accepted.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry.
-    public init<T: Codable>(of type: T.Type, allowsNoFields: Bool = false) throws {
+    package init<T: Codable>(of type: T.Type, allowsNoFields: Bool = false) throws {
         (self, _) = try Self.derived(from: type, allowsNoFields: allowsNoFields)
     }
     /// Derives an event's schema, and checks what only events must meet.
     ///
     /// - Parameter type: the event.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry.
-    public init<E: DomainEvent>(event type: E.Type) throws {
+    package init<E: DomainEvent>(event type: E.Type) throws {
         guard BusNames.isMember(type.name) else {
             throw Self.refusal(type, "'\(type.name)' is not a D-Bus name; give the type a static name")
         }
@@ -38,7 +38,7 @@ public struct WireSchema: Hashable, Sendable {
             throw Self.refusal(type, "its signature with the stamp's, as one structure, is none for D-Bus: \(reason)")
         }
         if let renamed = type as? any RenamedFields.Type { formerNames = try checkedNames(renamed.formerNames, type) }
-        if case .raw = type.ringPayload.kind { try FixedLayout.check(type) }
+        if type.isFixedLayout { try FixedLayout.check(type) }
     }
     private func checkedNames<E>(_ names: [String: String], _ type: E.Type) throws -> [String: String] {
         for (former, present) in names.sorted(by: { $0.key < $1.key }) {
@@ -101,13 +101,13 @@ public struct WireSchema: Hashable, Sendable {
 }
 
 /// A named field of an event, command, reply or nested struct.
-public struct WireField: Hashable, Sendable, CustomStringConvertible {
+package struct WireField: Hashable, Sendable, CustomStringConvertible {
     /// As in Swift, and as the argument's name on D-Bus.
-    public let name: String
+    package let name: String
     /// What travels.
-    public let type: WireType
+    package let type: WireType
     /// For messages to people; empty where only the shape is known. Not compared.
-    public let swiftType: String
+    package let swiftType: String
 
     package init(name: String, type: WireType, swiftType: String = "") {
         (self.name, self.type, self.swiftType) = (name, type, swiftType)
@@ -118,12 +118,12 @@ public struct WireField: Hashable, Sendable, CustomStringConvertible {
         self = try parser.wholeField()
     }
     /// `name:shape`.
-    public var description: String { name + ":" + type.shape }
+    package var description: String { name + ":" + type.shape }
 
     package var isOptional: Bool { if case .optional = type { true } else { false } }
 
-    public static func == (a: Self, b: Self) -> Bool { a.name == b.name && a.type == b.type }
-    public func hash(into hasher: inout Hasher) {
+    package static func == (a: Self, b: Self) -> Bool { a.name == b.name && a.type == b.type }
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(type)
     }
@@ -137,12 +137,12 @@ package struct EventSchema: Hashable, Sendable {
 }
 
 /// Why a type cannot cross processes. Found at registration, never at the first publish.
-public struct SchemaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SchemaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The type that was to be registered.
-    public let type: String
+    package let type: String
     /// The way to the field: `shelves[].dimensions{value}.height?`. Empty for the type itself.
-    public let field: String
+    package let field: String
     /// What D-Bus cannot carry, and what to do instead.
-    public let reason: String
-    public var description: String { field.isEmpty ? "\(type): \(reason)" : "\(type), field '\(field)': \(reason)" }
+    package let reason: String
+    package var description: String { field.isEmpty ? "\(type): \(reason)" : "\(type), field '\(field)': \(reason)" }
 }

@@ -1,5 +1,5 @@
 /// A type that D-Bus can carry.
-public indirect enum WireType: Hashable, Sendable {
+package indirect enum WireType: Hashable, Sendable {
     case bool, byte, int16, uint16, int32, uint32, int64, uint64, double, string
     case array(WireType)
     case dictionary(WireType, WireType)
@@ -8,7 +8,7 @@ public indirect enum WireType: Hashable, Sendable {
     case optional(WireType)
 
     /// As D-Bus spells it; without the names of nested fields, and without optionality.
-    public var signature: String {
+    package var signature: String {
         switch self {
         case .array(let element), .optional(let element): "a" + element.signature
         case .dictionary(let key, let value): "a{" + key.signature + value.signature + "}"
@@ -19,7 +19,7 @@ public indirect enum WireType: Hashable, Sendable {
     /// As `org.eventrelay.Fields` spells it: the signature, with `?` for optionals and with names in structures.
     ///
     /// `a(boxID:x,items:as)` is an array of structures, `?d` an optional double, `a{s?x}` a dictionary.
-    public var shape: String {
+    package var shape: String {
         switch self {
         case .bool: "b"
         case .byte: "y"

@@ -1,0 +1,3 @@
+// expect: cannot inherit from non-open class 'InterfaceDurability'
+import RelayCore
+final class Forever: InterfaceDurability, @unchecked Sendable {}

@@ -1,0 +1,3 @@
+// expect: 'EventLog'
+import RelayCore
+final class Log: EventLog {}

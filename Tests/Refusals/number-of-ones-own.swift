@@ -1,0 +1,3 @@
+// expect: type 'Angle' does not conform to protocol 'FixedLayoutNumber'
+import RelayCore
+struct Angle: FixedLayoutNumber { var degrees: Float }
