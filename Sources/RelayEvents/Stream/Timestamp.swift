@@ -87,3 +87,14 @@ extension Timestamp: CustomStringConvertible {
         return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
     }
 }
+
+/// One number, also on the wire: a field of this type has the signature `t`, as a stamp's time has.
+extension Timestamp: Codable {
+    public init(from decoder: any Decoder) throws {
+        self.init(microseconds: try decoder.singleValueContainer().decode(UInt64.self))
+    }
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(microseconds)
+    }
+}

@@ -62,7 +62,7 @@ struct TruckLoaded: WireTestEvent, Equatable {
     var photo: [UInt8]
     var note: String?
     var dimensions: Dimensions?
-    var leftAt: Date
+    var leftAt: Timestamp
     var isFull: Bool
 
     static let sample = TruckLoaded(
@@ -75,7 +75,7 @@ struct TruckLoaded: WireTestEvent, Equatable {
                 sizes: [Dimensions(width: 1, height: 2, depth: nil), Dimensions(width: 3, height: 4, depth: 5)],
                 free: 3..<9), Shelf(label: "", sizes: [], free: 0..<0),
         ], weights: ["a": 1.5, "": -2], byFloor: [.ground: [1, 2], .first: []], photo: [0, 255, 7], note: "fragile",
-        dimensions: Dimensions(width: 7, height: 8, depth: 9), leftAt: Date(timeIntervalSinceReferenceDate: 1000),
+        dimensions: Dimensions(width: 7, height: 8, depth: 9), leftAt: Timestamp(microseconds: 1_795_166_104_123_456),
         isFull: true)
 }
 

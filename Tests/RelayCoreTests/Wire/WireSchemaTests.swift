@@ -7,12 +7,12 @@ import Testing
 @Suite("Schema derivation") struct WireSchemaTests {
     @Test("a type's fields, signature and shapes are derived") func derived() throws {
         let schema = try WireSchema(event: TruckLoaded.self)
-        #expect(schema.signature == "sssnasa(sa(ddad)(ii))a{sd}a{nax}ayasa(ddad)db")
+        #expect(schema.signature == "sssnasa(sa(ddad)(ii))a{sd}a{nax}ayasa(ddad)tb")
         #expect(
             schema.fields.map(\.description) == [
                 "truck:s", "tag:s", "plate:s", "floor:n", "handling:as",
                 "shelves:a(label:s,sizes:a(width:d,height:d,depth:?d),free:(_0:i,_1:i))", "weights:a{sd}",
-                "byFloor:a{nax}", "photo:ay", "note:?s", "dimensions:?(width:d,height:d,depth:?d)", "leftAt:d",
+                "byFloor:a{nax}", "photo:ay", "note:?s", "dimensions:?(width:d,height:d,depth:?d)", "leftAt:t",
                 "isFull:b",
             ])
         #expect(schema.fields[0].swiftType == "UUID")
@@ -77,6 +77,8 @@ import Testing
             var inners: [Inner]
         }
         struct Link: WireTestEvent { var url: URL }
+        struct Dated: WireTestEvent { var dates: [String: Date?] }
+        struct Priced: WireTestEvent { var price: Decimal }
         struct Huge: WireTestEvent { var number: Int128 }
         struct Holder<T: Codable & Sendable>: WireTestEvent { var value: T }
         struct Twice: WireTestEvent { var note: String?? }
@@ -112,7 +114,8 @@ import Testing
         (Bad.StructKey.self, "sizes{key}", "no basic type"), (Bad.Validating.self, "number", "make it a WireExample"),
         (Bad.Asymmetric.self, "", "'b' where 'a' is next"),
         (Bad.NestedAsymmetric.self, "inners[]", "a string where a int64"),
-        (Bad.Link.self, "url.base?", "contains itself"), (Bad.Huge.self, "number", "Int128"),
+        (Bad.Link.self, "url", "use a String: its absoluteString"), (Bad.Dated.self, "dates{value}?", "use Timestamp"),
+        (Bad.Priced.self, "price", "use a String, or an integer"), (Bad.Huge.self, "number", "Int128"),
         (Bad.Holder<Int>.self, "", "is not a D-Bus name"), (Bad.Twice.self, "note", "an optional of an optional"),
         (Bad.Renamed.self, "", "'not a name'"), (Bad.TooWide.self, "", "D-Bus allows 255"),
         (Bad.JustTooWide.self, "", "with the stamp's"), (Bad.Hand.self, "a", "nested by hand"),

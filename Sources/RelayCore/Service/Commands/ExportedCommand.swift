@@ -8,12 +8,13 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
         case error(name: String, message: String)
     }
     let name: String
+    let arguments: [WireField]
     let signature: String
     let replySignature: Signature
     let requirement: PeerRequirement
 
-    init(_ name: String, _ signature: String, _ replySignature: Signature, _ requirement: PeerRequirement) {
-        (self.name, self.signature) = (name, signature)
+    init(_ name: String, _ request: WireSchema, _ replySignature: Signature, _ requirement: PeerRequirement) {
+        (self.name, arguments, signature) = (name, request.fields, request.signature)
         (self.replySignature, self.requirement) = (replySignature, requirement)
     }
     var hasHandler: Bool { false }
@@ -36,7 +37,7 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     init(_ type: C.Type) throws {
         request = try WireCodec(C.self)
         reply = try WireCodec(C.Reply.self)
-        super.init(C.name, request.schema.signature, try Signature(reply.schema.signature), C.requirement)
+        super.init(C.name, request.schema, try Signature(reply.schema.signature), C.requirement)
     }
     var fields: (request: [WireField], reply: [WireField]) { (request.schema.fields, reply.schema.fields) }
     func setHandler(_ new: @escaping Handler) { handler.withLock { $0 = new } }

@@ -43,7 +43,12 @@ extension ServiceCore {
     }
 
     func run(_ command: AnyExportedCommand, _ call: IncomingCall, _ connection: BusConnection) {
-        guard hasSignature(command.signature, call, connection) else { return }
+        if call.signature != command.signature,
+            let difference = SchemaDifference.text(of: call.signature, from: command.arguments)
+        {
+            let text = "\(command.name) takes \(SchemaDifference.text(command.arguments)); \(difference)"
+            return fail(call, ErrorNames.invalidArgs, text, connection)
+        }
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             var user: UInt32?

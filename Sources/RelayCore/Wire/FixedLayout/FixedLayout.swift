@@ -44,19 +44,23 @@ enum FixedLayout {
         do { value = try type.init(from: run) } catch let refusal as SchemaRefusal { throw refusal } catch {
             throw refusal("init(from:) refuses arbitrary numbers: \(error)")
         }
-        let size = MemoryLayout<E>.size
-        if size != record.bytes.count || MemoryLayout<E>.stride != size {
+        let whole = try run.layout()
+        let isStructure = whole.hasPrefix("(")
+        let layout = isStructure ? String(whole.dropFirst().dropLast()) : "value:" + whole
+        let (size, stride) = (MemoryLayout<E>.size, MemoryLayout<E>.stride)
+        if size != record.bytes.count || stride != size {
+            let placement = LayoutPlacement(layout: layout)
+            // Only where all of the memory is accounted for is padding what is wrong.
+            if let placement, placement.size == size, placement.stride == stride, let advice = placement.advice {
+                throw refusal(advice)
+            }
             let last = record.lastField.isEmpty ? "" : "; its last coded field is '\(record.lastField)'"
             throw refusal(
-                "\(MemoryLayout<E>.stride) bytes in memory for \(record.bytes.count) bytes of fields: padding or an uncoded field\(last)"
-            )
+                "\(stride) bytes in memory for \(record.bytes.count) bytes of coded fields: an uncoded field\(last)")
         }
         if !withUnsafeBytes(of: value, { $0.elementsEqual(record.bytes) }) {
             throw refusal("its memory is not its coded fields in order: padding, or a custom coding")
         }
-        let whole = try run.layout()
-        let isStructure = whole.hasPrefix("(")
-        let layout = isStructure ? String(whole.dropFirst().dropLast()) : "value:" + whole
         if let reason = difference(value, layout, isStructure: isStructure) { throw refusal(reason) }
         return layout
     }

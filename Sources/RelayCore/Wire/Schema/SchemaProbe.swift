@@ -35,6 +35,7 @@ final class SchemaProbe {
 
     private func newShape<T: Decodable>(of type: T.Type, at path: [String]) throws(SchemaRefusal) -> (WireType, T) {
         if let primitive = type as? any WirePrimitive.Type { return (primitive.wireType, primitive.sample(0) as! T) }
+        if let reason = ForeignTypes.refusal(of: type) { throw refusal(path, reason) }
         if let special = type as? any WireGenericType.Type {
             let (wire, sample) = try special.shape(self, at: path)
             return (wire, sample as! T)
