@@ -13,14 +13,12 @@ import RelayCore
         // An ordinary in-process publisher, for code that knows no bus: events from now on.
         let light = relay.publisher.subscribe(to: JobPrinted.self) { _ in print("blink") }
         relay.activate()
-        do {
-            let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
-            print("is job \(reply.jobID)")
-            _ = try await relay.call(PrintJob(title: "Encyclopedia", pages: 9_000))
-        } catch .refused(.tooLong) {
-            print("too long")
-        } catch .relay(let error) {
-            print(error.message)  // No service, no answer in time, …
+        for job in [PrintJob(title: "Invitation", pages: 2), PrintJob(title: "Encyclopedia", pages: 9_000)] {
+            switch await relay.outcome(of: job) {
+            case .success(let reply): print("is job \(reply.jobID)")
+            case .refused(.tooLong): print("too long")
+            case .failed(let error): print(error.message)  // No service, no answer in time, …
+            }
         }
         for await state in relay.states { print("\(state)") }
         withExtendedLifetime((ledger, light)) {}

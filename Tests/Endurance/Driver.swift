@@ -148,23 +148,20 @@ struct Driver {
     private mutating func attempt<C: Command>(_ command: C) async throws -> Outcome<C> {
         let deadline = ContinuousClock.now + .seconds(300)
         while true {
-            do throws(CommandError<C.Failure>) {
-                let reply = try await relay.call(command, timeout: .seconds(60))
+            switch await relay.outcome(of: command, timeout: .seconds(60)) {
+            case .success(let reply):
                 figures.answered += 1
                 return .done(reply)
-            } catch {
-                switch error {
-                case .refused(let failure):
-                    figures.refused += 1
-                    return .refused(failure)
-                case .relay(let error):
-                    guard error.code == .unavailable || error.code == .outcomeUnknown,
-                        ContinuousClock.now < deadline
-                    else { throw error }
-                    if error.mayHaveRun { return .lost }
-                    figures.notRun += 1
-                    try await Task.sleep(for: .milliseconds(2))
+            case .refused(let failure):
+                figures.refused += 1
+                return .refused(failure)
+            case .failed(let error):
+                guard error.code == .unavailable || error.code == .outcomeUnknown, ContinuousClock.now < deadline else {
+                    throw error
                 }
+                if error.mayHaveRun { return .lost }
+                figures.notRun += 1
+                try await Task.sleep(for: .milliseconds(2))
             }
         }
     }

@@ -123,13 +123,10 @@ final class Site: Sendable {
     func ask<C: Command>(_ relay: EventRelay, _ command: C) async throws -> C.Reply {
         var reply: C.Reply?
         let isAnswered = try await eventually {
-            do throws(CommandError<C.Failure>) {
-                reply = try await relay.call(command)
-                return true
-            } catch {
-                if case .relay(let reason) = error, reason.code == .unavailable, !reason.mayHaveRun { return false }
-                throw error
-            }
+            let outcome = await relay.outcome(of: command)
+            if case .failed(let reason) = outcome, reason.code == .unavailable, !reason.mayHaveRun { return false }
+            reply = try outcome.get()
+            return true
         }
         guard isAnswered, let reply else { throw RelayError(.timedOut, "nobody answers \(C.name)") }
         return reply

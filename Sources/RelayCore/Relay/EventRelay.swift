@@ -106,7 +106,15 @@ public final class EventRelay: Sendable {
 
     // MARK: Commands
 
-    /// Sends a command once, and waits for its reply.
+    /// Sends a command once, and returns how it ended: the form for a program that acts on each of the endings.
+    ///
+    /// ```swift
+    /// switch await relay.outcome(of: PrintJob(title: "Invitation", pages: 2)) {
+    /// case .success(let reply): print("is job \(reply.jobID)")
+    /// case .refused(.tooLong): print("too long")
+    /// case .failed(let error): print(error.message)
+    /// }
+    /// ```
     ///
     /// From ``activate()`` until the first attempt to connect has ended, and while the service's owner is looked up,
     /// the call waits, within its timeout. A failed attempt ends all waiting calls at once with `.unavailable`: nothing
@@ -115,49 +123,57 @@ public final class EventRelay: Sendable {
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
-    /// - Returns: the reply.
-    /// - Throws: ``CommandError/refused(_:)`` with what the command declares, ``CommandError/relay(_:)`` with
-    ///   everything else: `.unavailable` if there is no service or it left, `.timedOut`, `.notPermitted`,
-    ///   `.schemaMismatch`, `.cancelled`. `mayHaveRun` is false only if the command certainly did not run.
-    public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws(CommandError<C.Failure>)
-        -> C.Reply
-    {
-        try await send(command, timeout)
+    /// - Returns: the reply, the refusal, or what went wrong on the way: `.unavailable` if there is no service or it
+    ///   left, `.timedOut`, `.notPermitted`, `.schemaMismatch` if the service's command is of another version,
+    ///   `.cancelled`. `mayHaveRun` is false only if the command certainly did not run.
+    public func outcome<C: Command>(of command: C, timeout: Duration = .seconds(25)) async -> CommandOutcome<C> {
+        guard let codec = commands[ObjectIdentifier(C.self)] as? TypedCommandCodec<C> else {
+            let text = "\(C.name) is of \(C.Interface.name), which this relay was not made for: name it in interfaces"
+            return .failed(RelayError(.notFound, text))
+        }
+        do {
+            let body = try codec.encode(command)
+            let reply = try await follower.call(
+                interface: C.Interface.name, member: C.name, signature: codec.signature, body: body, timeout: timeout)
+            return .success(try codec.decode(reply))
+        } catch let error as RelayError {
+            return codec.outcome(of: error)
+        } catch {
+            return .failed(RelayError(.internalFailure, "\(C.name): \(error)", cause: error))
+        }
     }
-    /// As above, for a command that declares no refusal: throws a plain ``RelayError``, so that `catch .unavailable`
-    /// matches it.
+    /// Sends a command once, and waits for its reply: as ``outcome(of:timeout:)``, for a program that goes on only with
+    /// a reply. One `catch` serves any number of commands.
+    ///
+    /// ```swift
+    /// do {
+    ///     let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
+    ///     try await relay.call(CancelJob(jobID: reply.jobID))
+    /// } catch .refused {
+    ///     print("the printer does not take that")
+    /// } catch {
+    ///     print("the printer cannot be reached: \(error)")
+    /// }
+    /// ```
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the reply.
-    /// - Throws: as above.
-    public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws -> C.Reply
-    where C.Failure == Never {
-        do throws(CommandError<Never>) {
-            return try await send(command, timeout)
-        } catch {
-            switch error {
-            case .relay(let error): throw error
-            }
-        }
+    /// - Throws: always a ``RelayError``: `.refused` with what the command declares (``RelayError/refusal(of:)``), and
+    ///   what ``outcome(of:timeout:)`` returns as failed. Never the command's own failure.
+    // Not `throws(RelayError)`: a `catch` of some codes over it, in a function that throws and has a `var`, crashes the
+    // compiler (6.3.1). For `do throws(RelayError)` there is `outcome(of:).get()`.
+    public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws -> C.Reply {
+        try await outcome(of: command, timeout: timeout).get()
     }
     /// As above, for a command without a reply.
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
     /// - Throws: as above.
-    public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws(CommandError<C.Failure>)
-    where C.Reply == NoReply {
-        _ = try await send(command, timeout)
-    }
-    /// As above, for a command without a reply and without a refusal.
-    ///
-    /// - Parameter command: the request.
-    /// - Parameter timeout: how long to wait.
-    /// - Throws: as above.
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws
-    where C.Reply == NoReply, C.Failure == Never {
-        let _: C.Reply = try await call(command, timeout: timeout)
+    where C.Reply == NoReply {
+        _ = try await outcome(of: command, timeout: timeout).get()
     }
 
     // MARK: Subscriptions, live or from a position
@@ -255,22 +271,5 @@ public final class EventRelay: Sendable {
         if interfaces[I.name].map({ ObjectIdentifier($0) == ObjectIdentifier(interface) }) ?? false { return }
         throw RelayError(
             .notFound, "\(what) is of \(I.name), which this relay was not made for: name it in interfaces")
-    }
-
-    private func send<C: Command>(_ command: C, _ timeout: Duration) async throws(CommandError<C.Failure>) -> C.Reply {
-        guard let codec = commands[ObjectIdentifier(C.self)] as? TypedCommandCodec<C> else {
-            let text = "\(C.name) is of \(C.Interface.name), which this relay was not made for: name it in interfaces"
-            throw .relay(RelayError(.notFound, text))
-        }
-        do {
-            let body = try codec.encode(command)
-            let reply = try await follower.call(
-                interface: C.Interface.name, member: C.name, signature: codec.signature, body: body, timeout: timeout)
-            return try codec.decode(reply)
-        } catch let error as RelayError {
-            throw codec.commandError(error)
-        } catch {
-            throw .relay(RelayError(.internalFailure, "\(C.name): \(error)", cause: error))
-        }
     }
 }

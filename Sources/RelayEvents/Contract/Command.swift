@@ -5,7 +5,7 @@
 ///     typealias Interface = Printing1
 ///     let title: String, pages: Int32
 ///     struct Reply: Codable, Sendable { let jobID: Int64 }
-///     enum Failure: String, CommandFailure { case tooLong = "TooLong" }
+///     enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
 /// }
 /// ```
 public protocol Command<Interface>: Codable, Sendable {
@@ -27,15 +27,20 @@ extension Command {
 }
 
 /// The reply of a command without out arguments.
-public struct NoReply: Codable, Sendable {
+public struct NoReply: Codable, Hashable, Sendable {
     /// The reply.
     public init() {}
 }
 
 /// A refusal that a command declares: the D-Bus error `<interface>.Error.<errorName>` with a message.
 ///
-/// An enum with `String` raw values needs nothing but the conformance.
-public protocol CommandFailure: Error {
+/// An enum with `String` raw values needs nothing but the conformance. Make it `CaseIterable`, too: then the introspection
+/// data lists the refusals, and `relay-cli` shows them.
+///
+/// ```swift
+/// enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong", noPaper = "NoPaper" }
+/// ```
+public protocol CommandFailure: Error, Equatable {
     /// The last part of the D-Bus error's name.
     var errorName: String { get }
     /// For a person: why the command refused, and what to do. Defaults to ``errorName``.
@@ -59,12 +64,4 @@ extension CommandFailure where Self: RawRepresentable, RawValue == String {
 extension Never: CommandFailure {
     public var errorName: String { switch self {} }
     public init?(errorName: String, message: String) { nil }
-}
-
-/// Why a call threw: a refusal that the command declares, or a failure on the way.
-public enum CommandError<Failure: CommandFailure>: Error {
-    /// The handler refused; nothing was changed.
-    case refused(Failure)
-    /// The call or its reply did not get through. ``RelayError/mayHaveRun`` tells whether the command may have run.
-    case relay(RelayError)
 }

@@ -56,11 +56,10 @@ struct Clear: Command {
             #expect(reply.orderID == Int64(number))
             #expect(seen.withLock { $0.count } == number)
         }
-        do {
-            _ = try await relay.call(Order(item: "pen", count: 10))
-            Issue.record("was not refused")
-        } catch .refused(.soldOut) {
-        } catch { Issue.record("\(error)") }
+        #expect(await relay.outcome(of: Order(item: "pen", count: 10)) == .refused(.soldOut))
+        let error = await #expect(throws: RelayError.self) { try await relay.call(Order(item: "pen", count: 10)) }
+        #expect(error?.code == .refused && error?.refusal(of: Order.self) == .soldOut && error?.mayHaveRun == false)
+        #expect(await relay.outcome(of: Clear()) == .success(NoReply()))
         running.cancel()
         try await running.value
         subscription.cancel()

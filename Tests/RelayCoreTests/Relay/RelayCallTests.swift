@@ -10,8 +10,6 @@ import Testing
         do {
             try await body()
             return nil
-        } catch CommandError<Fail.Failure>.relay(let error) {
-            return error
         } catch { return error as? RelayError }
     }
 
@@ -76,16 +74,28 @@ import Testing
         #expect(refused?.code == .notPermitted && refused?.mayHaveRun == false)
         let failed = await error { try await relay.call(Fail(how: "other")) }
         #expect(failed?.code == .internalFailure && failed?.mayHaveRun == true)
-        do throws(CommandError<Fail.Failure>) {
-            try await relay.call(Fail(how: "declared"))
+        let declared = await error { try await relay.call(Fail(how: "declared")) }
+        #expect(declared?.refusal(of: Fail.self)?.message == "as agreed" && declared?.mayHaveRun == false)
+        #expect(declared?.message.contains("as agreed") == true && declared?.refusal(of: Wait.self) == nil)
+        guard case .refused(let failure) = await relay.outcome(of: Fail(how: "declared")) else {
             Issue.record("was not refused")
-        } catch {
-            if case .refused(let failure) = error {
-                #expect(failure.message == "as agreed")
-            } else {
-                Issue.record(error)
-            }
+            return
         }
+        #expect(declared?.refusal(of: Fail.self) == failure)
+        try await desk.stop()
+    }
+    @Test("a command of another version is a schema mismatch that names the field") func otherVersion() async throws {
+        let desk = try await Desk()
+        let relay = try EventRelay(following: Desk.name, on: desk.bus.bus, interfaces: LaterDesk1.self)
+        relay.activate()
+        let call = await error { _ = try await relay.call(LaterEcho(text: "a", times: 2)) }
+        #expect(call?.code == .schemaMismatch && call?.mayHaveRun == false)
+        for part in ["(text: s, times: i)", "Echo takes (text: s)", "'i' came behind the last field 'text'"] {
+            #expect(call?.message.contains(part) == true, "\(part): \(call?.message ?? "")")
+        }
+        let reply = await error { _ = try await relay.call(LaterFill(count: 1)) }
+        #expect(reply?.code == .schemaMismatch && reply?.mayHaveRun == true)
+        #expect(reply?.message.contains("field 'text' came as 's' instead of 'u'") == true, "\(reply?.message ?? "")")
         try await desk.stop()
     }
     @Test("without a bus a call ends at once, and nothing has run") func noBus() async throws {
@@ -110,4 +120,26 @@ import Testing
         #expect(after?.code == .unavailable && after?.mayHaveRun == false)
         try await desk.stop()
     }
+}
+
+/// As `Desk1` may be one day.
+private enum LaterDesk1: EventInterface {
+    static let name = Desk1.name
+    static let durability = Volatile()
+    static var contract: Contract<Self> {
+        LaterEcho.self
+        LaterFill.self
+    }
+}
+private struct LaterEcho: Command {
+    typealias Interface = LaterDesk1
+    static let name = "Echo"
+    var text: String, times: Int32
+    struct Reply: Codable, Sendable { var text: String }
+}
+private struct LaterFill: Command {
+    typealias Interface = LaterDesk1
+    static let name = "Fill"
+    var count: Int32
+    struct Reply: Codable, Sendable { var bytes: [UInt8], text: UInt32 }
 }

@@ -19,23 +19,34 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
     }
     /// Throws `SchemaMismatch` for an answer of another shape: the command has run.
     func decode(_ answer: BusReply) throws(RelayError) -> C.Reply {
-        let expected = reply.schema.signature
         do {
-            guard answer.signature == expected else {
-                throw RelayError(.schemaMismatch, "signature '\(answer.signature)' instead of '\(expected)'")
+            if let difference = SchemaDifference.text(of: answer.signature, from: reply.schema.fields) {
+                throw RelayError(.schemaMismatch, difference)
             }
             return try answer.body.withUnsafeBytes { try reply.decode($0, using: reply.map) }
         } catch {
+            let reason = (error as? RelayError)?.message ?? "\(error)"
             throw RelayError(
-                .schemaMismatch, "the answer of \(C.name) cannot be read: \(error)", cause: error, mayHaveRun: true)
+                .schemaMismatch, "the reply of \(C.name) cannot be read: \(reason); update this program or the service",
+                cause: error, mayHaveRun: true)
         }
     }
     /// A declared refusal as itself, everything else as what went wrong.
-    func commandError(_ error: RelayError) -> CommandError<C.Failure> {
+    func outcome(of error: RelayError) -> CommandOutcome<C> {
+        guard let remote = error.cause as? RemoteError else { return .failed(error) }
         let prefix = C.Interface.name + ".Error."
-        guard let remote = error.cause as? RemoteError, remote.name.hasPrefix(prefix),
+        if remote.name.hasPrefix(prefix),
             let failure = C.Failure(errorName: String(remote.name.dropFirst(prefix.count)), message: remote.message)
-        else { return .relay(error) }
-        return .refused(failure)
+        {
+            return .refused(failure)
+        }
+        // Of a service that has the command in another version.
+        if remote.name == ErrorNames.invalidArgs {
+            let fields = SchemaDifference.text(request.schema.fields)
+            let text = "\(C.name): this program sends \(fields); the service answers: \(remote.message)"
+            return .failed(
+                RelayError(.schemaMismatch, text + "; update the older of the two", cause: remote))
+        }
+        return .failed(error)
     }
 }

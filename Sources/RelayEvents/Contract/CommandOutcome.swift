@@ -1,0 +1,56 @@
+/// How a command ended: with its reply, with a refusal that it declares, or with a failure on the way.
+///
+/// ```swift
+/// switch await relay.outcome(of: PrintJob(title: "Invitation", pages: 2)) {
+/// case .success(let reply): print("is job \(reply.jobID)")
+/// case .refused(.tooLong): print("too long")
+/// case .failed(let error): print(error.message)  // No service, no answer in time, …
+/// }
+/// ```
+///
+/// A command without a `Failure` needs no case for refusals.
+public enum CommandOutcome<C: Command>: Sendable {
+    /// The command has run.
+    case success(C.Reply)
+    /// The handler refused, in a way that the command declares. Nothing was changed.
+    case refused(C.Failure)
+    /// The call or its reply did not get through. ``RelayError/mayHaveRun`` tells whether the command may have run.
+    case failed(RelayError)
+
+    /// The reply.
+    ///
+    /// ```swift
+    /// do throws(RelayError) {
+    ///     jobID = try await relay.outcome(of: job).get().jobID
+    /// } catch { show(error.message) }
+    /// ```
+    ///
+    /// - Throws: `.refused` with the refusal as its cause, or the failure on the way.
+    public func get() throws(RelayError) -> C.Reply {
+        switch self {
+        case .success(let reply): return reply
+        case .refused(let failure): throw RelayError(C.self, refused: failure)
+        case .failed(let error): throw error
+        }
+    }
+}
+
+extension CommandOutcome: Equatable where C.Reply: Equatable {}
+
+extension RelayError {
+    /// A refusal, as the throwing call throws it.
+    init<C: Command>(_ command: C.Type, refused failure: C.Failure) {
+        self.init(.refused, "\(C.name) was refused as \(failure.errorName): \(failure.message)", cause: failure)
+    }
+    /// The refusal of a command; nil for any other error.
+    ///
+    /// ```swift
+    /// catch let error as RelayError where error.refusal(of: PrintJob.self) == .tooLong { split() }
+    /// ```
+    ///
+    /// - Parameter command: the command that was called.
+    /// - Returns: what the handler threw, if it is of this command's failures.
+    public func refusal<C: Command>(of command: C.Type) -> C.Failure? {
+        code == .refused ? cause as? C.Failure : nil
+    }
+}

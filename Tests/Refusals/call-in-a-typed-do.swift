@@ -1,0 +1,7 @@
+// expect: thrown expression type 'any Error' cannot be converted to error type 'RelayError'
+// The typed form is `outcome(of:).get()`.
+import RelayCore
+import Relocation
+func ask(_ relay: EventRelay) async {
+    do throws(RelayError) { try await relay.call(RemoveBox(boxID: 1)) } catch { print(error.message) }
+}
