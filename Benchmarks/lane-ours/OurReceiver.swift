@@ -15,7 +15,7 @@ struct OurReceiver<E: StreamEvent> {
         // Used by the one thread on which this subscription's handler runs.
         nonisolated(unsafe) let run = run
         let hasEnded = DispatchSemaphore(value: 0)
-        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate) { event in
+        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate, onGap: .ignore) { event in
             if event.take(run) { hasEnded.signal() }
         }
         relay.activate()

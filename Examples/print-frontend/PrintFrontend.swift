@@ -8,10 +8,10 @@ import RelayCore
         let ledger = try relay.subscribe(to: JobPrinted.self, from: .resuming("ledger")) { event in
             print("printed #\(event.jobID): \(event.title), \(event.pages) pages")
         } onGap: { gap in
-            print("missing: \(gap.sequences), \(gap.reason.rawValue)")
+            print(gap)  // What is missing and why, as a sentence.
         }
         // An ordinary in-process publisher, for code that knows no bus: events from now on.
-        let light = relay.publisher.subscribe(to: JobPrinted.self) { _ in print("blink") }
+        let light = relay.publisher.subscribe(to: JobPrinted.self, onGap: .ignore) { _ in print("blink") }
         relay.activate()
         for job in [PrintJob(title: "Invitation", pages: 2), PrintJob(title: "Encyclopedia", pages: 9_000)] {
             switch await relay.outcome(of: job) {

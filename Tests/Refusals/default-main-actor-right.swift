@@ -13,5 +13,6 @@ struct Sold: ShopEvent { var item: String }
 final class Till: EventSubscriber {
     var items: [String] = []
     func on(_ event: Sold) { items.append(event.item) }
+    func onGap(_ gap: Gap) {}
     func start(_ events: EventPublisher) { events.subscribe(self) }
 }

@@ -20,16 +20,19 @@ enum WindowEvent: Event { case changed(Int, String), closed }
             } onGap: { [weak self] _ in
                 self?.count = 0
             },
-            events.subscribe { (event: WindowEvent) in if case .changed(let count, _) = event { self.count = count } },
+            events.subscribe(onGap: .ignore) { (event: WindowEvent) in
+                if case .changed(let count, _) = event { self.count = count }
+            },
         ]
     }
 }
 actor Ledger: EventSubscriber {
     var count = 0
     func on(_ event: BoxRemoved) { count += 1 }
+    func onGap(_ gap: Gap) {}
     func start(_ events: EventPublisher) {
         events.subscribe(self)
-        events.subscribe(self, to: BoxProvisioned.self) { me, _ in me.count += 1 }
+        events.subscribe(self, to: BoxProvisioned.self, onGap: .ignore) { me, _ in me.count += 1 }
     }
 }
 /// An `on` that awaits says whose it is: a main-actor class does not lend its isolation to an asynchronous witness.
@@ -39,13 +42,15 @@ actor Ledger: EventSubscriber {
         await Task.yield()
         count += 1
     }
+    func onGap(_ gap: Gap) {}
 }
 final class Audit: EventSubscriber, Sendable {
     func on(_ event: BoxRemoved) {}
+    func onGap(_ gap: Gap) {}
 }
 func start(_ events: EventPublisher, _ audit: Audit) -> Subscription {
     events.subscribe(audit, delivery: .queue(.main))
-    return events.subscribe(to: BoxRemoved.self, delivery: .immediate) { print($0.boxID) }
+    return events.subscribe(to: BoxRemoved.self, delivery: .immediate, onGap: .ignore) { print($0.boxID) }
 }
 func wait() async {}
 func follow(_ events: EventPublisher) async {

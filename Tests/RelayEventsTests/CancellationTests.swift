@@ -12,7 +12,7 @@ private actor Canceller {
     /// Cancels on its own isolation, in the middle of a flood, again and again.
     func run(_ publisher: EventPublisher, rounds: Int) async {
         for round in 1...rounds {
-            subscription = publisher.subscribe(to: Numbered.self) { _ in
+            subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
                 if self.cancelled >= round { self.afterCancel += 1 }
             }
             for number in 0..<20 { publisher.publish(Numbered(number: number)) }
@@ -29,7 +29,7 @@ private actor Canceller {
     var afterCancel = 0
     func run(_ publisher: EventPublisher, rounds: Int) async {
         for _ in 0..<rounds {
-            subscription = publisher.subscribe(to: Numbered.self) { _ in
+            subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
                 if self.subscription == nil { self.afterCancel += 1 }
             }
             for number in 0..<20 { publisher.publish(Numbered(number: number)) }
@@ -51,6 +51,7 @@ private actor Canceller {
         for await _ in gate { break }
         ended.append(event.number)
     }
+    func onGap(_ gap: Gap) {}
 }
 
 @Suite struct CancellationTests {
@@ -86,7 +87,7 @@ private actor Canceller {
         let late = Log<Int>()
         for _ in 0..<300 {
             let cancelled = Log<Bool>()
-            let subscription = publisher.subscribe(to: Numbered.self, delivery: .queue(queue)) { _ in
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: .queue(queue), onGap: .ignore) { _ in
                 if cancelled.count > 0 { late.add(1) }
             }
             for number in 0..<20 { publisher.publish(Numbered(number: number)) }
@@ -105,7 +106,7 @@ private actor Canceller {
         let log = Log<Int>()
         let holder = Holder<Subscription>()
         holder.hold(
-            publisher.subscribe(to: Numbered.self) { event in
+            publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
                 log.add(event.number)
                 if event.number == 2 { holder.value?.cancel() }
             })
@@ -120,7 +121,7 @@ private actor Canceller {
         let object = SlowObject(gate: gate)
         publisher.subscribe(object)
         let other = Log<Int>()
-        let closure = publisher.subscribe(to: Numbered.self) { event in
+        let closure = publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
             MainActor.assertIsolated()
             other.add(event.number)
         }
@@ -138,8 +139,10 @@ private actor Canceller {
     func immediate() {
         let publisher = EventPublisher(delivery: .immediate)
         let (log, holder) = (Log<Int>(), Holder<Subscription>())
-        let first = publisher.subscribe(to: Numbered.self, delivery: .immediate) { _ in holder.value?.cancel() }
-        holder.hold(publisher.subscribe(to: Numbered.self, delivery: .immediate) { log.add($0.number) })
+        let first = publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { _ in
+            holder.value?.cancel()
+        }
+        holder.hold(publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { log.add($0.number) })
         publisher.publish(Numbered(number: 1))
         #expect(log.values.isEmpty)
         first.cancel()
@@ -148,13 +151,13 @@ private actor Canceller {
     func release() {
         let publisher = EventPublisher(delivery: .immediate)
         let log = Log<Int>()
-        var subscription: Subscription? = publisher.subscribe(to: Numbered.self) { log.add($0.number) }
+        var subscription: Subscription? = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
         #expect(subscription?.isActive == true)
         publisher.publish(Numbered(number: 1))
         subscription = nil
         publisher.publish(Numbered(number: 2))
         #expect(log.values == [1])
-        let other = publisher.subscribe(to: Numbered.self) { log.add($0.number) }
+        let other = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
         other.cancel()
         other.cancel()
         #expect(!other.isActive)
@@ -166,7 +169,8 @@ private actor Canceller {
             let publisher = EventPublisher()
             var captured: Captured? = Captured()
             weak let gone = captured
-            let subscription = publisher.subscribe(to: Numbered.self, delivery: delivery) { [captured] _ in
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) {
+                [captured] _ in
                 withExtendedLifetime(captured) {}
             }
             captured = nil
@@ -182,8 +186,9 @@ private actor Canceller {
         let target = try PollableTarget()
         var publisher: EventPublisher? = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = try #require(publisher?.subscribe(to: Numbered.self) { log.add($0.number) })
-        let immediate = try #require(publisher?.subscribe(to: Numbered.self, delivery: .immediate) { _ in })
+        let subscription = try #require(publisher?.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) })
+        let immediate = try #require(
+            publisher?.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { _ in })
         publisher?.publish(Numbered(number: 1))
         publisher = nil
         #expect(!immediate.isActive)
@@ -202,9 +207,12 @@ private actor Canceller {
             gone = captured
             let publisher = EventPublisher()
             let held = [
-                publisher.subscribe(to: Numbered.self, delivery: .background) { _ in withExtendedLifetime(captured) {}
+                publisher.subscribe(to: Numbered.self, delivery: .background, onGap: .ignore) { _ in
+                    withExtendedLifetime(captured) {}
                 },
-                publisher.subscribe(to: Numbered.self, delivery: .mainActor) { _ in withExtendedLifetime(captured) {} },
+                publisher.subscribe(to: Numbered.self, delivery: .mainActor, onGap: .ignore) { _ in
+                    withExtendedLifetime(captured) {}
+                },
             ]
             publisher.publish(Numbered(number: 1))
             withExtendedLifetime(held) {}

@@ -125,11 +125,68 @@ extension DeliveryQueue {
         #expect(items <= (buffer.limit + 1) * CoalescedGaps.limit + buffer.limit)
     }
 
+    @Test(
+        "a backlog makes few gaps, each in its place, whatever the pace",
+        arguments: [2, 3, 10, 100], [64, 1_024])
+    func fewGaps(pace: Int, limit: Int) {
+        var queue = DeliveryQueue(.bufferingNewest(limit))
+        let box = EventBox(Numbered(number: 0))
+        var (position, gaps, missed): (UInt64, Int, Int) = (0, 0, 0)
+        func take() {
+            switch queue.pop() {
+            case .event(_, let stamp)?:
+                #expect(stamp.sequence == position + 1)
+                position = stamp.sequence
+            case .gap(let gap)?:
+                #expect(gap.sequences.lowerBound == position + 1 && gap.count == gap.sequences.count)
+                #expect(gap.reason == .overflow)
+                position = gap.sequences.upperBound
+                (gaps, missed) = (gaps + 1, missed + gap.sequences.count)
+            case nil: Issue.record("nothing after \(position)")
+            }
+        }
+        let published: UInt64 = 20_000
+        for sequence in 1...published {
+            _ = queue.push(box, stamp(sequence))
+            if Int(sequence) % pace == 0 { take() }
+        }
+        while !queue.isEmpty { take() }
+        #expect(position == published && queue.missed == missed)
+        // The first may be of a single event, all others of half a buffer.
+        #expect(missed > 0 && gaps <= 1 + missed / (limit / 2), "\(gaps) gaps for \(missed) events")
+    }
+    @Test("who catches up keeps the whole buffer again") func catchesUp() {
+        var queue = DeliveryQueue(.bufferingNewest(4))
+        let box = EventBox(Numbered(number: 0))
+        func push(_ sequences: ClosedRange<UInt64>) {
+            for sequence in sequences { _ = queue.push(box, stamp(sequence)) }
+        }
+        func popAll() -> [String] {
+            var texts: [String] = []
+            while let text = queue.popText() { texts.append(text) }
+            return texts
+        }
+        push(1...5)
+        #expect(queue.popText() == "gap 1...1 (1, overflow)" && queue.popText() == "2")
+        push(6...7)
+        #expect(popAll() == ["gap 3...4 (2, overflow)", "5", "6", "7"])
+        push(8...12)
+        #expect(popAll() == ["gap 8...8 (1, overflow)", "9", "10", "11", "12"])
+    }
+
     @Test("an event that is dropped is handed out, to be released outside the lock")
     func handsDroppedEventsOut() {
         var queue = DeliveryQueue(.bufferingNewest(1))
         let first = EventBox(Numbered(number: 1))
         #expect(queue.push(first, stamp(1)).dropped == nil)
         #expect(queue.push(EventBox(Numbered(number: 2)), stamp(2)).dropped === first)
+
+        var behind = DeliveryQueue(.bufferingNewest(4))
+        let boxes = (1...6).map { EventBox(Numbered(number: $0)) }
+        for (index, box) in boxes[..<5].enumerated() { _ = behind.push(box, stamp(UInt64(index + 1))) }
+        _ = behind.pop()
+        let change = behind.push(boxes[5], stamp(6))
+        #expect(change.dropped === boxes[1] && change.alsoDropped.map { $0 === boxes[2] } == [true])
+        #expect(change.orphaned == 2)
     }
 }

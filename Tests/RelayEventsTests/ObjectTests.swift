@@ -12,6 +12,7 @@ import Testing
         MainActor.assertIsolated()
         numbers.append(event.number)
     }
+    func onGap(_ gap: Gap) {}
 }
 private actor Ledger: EventSubscriber {
     private(set) var numbers: [Int] = []
@@ -19,15 +20,17 @@ private actor Ledger: EventSubscriber {
     init(onEnd: @escaping @Sendable () -> Void = {}) { self.onEnd = onEnd }
     deinit { onEnd() }
     func on(_ event: Numbered) { numbers.append(event.number) }
+    func onGap(_ gap: Gap) {}
     func follow(_ publisher: EventPublisher) {
-        publisher.subscribe(self, to: Lettered.self) { me, event in me.numbers.append(-event.number) }
-        publisher.subscribe(self, to: Lettered.self) { me, event in me.numbers.append(1_000) }
+        publisher.subscribe(self, to: Lettered.self, onGap: .ignore) { me, event in me.numbers.append(-event.number) }
+        publisher.subscribe(self, to: Lettered.self, onGap: .ignore) { me, event in me.numbers.append(1_000) }
     }
 }
 private final class Plain: EventSubscriber, Sendable {
     let log: Log<Int>
     init(_ log: Log<Int> = Log()) { self.log = log }
     func on(_ event: Numbered) { log.add(event.number) }
+    func onGap(_ gap: Gap) {}
 }
 private final class WhereAmI: EventSubscriber, Sendable {
     let log = Log<String>()
@@ -36,12 +39,14 @@ private final class WhereAmI: EventSubscriber, Sendable {
         await Task.yield()
         note()
     }
+    func onGap(_ gap: Gap) {}
     private func note() { log.add(DispatchQueue.getSpecific(key: DispatchQueue.isHere) ?? "elsewhere") }
 }
 /// Not sendable: it belongs to the actor that subscribes it.
 private final class Local: EventSubscriber {
     var numbers: [Int] = []
     func on(_ event: Numbered) { numbers.append(event.number) }
+    func onGap(_ gap: Gap) {}
 }
 
 @Suite struct ObjectTests {
@@ -177,6 +182,7 @@ private final class Local: EventSubscriber {
                 await Task.yield()
                 log.add(event.number)
             }
+            func onGap(_ gap: Gap) {}
             deinit { log.add(-1) }
         }
         let publisher = EventPublisher()
@@ -211,7 +217,7 @@ private final class Local: EventSubscriber {
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
         var object: Plain? = Plain(log)
-        publisher.subscribe(object!, to: Lettered.self) { $0.log.add($1.number) }
+        publisher.subscribe(object!, to: Lettered.self, onGap: .ignore) { $0.log.add($1.number) }
         publisher.publish(Lettered(number: 1))
         target.drain()
         #expect(log.values == [1])

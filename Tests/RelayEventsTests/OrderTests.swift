@@ -8,20 +8,20 @@ private actor Collector {
     private(set) var numbers: [Int] = []
     func follow(_ publisher: EventPublisher) -> [Subscription] {
         [
-            publisher.subscribe(to: Numbered.self, buffer: .bufferingNewest(100_000)) {
+            publisher.subscribe(to: Numbered.self, buffer: .bufferingNewest(100_000), onGap: .ignore) {
                 self.numbers.append($0.number)
             },
-            publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(100_000)) {
+            publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(100_000), onGap: .ignore) {
                 self.numbers.append(-$0.number)
             },
         ]
     }
     /// A handler isolated to the actor, and a closure on it, for two types.
     func followWeakly(_ publisher: EventPublisher) -> Subscription {
-        publisher.subscribe(self, to: Numbered.self, buffer: .bufferingNewest(100_000)) { me, event in
+        publisher.subscribe(self, to: Numbered.self, buffer: .bufferingNewest(100_000), onGap: .ignore) { me, event in
             me.numbers.append(event.number)
         }
-        return publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(100_000)) {
+        return publisher.subscribe(to: Lettered.self, buffer: .bufferingNewest(100_000), onGap: .ignore) {
             self.numbers.append(-$0.number)
         }
     }
@@ -67,10 +67,14 @@ private actor Collector {
         let logs = places.map { _ in Log<Int>() }
         for (place, log) in zip(places, logs) {
             subscriptions += [
-                publisher.subscribe(to: Numbered.self, delivery: place, buffer: .bufferingNewest(100_000)) {
+                publisher.subscribe(
+                    to: Numbered.self, delivery: place, buffer: .bufferingNewest(100_000), onGap: .ignore
+                ) {
                     log.add($0.number)
                 },
-                publisher.subscribe(to: Lettered.self, delivery: place, buffer: .bufferingNewest(100_000)) {
+                publisher.subscribe(
+                    to: Lettered.self, delivery: place, buffer: .bufferingNewest(100_000), onGap: .ignore
+                ) {
                     log.add(-$0.number)
                 },
             ]
@@ -95,10 +99,14 @@ private actor Collector {
         let publisher = EventPublisher()
         let log = Log<Int>()
         let subscriptions = [
-            publisher.subscribe(to: Numbered.self, delivery: .queue(.global()), buffer: .bufferingNewest(10_000)) {
+            publisher.subscribe(
+                to: Numbered.self, delivery: .queue(.global()), buffer: .bufferingNewest(10_000), onGap: .ignore
+            ) {
                 log.add($0.number)
             },
-            publisher.subscribe(to: Lettered.self, delivery: .queue(.global()), buffer: .bufferingNewest(10_000)) {
+            publisher.subscribe(
+                to: Lettered.self, delivery: .queue(.global()), buffer: .bufferingNewest(10_000), onGap: .ignore
+            ) {
                 log.add($0.number)
             },
         ]
@@ -165,12 +173,12 @@ private actor Collector {
         let (first, second, buffered) = (Log<Int>(), Log<Int>(), Log<Int>())
         queue.suspend()
         let subscriptions = [
-            publisher.subscribe(to: Numbered.self, delivery: .queue(queue)) { buffered.add($0.number) },
-            publisher.subscribe(to: Numbered.self, delivery: .immediate) { event in
+            publisher.subscribe(to: Numbered.self, delivery: .queue(queue), onGap: .ignore) { buffered.add($0.number) },
+            publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { event in
                 first.add(event.number)
                 if event.number < 3 { publisher.publish(Numbered(number: event.number + 1)) }
             },
-            publisher.subscribe(to: Numbered.self, delivery: .immediate) { second.add($0.number) },
+            publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) { second.add($0.number) },
         ]
         publisher.publish(Numbered(number: 1))
         queue.resume()

@@ -15,7 +15,7 @@ import Testing
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self) { log.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
         #expect(!isReadable(target))
         for number in 1...3 { publisher.publish(Numbered(number: number)) }
         #expect(isReadable(target))
@@ -31,7 +31,7 @@ import Testing
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self) { event in
+        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
             log.add(event.number)
             publisher.publish(Numbered(number: event.number + 1))
         }
@@ -48,7 +48,7 @@ import Testing
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self) { event in
+        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
             log.add(event.number)
             target.drain()
         }
@@ -62,7 +62,7 @@ import Testing
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, buffer: .bufferingNewest(10_000)) {
+        let subscription = publisher.subscribe(to: Numbered.self, buffer: .bufferingNewest(10_000), onGap: .ignore) {
             log.add($0.number)
         }
         let publishing = Task.detached {
@@ -91,7 +91,9 @@ import Testing
         do {
             let target = try PollableTarget()
             gone = target
-            let subscription = publisher.subscribe(to: Numbered.self, delivery: .pollable(target)) { _ in }
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: .pollable(target), onGap: .ignore) {
+                _ in
+            }
             publisher.publish(Numbered(number: 1))
             subscription.cancel()
         }

@@ -7,6 +7,7 @@ import Testing
 @MainActor private final class ChartView: EventSubscriber {
     private(set) var seen: [WindowEvent] = []
     func on(_ event: WindowEvent) { seen.append(event) }
+    func onGap(_ gap: Gap) {}
 }
 
 extension DispatchQueue {
@@ -24,7 +25,7 @@ extension DispatchQueue {
         let publisher = EventPublisher(delivery: .mainActor)
         let (chart, log) = (ChartView(), Log<WindowEvent>())
         publisher.subscribe(chart)
-        let subscription = publisher.subscribe(to: WindowEvent.self) { log.add($0) }
+        let subscription = publisher.subscribe(to: WindowEvent.self, onGap: .ignore) { log.add($0) }
         let stream = publisher.events(of: WindowEvent.self)
         let events: [WindowEvent] = [.changeDateRange(DateRange(first: 1, last: 7)), .unselectApplication(3)]
         for event in events { publisher.publish(event) }
@@ -43,8 +44,12 @@ extension DispatchQueue {
         let publisher = EventPublisher(delivery: .immediate)
         let log = Log<String>()
         let subscriptions = [
-            publisher.subscribe(to: Numbered.self, delivery: .immediate) { log.add("numbered \($0.number)") },
-            publisher.subscribe(to: Lettered.self, delivery: .immediate) { log.add("lettered \($0.number)") },
+            publisher.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) {
+                log.add("numbered \($0.number)")
+            },
+            publisher.subscribe(to: Lettered.self, delivery: .immediate, onGap: .ignore) {
+                log.add("lettered \($0.number)")
+            },
         ]
         publisher.publish(Numbered(number: 1))
         publisher.publish(Lettered(number: 2))
@@ -57,7 +62,9 @@ extension DispatchQueue {
     func independent() {
         let (first, second) = (EventPublisher(delivery: .immediate), EventPublisher(delivery: .immediate))
         let log = Log<Int>()
-        let subscription = first.subscribe(to: Numbered.self, delivery: .immediate) { log.add($0.number) }
+        let subscription = first.subscribe(to: Numbered.self, delivery: .immediate, onGap: .ignore) {
+            log.add($0.number)
+        }
         second.publish(Numbered(number: 2))
         first.publish(Numbered(number: 1))
         #expect(log.values == [1])
@@ -68,7 +75,7 @@ extension DispatchQueue {
     func immediateDefault() {
         let publisher = EventPublisher(delivery: .immediate)
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self) { log.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
         publisher.publish(Numbered(number: 1))
         #expect(log.values == [1])
         subscription.cancel()
@@ -94,7 +101,7 @@ extension DispatchQueue {
     func mainActorDefault() async {
         let publisher = EventPublisher(delivery: .mainActor)
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self) { event in
+        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { event in
             MainActor.assertIsolated()
             log.add(event.number)
         }
@@ -106,7 +113,7 @@ extension DispatchQueue {
     func backgroundDefault() async {
         let publisher = EventPublisher()
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self) { log.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
         for number in 0..<500 { publisher.publish(Numbered(number: number)) }
         #expect(await eventually { log.count == 500 })
         #expect(log.values == Array(0..<500))
@@ -117,7 +124,7 @@ extension DispatchQueue {
         let target = try PollableTarget()
         let publisher = EventPublisher(delivery: .pollable(target))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self) { log.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
         publisher.publish(Numbered(number: 1))
         #expect(log.values.isEmpty)
         target.drain()
@@ -129,8 +136,8 @@ extension DispatchQueue {
         actor Place {}
         let publisher = EventPublisher(delivery: .actor(Place()))
         let log = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self) { log.add($0.number) }
-        let other = EventPublisher().subscribe(to: Numbered.self, delivery: .actor(Place())) { _ in }
+        let subscription = publisher.subscribe(to: Numbered.self, onGap: .ignore) { log.add($0.number) }
+        let other = EventPublisher().subscribe(to: Numbered.self, delivery: .actor(Place()), onGap: .ignore) { _ in }
         publisher.publish(Numbered(number: 1))
         #expect(await eventually { log.values == [1] })
         subscription.cancel()

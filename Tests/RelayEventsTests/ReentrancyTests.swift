@@ -17,13 +17,13 @@ import Testing
         let fence = Log<Int>()
         let delivery = Self.places[place]()
         holder.hold(
-            publisher.subscribe(to: Numbered.self, delivery: delivery) { event in
+            publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) { event in
                 log.add(event.number)
                 if event.number == 2 { holder.hold(nil) }
             })
         for number in 1...3 { publisher.publish(Numbered(number: number)) }
         #expect(await eventually { log.count >= 2 && holder.value == nil })
-        let after = publisher.subscribe(to: Numbered.self, delivery: delivery) { fence.add($0.number) }
+        let after = publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) { fence.add($0.number) }
         publisher.publish(Numbered(number: 4))
         #expect(await eventually { fence.values == [4] })
         #expect(log.values == [1, 2])
@@ -36,16 +36,18 @@ import Testing
         let (log, inner) = (Log<Int>(), Log<Int>())
         let holder = Holder<[Subscription]>()
         let delivery = Self.places[place]()
-        let outer = publisher.subscribe(to: Numbered.self, delivery: delivery) { event in
+        let outer = publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) { event in
             log.add(event.number)
             if event.number == 1 {
-                holder.hold([publisher.subscribe(to: Numbered.self, delivery: delivery) { inner.add($0.number) }])
+                holder.hold([
+                    publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) { inner.add($0.number) }
+                ])
                 publisher.publish(Numbered(number: 2))
             } else if event.number == 2 {
                 publisher.publish(Lettered(number: 3))
             }
         }
-        let last = publisher.subscribe(to: Lettered.self, delivery: delivery) { event in
+        let last = publisher.subscribe(to: Lettered.self, delivery: delivery, onGap: .ignore) { event in
             log.add(event.number)
             holder.hold(nil)
         }
@@ -95,7 +97,9 @@ import Testing
         }
         // Still in working order.
         let fence = Log<Int>()
-        let subscription = publisher.subscribe(to: Numbered.self, delivery: delivery) { fence.add($0.number) }
+        let subscription = publisher.subscribe(to: Numbered.self, delivery: delivery, onGap: .ignore) {
+            fence.add($0.number)
+        }
         publisher.publish(Numbered(number: 7))
         #expect(await eventually { fence.values == [7] })
         subscription.cancel()
@@ -106,7 +110,7 @@ import Testing
         let publisher = EventPublisher()
         for _ in 0..<50 {
             let log = Log<Int>()
-            let subscription = publisher.subscribe(to: Numbered.self, delivery: Self.places[place]()) {
+            let subscription = publisher.subscribe(to: Numbered.self, delivery: Self.places[place](), onGap: .ignore) {
                 log.add($0.number)
             }
             let flood = Task.detached {
@@ -126,11 +130,11 @@ import Testing
             let publisher: EventPublisher, held: Subscription
             init(_ publisher: EventPublisher) {
                 self.publisher = publisher
-                held = publisher.subscribe(to: Lettered.self, delivery: .immediate) { _ in }
+                held = publisher.subscribe(to: Lettered.self, delivery: .immediate, onGap: .ignore) { _ in }
             }
             deinit {
                 publisher.publish(Lettered(number: 1))
-                publisher.subscribe(to: Lettered.self, delivery: .immediate) { _ in }.cancel()
+                publisher.subscribe(to: Lettered.self, delivery: .immediate, onGap: .ignore) { _ in }.cancel()
                 held.cancel()
             }
         }
@@ -138,12 +142,14 @@ import Testing
         let publisher = EventPublisher()
         let queue = DispatchQueue(label: "stopped")
         queue.suspend()
-        let newest = publisher.subscribe(to: Loaded.self, delivery: .queue(queue), buffer: .bufferingNewest(1)) { _ in }
+        let newest = publisher.subscribe(
+            to: Loaded.self, delivery: .queue(queue), buffer: .bufferingNewest(1), onGap: .ignore
+        ) { _ in }
         let stream = publisher.events(of: Loaded.self, buffer: .bufferingNewest(1))
         for _ in 0..<100 { publisher.publish(Loaded(bomb: Bomb(publisher))) }
         for _ in 0..<200 {
             let bomb = Bomb(publisher)
-            let passing = publisher.subscribe(to: Loaded.self, delivery: .queue(queue)) { _ in
+            let passing = publisher.subscribe(to: Loaded.self, delivery: .queue(queue), onGap: .ignore) { _ in
                 withExtendedLifetime(bomb) {}
             }
             publisher.publish(Loaded(bomb: Bomb(publisher)))

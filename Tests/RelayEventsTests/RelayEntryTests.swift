@@ -109,8 +109,8 @@ import Testing
         let publisher = EventPublisher(delivery: .immediate, interest: interests)
         let tap = publisher.tap { _ in }
         #expect(interests.wanted == [])
-        let first = publisher.subscribe(to: Stored.self) { _ in }
-        let second = publisher.subscribe(to: Stored.self, delivery: .background) { _ in }
+        let first = publisher.subscribe(to: Stored.self, onGap: .ignore) { _ in }
+        let second = publisher.subscribe(to: Stored.self, delivery: .background, onGap: .ignore) { _ in }
         #expect(interests.wanted == ["Stored"] && interests.calls == 1)
         first.cancel()
         #expect(interests.wanted == ["Stored"])
@@ -150,7 +150,7 @@ import Testing
                 for thread in 0..<4 {
                     group.addTask {
                         for number in 0..<100 {
-                            let subscription = publisher.subscribe(to: Stored.self) { _ in }
+                            let subscription = publisher.subscribe(to: Stored.self, onGap: .ignore) { _ in }
                             // When subscribing returns, the observer knows of it.
                             if !interests.wanted.contains("Stored") { kept.add(subscription) }
                             let stream = publisher.events(in: Warehouse1.self)

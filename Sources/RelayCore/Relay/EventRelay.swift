@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
-/// let subscription = relay.publisher.subscribe(to: JobPrinted.self) { print($0.title) }
+/// let subscription = relay.publisher.subscribe(to: JobPrinted.self) { print($0.title) } onGap: { print($0) }
 /// relay.activate()
 /// let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
 /// ```
@@ -205,7 +205,27 @@ public final class EventRelay: Sendable {
     public func subscribe<E: DomainEvent>(
         to type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
-        @_inheritActorContext onGap: (@isolated(any) @Sendable (Gap) -> Void)? = nil
+        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
+    ) throws -> Subscription { try subscribe(type, start, buffer, handler, onGap) }
+    /// Calls `handler` with each event of a type, from `start` on, and with nothing for those that are missing.
+    ///
+    /// Everything else is as above.
+    ///
+    /// - Parameter type: the type of event.
+    /// - Parameter start: where to begin.
+    /// - Parameter buffer: how many live events are held.
+    /// - Parameter onGap: `.ignore`.
+    /// - Parameter handler: is called with each event.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: as above.
+    public func subscribe<E: DomainEvent>(
+        to type: E.Type = E.self, from start: StreamPosition, buffer: EventBuffer = .standard, onGap: GapHandling,
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void
+    ) throws -> Subscription { try subscribe(type, start, buffer, handler, nil) }
+    private func subscribe<E: DomainEvent>(
+        _ type: E.Type, _ start: StreamPosition, _ buffer: EventBuffer,
+        _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
+        _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
     ) throws -> Subscription {
         let route: DeliveryRoute?
         if let actor = handler.isolation ?? onGap?.isolation {

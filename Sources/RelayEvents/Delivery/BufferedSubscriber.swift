@@ -139,6 +139,9 @@ public struct EventBuffer: Hashable, Sendable {
 
     /// Drops the oldest. The gap comes first, then the newest events.
     ///
+    /// A subscriber that falls behind again before it has caught up loses half of the buffer at once: its backlog shows
+    /// as few gaps of many events each.
+    ///
     /// - Parameter limit: how many events are buffered.
     public static func bufferingNewest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropOldest) }
     /// Drops the newest. The gap comes when the subscriber reaches it.

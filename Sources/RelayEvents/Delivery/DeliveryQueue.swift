@@ -1,6 +1,9 @@
 /// The bounded queue of one subscription, as a value: what overflows becomes a gap in its place.
 ///
 /// Holds at most `limit` events, and at most one run of gaps before, between and behind them.
+///
+/// A subscriber that is slower than its publisher gets a gap, takes an event, and would at once get the next gap, of one event. So
+/// once a backlog has cost it a gap, a full queue gives up its older half: one backlog makes few gaps, each of many events.
 struct DeliveryQueue {
     enum Entry { case event(AnyEventBox, Stamp), gaps(CoalescedGaps) }
     /// What is delivered in one step.
@@ -14,11 +17,15 @@ struct DeliveryQueue {
         var orphaned = 0
         /// To be released where no lock is held: its `deinit` may be anybody's code.
         var dropped: AnyEventBox?
+        /// Those that went with it.
+        var alsoDropped: [AnyEventBox] = []
     }
 
     private var entries = Deque<Entry>()
     /// What stood before the oldest entry.
     private var lost: CoalescedGaps?
+    /// A gap at the front was delivered, and since then the queue was never empty.
+    private var isBehind = false
     private var events = 0
     private let buffer: EventBuffer
     /// Whether anything more is taken.
@@ -33,19 +40,23 @@ struct DeliveryQueue {
     mutating func push(_ event: AnyEventBox, _ stamp: Stamp) -> Change {
         if isClosed { return Change() }
         if events < buffer.limit {
+            if isBehind && isEmpty { isBehind = false }
             entries.append(.event(event, stamp))
             events += 1
             return Change(isAdded: true)
         }
-        note(1)
         switch buffer.overflow {
         case .dropOldest:
-            var change = dropOldest()
+            let count = isBehind ? max(1, buffer.limit / 2) : 1
+            note(count)
+            var change = Change()
+            for _ in 0..<count { dropOldest(&change) }
             entries.append(.event(event, stamp))
             events += 1
             change.isAdded = true
             return change
         case .dropNewest, .end:
+            note(1)
             isClosed = buffer.overflow == .end
             return append(CoalescedGaps(stamp))
         }
@@ -72,25 +83,23 @@ struct DeliveryQueue {
         entries.last = .gaps(last)
         return Change()
     }
-    private mutating func dropOldest() -> Change {
-        var change = Change()
+    private mutating func dropOldest(_ change: inout Change) {
         while let entry = entries.popFirst() {
             change.orphaned += 1
             switch entry {
             case .gaps(let run): lose(run)
             case .event(let box, let stamp):
                 events -= 1
-                change.dropped = box
+                if change.dropped == nil { change.dropped = box } else { change.alsoDropped.append(box) }
                 lose(CoalescedGaps(stamp))
-                guard case .gaps(let next)? = entries.first else { return change }
+                guard case .gaps(let next)? = entries.first else { return }
                 // Now a neighbour.
                 _ = entries.popFirst()
                 change.orphaned += 1
                 lose(next)
-                return change
+                return
             }
         }
-        return change
     }
     private mutating func lose(_ run: CoalescedGaps) { if lost == nil { lost = run } else { lost?.append(run) } }
 
@@ -99,6 +108,7 @@ struct DeliveryQueue {
     /// The run that replaced the oldest entries, if there is one that was not delivered yet.
     mutating func popLost() -> Entry? {
         defer { lost = nil }
+        if lost != nil { isBehind = true }
         return lost.map { .gaps($0) }
     }
     /// The next entry; what was lost before it is asked for apart.
@@ -110,7 +120,7 @@ struct DeliveryQueue {
     /// The next event or gap.
     mutating func pop() -> Item? {
         if let run = lost {
-            lost = run.dropFirst
+            (lost, isBehind) = (run.dropFirst, true)
             return .gap(run.first)
         }
         switch popEntry() {
@@ -125,5 +135,13 @@ struct DeliveryQueue {
     mutating func removeAll() -> Deque<Entry> {
         defer { (entries, lost, events, isClosed) = (Deque(), nil, 0, true) }
         return entries
+    }
+}
+
+extension DeliveryQueue.Change {
+    /// Keeps what was dropped until after the lock.
+    func release(_ after: inout AfterUnlock) {
+        after.release(dropped)
+        for box in alsoDropped { after.release(box) }
     }
 }

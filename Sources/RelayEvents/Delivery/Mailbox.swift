@@ -66,22 +66,23 @@ final class Mailbox: Sendable {
     func enqueue(
         _ subscriber: BufferedSubscriber, _ after: inout AfterUnlock, _ push: () -> DeliveryQueue.Change
     ) {
-        let (wakeup, dropped, removed) = state.withLock { state -> (Wakeup?, AnyEventBox?, [BufferedSubscriber]) in
+        let (wakeup, change, removed) = state.withLock {
+            state -> (Wakeup?, DeliveryQueue.Change, [BufferedSubscriber]) in
             let change = push()
             if change.orphaned > 0 { subscriber.counting(in: &state) { subscriber.addOrphans(change.orphaned) } }
-            guard change.isAdded else { return (nil, change.dropped, []) }
+            guard change.isAdded else { return (nil, change, []) }
             state.tokens.append(subscriber)
             let removed = state.compact()
             switch place {
-            case .pool, .actor, .weakActor: return (state.takeWaiter(), change.dropped, removed)
+            case .pool, .actor, .weakActor: return (state.takeWaiter(), change, removed)
             case .queue, .pollable:
-                if state.isScheduled { return (nil, change.dropped, removed) }
+                if state.isScheduled { return (nil, change, removed) }
                 state.isScheduled = true
-                return (.schedule(self), change.dropped, removed)
+                return (.schedule(self), change, removed)
             }
         }
         after.wake(wakeup)
-        after.release(dropped)
+        change.release(&after)
         for subscriber in removed { after.release(subscriber) }
     }
 

@@ -23,13 +23,13 @@ final class StreamBuffer: SubscriptionBody, BufferedDelivery {
     // MARK: Under the publisher's lock
 
     func offer(_ event: AnyEventBox, _ stamp: Stamp, _ after: inout AfterUnlock) {
-        let (waiter, dropped) = state.withLock { state -> (Waiter?, AnyEventBox?) in
-            if state.queue.isClosed { return (nil, nil) }
-            if !state.waiters.isEmpty { return (state.waiters.removeFirst().continuation, nil) }
-            return (nil, state.queue.push(event, stamp).dropped)
+        let (waiter, change) = state.withLock { state -> (Waiter?, DeliveryQueue.Change) in
+            if state.queue.isClosed { return (nil, .init()) }
+            if !state.waiters.isEmpty { return (state.waiters.removeFirst().continuation, .init()) }
+            return (nil, state.queue.push(event, stamp))
         }
         if let waiter { after.wake(.deliver(waiter, .event(event, stamp))) }
-        after.release(dropped)
+        change.release(&after)
     }
     func offer(_ gap: Gap, _ after: inout AfterUnlock) {
         let waiter = state.withLock { state -> Waiter? in

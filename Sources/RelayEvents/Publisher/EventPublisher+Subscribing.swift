@@ -1,6 +1,22 @@
 import Synchronization
 
 extension EventPublisher {
+    func subscribe<E: Event>(
+        _ type: E.Type, _ buffer: EventBuffer, _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
+        _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
+    ) -> Subscription {
+        // A handler that is on no actor goes where its gap handler has to be.
+        if let actor = handler.isolation ?? onGap?.isolation {
+            let body = add(
+                E.self, .closures(on: actor), buffer, onActor(handler) { EventBox<E>.value(in: $0) },
+                onGap.map { onActor($0) { $0 } })
+            return Subscription(body)
+        }
+        let plain = unisolated(handler)
+        return subscribe(delivery, buffer, plain, onGap.map(unisolated)) {
+            plain($0.assumingMemoryBound(to: E.self).pointee)
+        }
+    }
     @usableFromInline func subscribe<E: Event>(
         _ target: DeliveryTarget, _ buffer: EventBuffer, _ handler: @escaping @Sendable (E) -> Void,
         _ onGap: (@Sendable (Gap) -> Void)?, _ immediate: @escaping @Sendable (UnsafeRawPointer) -> Void

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// let publisher = EventPublisher()
-/// let subscription = publisher.subscribe(to: JobPrinted.self) { print($0.title) }
+/// let subscription = publisher.subscribe(to: JobPrinted.self) { print($0.title) } onGap: { print($0) }
 /// publisher.publish(job)
 /// ```
 ///
@@ -82,20 +82,25 @@ public final class EventPublisher: Sendable, EventSink {
     public func subscribe<E: Event>(
         to type: E.Type = E.self, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
-        @_inheritActorContext onGap: (@isolated(any) @Sendable (Gap) -> Void)? = nil
-    ) -> Subscription {
-        // A handler that is on no actor goes where its gap handler has to be.
-        if let actor = handler.isolation ?? onGap?.isolation {
-            let body = add(
-                E.self, .closures(on: actor), buffer, onActor(handler) { EventBox<E>.value(in: $0) },
-                onGap.map { onActor($0) { $0 } })
-            return Subscription(body)
-        }
-        let plain = unisolated(handler)
-        return subscribe(delivery, buffer, plain, onGap.map(unisolated)) {
-            plain($0.assumingMemoryBound(to: E.self).pointee)
-        }
-    }
+        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
+    ) -> Subscription { subscribe(type, buffer, handler, onGap) }
+    /// Calls `handler` with each event of a type, and with nothing for those that are missing.
+    ///
+    /// ```swift
+    /// let subscription = publisher.subscribe(to: JobPrinted.self, onGap: .ignore) { show($0) }
+    /// ```
+    ///
+    /// Everything else is as above.
+    ///
+    /// - Parameter type: the type of event.
+    /// - Parameter buffer: how far the subscription may fall behind.
+    /// - Parameter onGap: `.ignore`.
+    /// - Parameter handler: is called with each event.
+    /// - Returns: the subscription, which ends when it is released.
+    public func subscribe<E: Event>(
+        to type: E.Type = E.self, buffer: EventBuffer = .standard, onGap: GapHandling,
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void
+    ) -> Subscription { subscribe(type, buffer, handler, nil) }
 
     /// Calls `handler` with each event of a type, where `delivery` says.
     ///
@@ -110,15 +115,33 @@ public final class EventPublisher: Sendable, EventSink {
     /// - Returns: the subscription, which ends when it is released.
     @inlinable public func subscribe<E: Event>(
         to type: E.Type = E.self, delivery: DeliveryTarget, buffer: EventBuffer = .standard,
-        _ handler: @escaping @Sendable (E) -> Void, onGap: (@Sendable (Gap) -> Void)? = nil
+        _ handler: @escaping @Sendable (E) -> Void, onGap: @escaping @Sendable (Gap) -> Void
     ) -> Subscription {
         // Here and not below, so that it is specialised for E in the caller's module.
         subscribe(delivery, buffer, handler, onGap) { handler($0.assumingMemoryBound(to: E.self).pointee) }
+    }
+    /// Calls `handler` with each event of a type, where `delivery` says, and with nothing for those that are missing.
+    ///
+    /// Everything else is as above.
+    ///
+    /// - Parameter type: the type of event.
+    /// - Parameter delivery: where the handler runs.
+    /// - Parameter buffer: how far the subscription may fall behind.
+    /// - Parameter onGap: `.ignore`.
+    /// - Parameter handler: is called with each event.
+    /// - Returns: the subscription, which ends when it is released.
+    @inlinable public func subscribe<E: Event>(
+        to type: E.Type = E.self, delivery: DeliveryTarget, buffer: EventBuffer = .standard, onGap: GapHandling,
+        _ handler: @escaping @Sendable (E) -> Void
+    ) -> Subscription {
+        subscribe(delivery, buffer, handler, nil) { handler($0.assumingMemoryBound(to: E.self).pointee) }
     }
 
     // MARK: Streams
 
     /// The events of a type from this moment on, as a sequence.
+    ///
+    /// A loop that ignores gaps says so by its pattern: `for await case .event(let job, _) in stream`.
     ///
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the stream may fall behind.
@@ -211,7 +234,25 @@ public final class EventPublisher: Sendable, EventSink {
     public func subscribe<S: AnyObject & Sendable, E: Event>(
         _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (S, E) -> Void,
-        @_inheritActorContext onGap: (@isolated(any) @Sendable (S, Gap) -> Void)? = nil
+        @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (S, Gap) -> Void
+    ) { subscribe(subscriber, type, buffer, handler, onGap) }
+    /// Subscribes an object, held weakly, to one more type of event, and calls nothing for those that are missing.
+    ///
+    /// Everything else is as above.
+    ///
+    /// - Parameter subscriber: the object.
+    /// - Parameter type: the type of event.
+    /// - Parameter buffer: how far the subscription may fall behind.
+    /// - Parameter onGap: `.ignore`.
+    /// - Parameter handler: is called with the object and each event.
+    public func subscribe<S: AnyObject & Sendable, E: Event>(
+        _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard, onGap: GapHandling,
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (S, E) -> Void
+    ) { subscribe(subscriber, type, buffer, handler, nil) }
+    private func subscribe<S: AnyObject & Sendable, E: Event>(
+        _ subscriber: S, _ type: E.Type, _ buffer: EventBuffer,
+        _ handler: @escaping @isolated(any) @Sendable (S, E) -> Void,
+        _ onGap: (@isolated(any) @Sendable (S, Gap) -> Void)?
     ) {
         let weakly = WeakReference(subscriber)
         if let actor = handler.isolation ?? onGap?.isolation {
@@ -245,7 +286,24 @@ public final class EventPublisher: Sendable, EventSink {
     public func subscribe<S: Actor, E: Event>(
         _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard,
         _ handler: @escaping @Sendable (isolated S, E) -> Void,
-        onGap: (@Sendable (isolated S, Gap) -> Void)? = nil
+        onGap: @escaping @Sendable (isolated S, Gap) -> Void
+    ) { subscribe(subscriber, type, buffer, handler, onGap) }
+    /// Subscribes an actor, held weakly, to one more type of event, and calls nothing for those that are missing.
+    ///
+    /// Everything else is as above.
+    ///
+    /// - Parameter subscriber: the actor.
+    /// - Parameter type: the type of event.
+    /// - Parameter buffer: how far the subscription may fall behind.
+    /// - Parameter onGap: `.ignore`.
+    /// - Parameter handler: is called with the actor and each event.
+    public func subscribe<S: Actor, E: Event>(
+        _ subscriber: S, to type: E.Type = E.self, buffer: EventBuffer = .standard, onGap: GapHandling,
+        _ handler: @escaping @Sendable (isolated S, E) -> Void
+    ) { subscribe(subscriber, type, buffer, handler, nil) }
+    private func subscribe<S: Actor, E: Event>(
+        _ subscriber: S, _ type: E.Type, _ buffer: EventBuffer,
+        _ handler: @escaping @Sendable (isolated S, E) -> Void, _ onGap: (@Sendable (isolated S, Gap) -> Void)?
     ) {
         addObject(
             WeakReference(subscriber), subscriber, type, .closures(on: subscriber), buffer,

@@ -5,6 +5,7 @@
 /// ```swift
 /// @MainActor final class JobList: EventSubscriber {
 ///     func on(_ event: JobPrinted) { rows.append(event.title) }
+///     func onGap(_ gap: Gap) { reload() }
 /// }
 /// ```
 ///
@@ -22,14 +23,12 @@ public protocol EventSubscriber<Subscribed>: AnyObject {
     ///
     /// - Parameter event: the event.
     nonisolated(nonsending) func on(_ event: Subscribed) async
-    /// Is called when events are missing. Does nothing by default.
+    /// Is called when events are missing.
+    ///
+    /// There is no default: an object for which missing events make no difference says so by an empty method.
     ///
     /// - Parameter gap: the missing range.
     nonisolated(nonsending) func onGap(_ gap: Gap) async
-}
-
-extension EventSubscriber {
-    public nonisolated(nonsending) func onGap(_ gap: Gap) async {}
 }
 
 /// Carries a subscriber to where it is called: on the actor that subscribed it, or anywhere if it is `Sendable`.

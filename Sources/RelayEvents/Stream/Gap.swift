@@ -1,4 +1,13 @@
 /// A range of events that a subscription does not receive, and the reason. It is delivered in their place.
+///
+/// Each subscription says what happens to its gaps: a closure has `onGap: { … }` or `onGap: .ignore`, an object has its
+/// `onGap(_:)`, and a stream yields them.
+///
+/// ```swift
+/// let subscription = publisher.subscribe(to: JobPrinted.self) { show($0) } onGap: { gap in
+///     print(gap)  // 3 events are missing, sequences 5 to 7: the subscription's buffer was full.
+/// }
+/// ```
 public struct Gap: Hashable, Sendable {
     /// The run that the sequences belong to.
     public let epoch: UInt64
@@ -43,6 +52,45 @@ public struct Gap: Hashable, Sendable {
         /// The publisher's event lacks a field, or has it in another type.
         public static let schemaMismatch = Self(rawValue: "schemaMismatch")
     }
+}
+
+extension Gap: CustomStringConvertible {
+    /// Whether nobody knows where the gap ends: the run ended at an unknown sequence.
+    public var isOpenEnded: Bool { sequences.upperBound == .max }
+
+    /// What is missing and why, as a sentence.
+    public var description: String {
+        let (first, last) = (sequences.lowerBound, sequences.upperBound)
+        let place = first == last ? "sequence \(first)" : "sequences \(first) to \(last)"
+        let what: String
+        switch count {
+        case _ where isOpenEnded && epoch == 0: what = "Any number of events may be missing"
+        case _ where isOpenEnded: what = "Events may be missing from sequence \(first) on"
+        case 1?: what = "1 event is missing, \(place)"
+        case let count?: what = "\(count) events are missing, \(place)"
+        case nil: what = "Events may be missing, \(place)"
+        }
+        return "\(what): \(reason.text)" + (detail.map { " (\($0))." } ?? ".")
+    }
+}
+
+extension Gap.Reason {
+    fileprivate var text: String {
+        switch self {
+        case .overflow: "the subscription's buffer was full"
+        case .expired: "the journal no longer has them"
+        case .lost: "they were lost on the way"
+        case .epochChanged: "the service's run has ended"
+        case .schemaMismatch: "this program cannot read them"
+        default: rawValue
+        }
+    }
+}
+
+/// What a subscription does about gaps, where it has no handler for them.
+public struct GapHandling: Hashable, Sendable {
+    /// Nothing: the handler gets what comes, and what is missing does not show. ``Subscription/missed`` counts it.
+    public static let ignore = Self()
 }
 
 extension Gap {

@@ -1,7 +1,7 @@
 /// Where a subscription to a followed service starts.
 ///
 /// ```swift
-/// let ledger = try relay.subscribe(to: JobPrinted.self, from: .resuming("ledger")) { enter($0) }
+/// let ledger = try relay.subscribe(to: JobPrinted.self, from: .resuming("ledger")) { enter($0) } onGap: { note($0) }
 /// ```
 public struct StreamPosition: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {

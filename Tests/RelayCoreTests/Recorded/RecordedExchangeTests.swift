@@ -106,7 +106,7 @@ import Testing
             } onGap: {
                 live.add("\($0)")
             },
-            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) {
+            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) {
                 if case .active = $0 { live.add("active") }
             },
             try relay.subscribe(to: Booked.self, from: .beginning) {

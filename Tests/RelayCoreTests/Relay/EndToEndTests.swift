@@ -45,7 +45,7 @@ struct Clear: Command {
         service.handle(Clear.self) { _, _ in }
         let relay = try EventRelay(following: "org.example.Shop", on: bus.bus, interfaces: Shop1.self)
         let seen = Mutex<[Sold]>([])
-        let subscription = relay.publisher.subscribe(to: Sold.self, delivery: .immediate) { event in
+        let subscription = relay.publisher.subscribe(to: Sold.self, delivery: .immediate, onGap: .ignore) { event in
             seen.withLock { $0.append(event) }
         }
         relay.activate()

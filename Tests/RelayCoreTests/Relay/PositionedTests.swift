@@ -76,13 +76,15 @@ import Testing
         let stream = try relay.events(in: Ledger1.self, from: .beginning)
         let struck = Log<Int64>()
         let subscription = try await MainActor.run {
-            try relay.subscribe(to: Struck.self, from: .beginning) { event in
+            try relay.subscribe(to: Struck.self, from: .beginning, onGap: .ignore) { event in
                 MainActor.assertIsolated()
                 struck.add(event.number)
             }
         }
         let background = Log<Int64>()
-        let second = try relay.subscribe(to: Booked.self, from: .beginning) { background.add($0.number) }
+        let second = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) {
+            background.add($0.number)
+        }
         relay.activate()
         var lines: [String] = []
         for await delivery in stream {
@@ -112,7 +114,7 @@ import Testing
         actor Keeper {
             var numbers: [Int64] = []
             func follow(_ relay: EventRelay) throws -> Subscription {
-                try relay.subscribe(to: Booked.self, from: .beginning) { event in
+                try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) { event in
                     self.numbers.append(event.number)
                 }
             }
@@ -129,7 +131,7 @@ import Testing
             let (log, holder) = (Log<Int64>(), Holder<Subscription>())
             let held = Atomic<Bool>(false)
             holder.hold(
-                try relay.subscribe(to: Booked.self, from: .beginning) { event in
+                try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) { event in
                     while !held.load(ordering: .acquiring) { usleep(100) }
                     log.add(event.number)
                     if event.number == 700 { holder.value?.cancel() }
@@ -251,7 +253,7 @@ import Testing
         #expect(throws: RelayError.self) { try relay.events(of: Booked.self, from: .now) }
         #expect(throws: RelayError.self) { try relay.events(in: Ledger1.self, from: .now) }
         do {
-            _ = try relay.subscribe(to: Booked.self, from: .now) { _ in }
+            _ = try relay.subscribe(to: Booked.self, from: .now, onGap: .ignore) { _ in }
             Issue.record("no error")
         } catch { #expect((error as? RelayError)?.code == .notFound) }
     }
@@ -274,7 +276,9 @@ import Testing
         #expect(await eventually { feed == nil })
         let handled = Log<Int64>()
         do {
-            let subscription = try relay.subscribe(to: Booked.self, from: .beginning) { handled.add($0.number) }
+            let subscription = try relay.subscribe(to: Booked.self, from: .beginning, onGap: .ignore) {
+                handled.add($0.number)
+            }
             #expect(await eventually { handled.count == 10 })
             withExtendedLifetime(subscription) {}
         }

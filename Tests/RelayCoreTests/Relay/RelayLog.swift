@@ -14,7 +14,7 @@ final class RelayLog: Sendable {
         relay = try EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, requiring: requirement)
         let note: @Sendable (String) -> Void = { [weak self] line in self?.lines.withLock { $0.append(line) } }
         var all = [
-            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) { state in
+            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { state in
                 switch state {
                 case .connecting: note("connecting")
                 case .active: note("active")

@@ -62,7 +62,8 @@ import Testing
                 gaps.withLock { $0.append(gap) }
             }
             let labelled =
-                round % 2 == 0 ? relay.publisher.subscribe(to: Named.self, delivery: .immediate) { _ in } : nil
+                round % 2 == 0
+                ? relay.publisher.subscribe(to: Named.self, delivery: .immediate, onGap: .ignore) { _ in } : nil
             #expect(await eventually { seen.withLock { $0.count > 20 } })
             withExtendedLifetime((sampled, labelled)) {}
             let numbers = seen.withLock { $0 }
@@ -232,10 +233,10 @@ import Testing
         let meter = try await Gauge()
         let relay = try EventRelay(following: Gauge.name, on: meter.bus.bus, interfaces: OtherGauge1.self)
         let seen = Mutex<[String]>([])
-        let sampled = relay.publisher.subscribe(to: OtherGauged.self, delivery: .immediate) { event in
+        let sampled = relay.publisher.subscribe(to: OtherGauged.self, delivery: .immediate, onGap: .ignore) { event in
             seen.withLock { $0.append("\(event.number) \(event.value)") }
         }
-        let labelled = relay.publisher.subscribe(to: OtherNamed.self, delivery: .immediate) { event in
+        let labelled = relay.publisher.subscribe(to: OtherNamed.self, delivery: .immediate, onGap: .ignore) { event in
             seen.withLock { $0.append("\(event.number) \(event.text) \(event.note ?? "-")") }
         }
         let positioned = try relay.events(of: OtherGauged.self, from: .now)

@@ -69,11 +69,12 @@ import Testing
             relay.activate()
             more.withLock {
                 $0.append(
-                    relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { event in
+                    relay.publisher.subscribe(to: Gauged.self, delivery: .immediate, onGap: .ignore) { event in
                         guard let relay = kept.withLock({ $0 }) else { return }
                         switch event.number {
                         case 1:
-                            let one = relay.publisher.subscribe(to: Named.self, delivery: .immediate) { _ in
+                            let one = relay.publisher.subscribe(to: Named.self, delivery: .immediate, onGap: .ignore) {
+                                _ in
                                 inner.withLock { $0 += 1 }
                             }
                             more.withLock { $0.append(one) }
@@ -105,7 +106,7 @@ import Testing
         var subscription: Subscription?
         do {
             let relay = try #require(last.withLock { $0 })
-            subscription = relay.publisher.subscribe(to: Gauged.self, delivery: .immediate) { _ in
+            subscription = relay.publisher.subscribe(to: Gauged.self, delivery: .immediate, onGap: .ignore) { _ in
                 last.withLock { $0 = nil }
             }
             relay.activate()

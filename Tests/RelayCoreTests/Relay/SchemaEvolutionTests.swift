@@ -66,7 +66,7 @@ struct Changed<Fields: Codable & Sendable>: DomainEvent {
             } onGap: { gap in
                 seen.withLock { $0.gaps.append(gap) }
             },
-            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate) { state in
+            relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { state in
                 switch state {
                 case .active: seen.withLock { $0.isActive = true }
                 case .interrupted: seen.withLock { $0.isOver = true }

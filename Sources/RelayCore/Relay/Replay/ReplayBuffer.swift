@@ -42,6 +42,10 @@ final class ReplayBuffer: Sendable {
         var lost: CoalescedGaps?
         /// Overflow took the mark.
         var owesCaughtUp = false
+        /// What overflow took was delivered, and since then there was always a signal: as a `DeliveryQueue` has it.
+        var isBehind = false
+        /// The consumer holds unreadable events, which may become a longer gap.
+        var isHeld = false
         var queuedPages = 0
         var liveEvents = 0
         var missed = 0
@@ -105,10 +109,12 @@ final class ReplayBuffer: Sendable {
     /// elsewhere.
     func append(live page: ReplayPage, isDurable: Bool) {
         fill { state in
+            if state.liveEvents == 0 { state.isBehind = false }
             if !isDurable, state.liveEvents >= buffer.limit {
-                state.missed += 1
+                let count = state.isBehind && buffer.overflow == .dropOldest ? max(1, buffer.limit / 2) : 1
+                state.missed = Gap.sum(state.missed, count) ?? .max
                 switch buffer.overflow {
-                case .dropOldest: state.dropOldestSignal()
+                case .dropOldest: for _ in 0..<count { state.dropOldestSignal() }
                 case .dropNewest: return state.append(CoalescedGaps(page.stamp(0)))
                 case .end:
                     state.append(CoalescedGaps(page.stamp(0)))
@@ -203,7 +209,9 @@ final class ReplayBuffer: Sendable {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let resumesNow = state.withLock { state in
-                    if Task.isCancelled || state.hasItems || state.isOver { return true }
+                    if Task.isCancelled || state.hasItems || state.isOver || state.isHeld && state.isFinished {
+                        return true
+                    }
                     state.waiters.append((id, continuation))
                     return false
                 }
@@ -223,6 +231,10 @@ final class ReplayBuffer: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
     /// Events in gaps so far; a gap that has no count counts as one.
     var missed: Int { state.withLock { $0.missed } }
+    /// Nothing more is filled in: what a consumer holds back need not wait for more.
+    var isClosing: Bool { state.withLock { $0.isFinished || $0.isCancelled } }
+    /// Whether the consumer holds something back: then this is not over before that was delivered.
+    func setHeld(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
     /// Counts an event that turned out to be unreadable.
     func noteMissed() { state.withLock { $0.missed = Gap.sum($0.missed, 1) ?? .max } }
 
@@ -253,7 +265,7 @@ extension ReplayBuffer.State {
             && (!chunks.isEmpty || run != nil || lost != nil || owesCaughtUp
                 || page.map { index < $0.entries.count } ?? false)
     }
-    var isOver: Bool { isCancelled || isFinished && !hasItems }
+    var isOver: Bool { isCancelled || isFinished && !hasItems && !isHeld }
 
     mutating func take() -> ReplayBuffer.Item? {
         if isCancelled { return nil }
@@ -268,7 +280,7 @@ extension ReplayBuffer.State {
             }
             page = nil
             if let lost {
-                (run, self.lost) = (lost, nil)
+                (run, self.lost, isBehind) = (lost, nil, true)
                 continue
             }
             if owesCaughtUp {

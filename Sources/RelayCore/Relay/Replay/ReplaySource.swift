@@ -13,6 +13,9 @@ final class ReplaySource<Payload: Sendable>: Sendable {
     /// What was taken last, and is not acknowledged.
     private let taken = Mutex<ReplayBuffer.Place?>(nil)
     private let onEnd = Mutex<(@Sendable () -> Void)?>(nil)
+    private let unreadable = Mutex(UnreadableRun<Taken> { .gap($0) })
+    /// What that says, for who asks about every event.
+    private let holdsUnreadable = Atomic(false)
 
     init(_ feed: ReplayBuffer, _ decoding: ReplayDecoding<Payload>, _ cursor: Cursor?) {
         (self.feed, self.decoding, self.cursor) = (feed, decoding, cursor)
@@ -24,30 +27,65 @@ final class ReplaySource<Payload: Sendable>: Sendable {
     func onEnd(_ body: @escaping @Sendable () -> Void) { onEnd.withLock { $0 = body } }
 
     /// The next event or gap; nil: nothing now, or nothing any more.
+    ///
+    /// Events in a row that cannot be read are one gap: those of a replay up to its end, live ones as far as they are here.
     func next() -> Taken? {
-        switch feed.next() {
-        case .event(let page, let index)?:
-            let stamp = page.stamp(index)
-            if cursor != nil { note(place(index, page, stamp)) }
-            do {
-                let payload = try page.withEvent(index) { try decoding.payload(page.entries[index].token, $0, stamp) }
-                return .event(payload, stamp)
-            } catch {
-                feed.noteMissed()
-                let detail = (error as? RelayError)?.message ?? "\(error)"
-                let one = stamp.sequence...stamp.sequence
-                return .gap(Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: detail))
+        var item: UnreadableRun<Taken>.Item?
+        if holdsUnreadable.load(ordering: .relaxed) {
+            if feed.isCancelled { return nil }
+            item = change { $0.takeBehind() }
+        }
+        guard let item = item ?? nextItem() else { return nil }
+        if let place = item.place { note(place) }
+        return item.taken
+    }
+    private func nextItem() -> UnreadableRun<Taken>.Item? {
+        while true {
+            let item: UnreadableRun<Taken>.Item
+            switch feed.next() {
+            case .event(let page, let index)?:
+                let stamp = page.stamp(index)
+                let place = cursor == nil ? nil : place(index, page, stamp)
+                do {
+                    let payload = try page.withEvent(index) {
+                        try decoding.payload(page.entries[index].token, $0, stamp)
+                    }
+                    item = .init(taken: .event(payload, stamp), place: place)
+                } catch {
+                    feed.noteMissed()
+                    let detail = (error as? RelayError)?.message ?? "\(error)"
+                    let gap = Gap(
+                        stamp.sequence...stamp.sequence, epoch: stamp.epoch, count: 1, reason: .schemaMismatch,
+                        detail: detail)
+                    if let other = change({ $0.add(gap, place, isReplay: !page.isLive) }) { return other }
+                    continue
+                }
+            case .gap(let gap)?: item = .init(taken: .gap(gap), place: cursor == nil ? nil : Self.place(behind: gap))
+            case .caughtUp?:
+                unreadable.withLock { $0.isCaughtUp = true }
+                item = .init(taken: .caughtUp, place: nil)
+            case nil:
+                guard holdsUnreadable.load(ordering: .relaxed) else { return nil }
+                let isClosing = feed.isClosing
+                return change { $0.takeRun(isClosing: isClosing) }
             }
-        case .gap(let gap)?:
-            if cursor != nil, let place = Self.place(behind: gap) { note(place) }
-            return .gap(gap)
-        case .caughtUp?: return .caughtUp
-        case nil: return nil
+            return holdsUnreadable.load(ordering: .relaxed) ? change { $0.first(before: item) } : item
+        }
+    }
+    private func change<Result: Sendable>(_ body: (inout UnreadableRun<Taken>) -> Result) -> Result {
+        unreadable.withLock { run in
+            defer {
+                holdsUnreadable.store(!run.isEmpty, ordering: .relaxed)
+                feed.setHeld(!run.isEmpty)
+            }
+            return body(&run)
         }
     }
     /// Calls `body` with events that are there together, `most` of them at the most; each of them is handled when it
     /// returns. Returns how many there were; 0: `next` has what comes. For one consumer, alone.
     func deliver(most: Int, _ body: (Payload) -> Void) -> Int {
+        // What is held comes first.
+        if holdsUnreadable.load(ordering: .relaxed) { return 0 }
         guard let (page, start) = feed.batch() else { return 0 }
         let end = start + min(most, page.entries.count - start)
         var index = start
