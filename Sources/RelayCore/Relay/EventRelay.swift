@@ -101,6 +101,12 @@ public final class EventRelay: Sendable {
     /// ``State`` like any event of ``publisher``.
     public var states: AsyncStream<State> { receivers.states() }
 
+    /// The state of one interface. ``InterfaceChange`` reports each change.
+    ///
+    /// - Parameter interface: one of those that this relay was made for.
+    /// - Returns: `.unknown` for an interface of which nothing is subscribed to.
+    public func state<I: EventInterface>(of interface: I.Type) -> InterfaceState { receivers.state(of: I.name) }
+
     /// How many signals of the service's interfaces came from other senders than its owner, and were dropped.
     public var foreignSignals: Int { follower.foreignSignals }
 

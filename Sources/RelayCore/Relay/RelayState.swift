@@ -2,23 +2,44 @@ extension EventRelay {
     /// The state of the connection to the service.
     ///
     /// It is also an `Event` on the relay's publisher: on one actor or queue a state comes after the events that
-    /// preceded it.
-    public enum State: Event {
+    /// preceded it. Whether the service has an interface is a state of that interface: ``InterfaceState``.
+    public enum State: Event, Equatable {
         /// Not there yet: the bus, the service, or its first reply.
         case connecting
         /// In step with the service. What the publisher's subscribers missed of a durable interface came before this. A
         /// positioned subscription may still be replaying.
         case active
-        /// The service or the bus went away, or the present service lacks an interface that is subscribed to.
-        ///
-        /// In the last case its subscriptions get a gap with `schemaMismatch`, and the others go on. The relay recovers
-        /// by itself.
+        /// The service or the bus went away. The relay recovers by itself.
         case interrupted
         /// The last state: retrying will not help.
         ///
         /// The bus or the service does not permit it, or the service's owner does not meet the requirement. (A name
         /// without an owner is no reason: the relay waits.)
         case invalidated(RelayError)
+    }
+
+    /// The state of one interface, beside the connection's. Known while something of the interface is subscribed to.
+    public enum InterfaceState: Hashable, Sendable {
+        /// The service has not answered, or is gone.
+        case unknown
+        /// The present service has it.
+        case available
+        /// The present service lacks it; the text says what it answered. Subscriptions get a gap with `schemaMismatch`.
+        /// The next service is asked again.
+        case missing(String)
+    }
+    /// The state of an interface has changed: an `Event` on the relay's publisher.
+    ///
+    /// ```swift
+    /// relay.publisher.subscribe(to: EventRelay.InterfaceChange.self, onGap: .ignore) { change in
+    ///     if case .missing(let reason) = change.state { warn(reason) }
+    /// }
+    /// ```
+    public struct InterfaceChange: Event, Hashable {
+        /// The interface's name.
+        public let interface: String
+        /// What holds from now on.
+        public let state: InterfaceState
     }
 
     /// Whether the bus is asked to start an absent service.

@@ -32,6 +32,17 @@ enum Older: Sendable {
                 if case .invalidated(let error) = state { note("invalidated \(error)") } else { note("\(state)") }
             }
         }
+        func interfaces(_ relay: EventRelay) -> Subscription {
+            relay.publisher.subscribe(to: EventRelay.InterfaceChange.self, delivery: .immediate, onGap: .ignore) {
+                [self] change in
+                let name = change.interface.split(separator: ".").last ?? ""
+                switch change.state {
+                case .unknown: note("\(name) unknown")
+                case .available: note("\(name) available")
+                case .missing: note("\(name) missing")
+                }
+            }
+        }
         func events<E: DomainEvent>(_ relay: EventRelay, _ type: E.Type, _ tag: String = "") -> Subscription {
             relay.publisher.subscribe(to: type, delivery: .immediate) { [self] _ in
                 note("\(tag)\(E.name)")
@@ -47,19 +58,28 @@ enum Older: Sendable {
         return running
     }
 
-    @Test("an interface that the service lacks interrupts until a service comes that has it") func interface()
+    @Test("an interface that the service lacks is missing until a service comes that has it") func interface()
         async throws
     {
         let bus = try PrivateBus()
         let (log, later) = (Log(), Log())
         let relay = try EventRelay(following: Self.name, on: bus.bus, interfaces: Plain1.self, Older.Shop1.self)
         var subscriptions = [
-            log.states(relay), log.events(relay, Said.self), log.events(relay, Older.Sold.self),
+            log.states(relay), log.interfaces(relay), log.events(relay, Said.self), log.events(relay, Older.Sold.self),
         ]
+        #expect(relay.state(of: Plain1.self) == .unknown && relay.state(of: Older.Shop1.self) == .unknown)
         relay.activate()
         let old = try EventService(name: Self.name, on: bus.bus, exporting: Older.Shop1.self)
         let first = await running(old)
-        #expect(await log.wait(for: "interrupted"))
+        // The connection is as it should be.
+        #expect(await log.wait(for: "Plain1 missing"))
+        #expect(await log.wait(for: "active"))
+        #expect(await log.wait(for: "Shop1 available"))
+        guard case .missing(let reason) = relay.state(of: Plain1.self) else {
+            Issue.record("\(relay.state(of: Plain1.self))")
+            return
+        }
+        #expect(reason.contains(Plain1.name) && relay.state(of: Older.Shop1.self) == .available)
         let told = log.all.filter { $0.hasPrefix("Said: schemaMismatch") }
         #expect(told.count == 1 && told[0].contains(Plain1.name), "\(log.all)")
         // The rest goes on.
@@ -67,18 +87,22 @@ enum Older: Sendable {
             await eventually {
                 try? old.publish(Older.Sold(item: "pen", price: 1, tags: []))
                 return log.count("Sold") > 0
-        #expect(relay.state(of: Plain1.self) == .unknown && relay.state(of: Older.Shop1.self) == .unknown)
             })
-        #expect(log.count("active") == 0)
+        #expect(log.count("interrupted") == 0)
         // Who comes later hears of it, too, and only that one.
         subscriptions.append(later.events(relay, Said.self))
         #expect(await eventually { later.all.count == 1 })
         #expect(later.all == told && log.all.filter { $0.hasPrefix("Said: schemaMismatch") } == told)
         first.cancel()
         try await first.value
+        #expect(await log.wait(for: "interrupted"))
+        #expect(log.count("Plain1 unknown") == 1 && log.count("Shop1 unknown") == 1)
+        #expect(relay.state(of: Plain1.self) == .unknown)
         let new = try EventService(name: Self.name, on: bus.bus, exporting: Plain1.self, Older.Shop1.self)
         let second = await running(new)
-        #expect(await log.wait(for: "active"))
+        #expect(await log.wait(for: "active", count: 2))
+        #expect(await log.wait(for: "Plain1 available"))
+        #expect(relay.state(of: Plain1.self) == .available && log.count("Plain1 missing") == 1)
         try new.publish(Said(thread: 0, number: 1))
         #expect(await log.wait(for: "Said"))
         #expect(await later.wait(for: "Said"))
@@ -91,13 +115,14 @@ enum Older: Sendable {
         let bus = try PrivateBus()
         let log = Log()
         let relay = try EventRelay(following: Self.name, on: bus.bus, interfaces: Plain1.self, Older.Shop1.self)
-        let rest = [log.states(relay), log.events(relay, Older.Sold.self)]
+        let rest = [log.states(relay), log.interfaces(relay), log.events(relay, Older.Sold.self)]
         let lacking = log.events(relay, Said.self)
         relay.activate()
         let service = await running(try EventService(name: Self.name, on: bus.bus, exporting: Older.Shop1.self))
-        #expect(await log.wait(for: "interrupted"))
-        lacking.cancel()
+        #expect(await log.wait(for: "Plain1 missing"))
         #expect(await log.wait(for: "active"))
+        lacking.cancel()
+        #expect(log.count("interrupted") == 0)
         service.cancel()
         try await service.value
         withExtendedLifetime(rest) {}

@@ -17,7 +17,7 @@ private struct SessionWorld: Hashable {
         case firstSends, secondSends
         /// Of the candidate that was asked about at last.
         case verified, refused, recheck
-        case settles, lacksSomething
+        case settles
         /// Whatever is answered to the questions before.
         case lateAnswers
     }
@@ -98,10 +98,6 @@ private struct SessionWorld: Hashable {
                 wasActive = true
                 report(standing, .active)
             }
-        case .lacksSomething:
-            let standing = session.interrupted()
-            expect(life != .over || standing == nil, "reports after the end")
-            if life != .over { report(standing, .interrupted) }
         case .lateAnswers: answerLate(before)
         }
         check()
@@ -278,18 +274,18 @@ private struct SessionWorld: Hashable {
         #expect(session.busVanished() == .forget(ServiceSession<Int>.Loss(dropped: 9, standing: nil)))
         #expect(!session.isOwnershipKnown && session.candidate == nil)
     }
-    @Test("a refused owner ends the session, once; a refused stream does not") func refusal() {
+    @Test("a refused owner ends the session, once") func refusal() {
         var session = ServiceSession<Int>(countLimit: 3, costLimit: 100)
         #expect(session.activate() == .connect && session.connected() == .askForOwner(generation: 0))
         guard case .changed(.appeared(let candidate)) = session.ownerAnswered(.owner(":1.1"), to: 0) else {
             Issue.record("no candidate")
             return
         }
-        #expect(!candidate.isNew && session.interrupted() == .interrupted && session.candidate == ":1.1")
+        #expect(!candidate.isNew && session.candidate == ":1.1")
         session.hold(1, cost: 1)
         #expect(session.ownerRefused(candidate.generation) == .end(dropped: 1))
         #expect(session.ownerRefused(candidate.generation) == .ignored && session.end() == .ignored)
         #expect(session.isOver && session.callRoute == .over && session.connected() == .close)
-        #expect(session.ownerChanged(to: ":1.2") == .ignored && session.interrupted() == nil)
+        #expect(session.ownerChanged(to: ":1.2") == .ignored && session.settled() == nil)
     }
 }

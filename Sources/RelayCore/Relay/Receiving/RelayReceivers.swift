@@ -4,6 +4,8 @@ import Synchronization
 final class RelayReceivers: SessionSink {
     private struct States {
         var current = EventRelay.State.connecting
+        /// Of those of which something is known.
+        var interfaces: [String: EventRelay.InterfaceState] = [:]
         var listeners: [UInt64: AsyncStream<EventRelay.State>.Continuation] = [:]
         var lastID: UInt64 = 0
         var isFinished = false
@@ -37,6 +39,7 @@ final class RelayReceivers: SessionSink {
 
     func schemas(_ schemas: StreamSchemas, of interface: String) {
         for receiver in (receivers[interface] ?? [:]).values { receiver.adopt(schemas) }
+        change(interface, .available)
     }
     func token(for name: String, of interface: String) -> Int { tokens[interface]?[name] ?? -1 }
     func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
@@ -55,12 +58,29 @@ final class RelayReceivers: SessionSink {
         if isOver { return }
         if let name {
             receivers[interface]?[name]?.lasting(gap, isNew: isNew, publisher)
-        } else if let interface = interfaces[interface] {
-            publisher.deliver(lasting: gap, isNew: isNew, in: interface)
+        } else if let type = interfaces[interface] {
+            if isNew { change(interface, .missing(gap.detail ?? "")) }
+            publisher.deliver(lasting: gap, isNew: isNew, in: type)
         }
+    }
+    /// Reports an interface's state, if it is another one.
+    private func change(_ interface: String, _ state: EventRelay.InterfaceState) {
+        let isNews = current.withLock { current in
+            current.interfaces.updateValue(state, forKey: interface) ?? .unknown != state
+        }
+        if isNews, !isOver {
+            publisher.deliver(EventRelay.InterfaceChange(interface: interface, state: state), stamp: nil)
+        }
+    }
+    func state(of interface: String) -> EventRelay.InterfaceState {
+        current.withLock { $0.interfaces[interface] ?? .unknown }
     }
     func state(_ state: EventRelay.State) {
         if isOver { return }
+        // Of an owner that is gone nothing is known. Before the connection's state, as what it follows from.
+        if state != .active {
+            for interface in current.withLock({ $0.interfaces.keys.sorted() }) { change(interface, .unknown) }
+        }
         current.withLock { current in
             current.current = state
             for listener in current.listeners.values { listener.yield(state) }

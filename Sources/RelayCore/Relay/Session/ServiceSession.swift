@@ -257,8 +257,6 @@ struct ServiceSession<Signal> {
         wasActive = true
         return report(.active)
     }
-    /// The owner lacks something that is followed; the rest goes on.
-    mutating func interrupted() -> Standing? { report(.interrupted) }
 
     // MARK: Calls
 

@@ -234,12 +234,11 @@ package final class SessionController: BusHandler {
 
     // MARK: States
 
-    /// Active once all streams are in step.
+    /// Active once all streams are in step. What the owner lacks is no matter of the connection: see
+    /// `EventRelay.InterfaceState`.
     func settle() {
         if state.onLoop.streamsInOrder.allSatisfy(\.isSettled) { report(state.onLoop.session.settled()) }
     }
-    /// The owner lacks something that is followed; the rest goes on.
-    func interrupted() { report(state.onLoop.session.interrupted()) }
     /// Nil: it is as it was reported last.
     private func report(_ standing: ServiceSession<HeldSignal>.Standing?) {
         switch standing {

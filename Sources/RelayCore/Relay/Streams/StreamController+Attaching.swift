@@ -89,7 +89,7 @@ extension StreamController {
         self.refusal = refusal
         session.sink.lasting(refusal, in: interface, of: nil, isNew: true)
         reportLacking(session)
-        session.interrupted()
+        session.settle()
     }
 
     // MARK: Schemas

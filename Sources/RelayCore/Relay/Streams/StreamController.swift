@@ -81,7 +81,8 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     /// Active once the publisher's subscriptions are in step. A positioned one need only have had its answer: how long
     /// its replay takes is a matter of its own pace.
     var isSettled: Bool {
-        members.allSatisfy { $0.machine.isSettled || $0.feed != nil && ($0.isAnswered || $0.search != nil) }
+        refusal != nil
+            || members.allSatisfy { $0.machine.isSettled || $0.feed != nil && ($0.isAnswered || $0.search != nil) }
     }
     /// The publisher's subscriptions lack something that is on its way to them. (A positioned one has a pace of its
     /// own.)
