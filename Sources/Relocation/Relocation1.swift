@@ -15,6 +15,7 @@ public enum Relocation1: EnumInterface, Equatable {
     case itemRemovalFailed(ItemRemovalFailed)
 
     public static let name = "org.eventrelay.Relocation1"
+    public static let about: About = "Boxes for a move, the items in them, and what happens to both."
     public static var contract: Contract<Self> {
         boxProvisioned
         boxRemoved

@@ -6,6 +6,7 @@ public import RelayCore
 /// resolution only.
 public enum Telemetry1: EventInterface {
     public static let name = "org.eventrelay.Telemetry1"
+    public static let about: About = "A host's own figures, read from its kernel at a chosen rate. Counters are totals."
     public static let durability = Volatile()
     public static var contract: Contract<Self> {
         CPUSampled.self

@@ -55,6 +55,14 @@ struct ContractTests {
         #expect(type(of: Relocation1.durability) == Durable.self)
     }
 
+    @Test("says about every member what it is, for the users of tools")
+    func about() {
+        #expect(!Relocation1.about.text.isEmpty)
+        for type in Relocation1.contract.events { #expect(!type.about.text.isEmpty, "\(type)") }
+        for type in Relocation1.contract.commands { #expect(!type.about.text.isEmpty, "\(type)") }
+        #expect(OrderBox.about.fields["capacity"] == .unit("items", "5, 10 or 20"))
+    }
+
     @Test("gives every refusal a name that D-Bus allows and a message for people, and finds it again by its name")
     func failures() {
         func check<F: CommandFailure & CaseIterable & Equatable>(_ type: F.Type) {

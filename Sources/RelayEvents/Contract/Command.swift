@@ -19,9 +19,12 @@ public protocol Command<Interface>: Codable, Sendable {
     static var name: String { get }
     /// Which peers may call. Defaults to the interface's requirement.
     static var requirement: PeerRequirement { get }
+    /// What it does, and what its fields mean: for the people who see it in tools. Defaults to nothing.
+    static var about: About { get }
 }
 
 extension Command {
+    public static var about: About { .nothing }
     public static var name: String { String(describing: Self.self) }
     public static var requirement: PeerRequirement { Interface.requirement }
 }

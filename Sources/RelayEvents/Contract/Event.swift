@@ -23,9 +23,12 @@ public protocol DomainEvent<Interface>: Event, Codable {
     associatedtype Interface: EventInterface
     /// The signal's member name. Defaults to the type's name.
     static var name: String { get }
+    /// What has happened, and what its fields mean: for the people who see it in tools. Defaults to nothing.
+    static var about: About { get }
 }
 
 extension DomainEvent {
+    public static var about: About { .nothing }
     public static var name: String { String(describing: Self.self) }
     /// Whether a ring holds the value's own bytes; else it holds the wire encoding.
     package static var isFixedLayout: Bool { Self.self is any FixedLayoutEvent.Type }

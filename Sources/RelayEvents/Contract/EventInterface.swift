@@ -27,9 +27,12 @@ public protocol EventInterface: SendableMetatype {
     ///
     /// A power of two from 64 KiB to 1 GiB, or 0 for no ring. The memory is allocated when the first relay asks for it.
     static var ringCapacity: Int { get }
+    /// What the interface is for: for the people who see it in tools. Defaults to nothing.
+    static var about: About { get }
 }
 
 extension EventInterface {
+    public static var about: About { .nothing }
     public static var requirement: PeerRequirement { .sameUser }
     public static var signalBudget: SignalBudget { .standard }
     public static var ringCapacity: Int { 4 << 20 }

@@ -11,11 +11,15 @@ package struct CommandDeclaration: Sendable {
     package let details: [Prose]
     package let examples: [Example]
     package let exitCodes: [ExitMeaning]
+    /// Whether `--help` behind an operand is about that operand: then the verb runs, and answers it.
+    package let explainsOperands: Bool
 
     package init(
         _ name: String, summary: String, operands: [any DeclaredOperand] = [], options: [any DeclaredOption] = [],
-        exclusive: [ExclusiveOptions] = [], details: [Prose] = [], examples: [Example] = [], exitCodes: [ExitMeaning]
+        exclusive: [ExclusiveOptions] = [], details: [Prose] = [], examples: [Example] = [], exitCodes: [ExitMeaning],
+        explainsOperands: Bool = false
     ) {
+        self.explainsOperands = explainsOperands
         (self.name, self.summary, self.operands, self.options) = (name, summary, operands, options)
         (self.exclusive, self.details, self.examples, self.exitCodes) = (exclusive, details, examples, exitCodes)
     }

@@ -45,7 +45,8 @@ extension ProgramDeclaration {
         var operands = scanned.operands[...]
         if scanned.options.contains(where: { $0.name == help.name }) {
             guard !verbs.isEmpty, let first = operands.first else { return .help(nil) }
-            return .help(try verb(first))
+            let verb = try verb(first)
+            if !verb.explainsOperands || operands.count < 2 { return .help(verb) }
         }
         if scanned.options.contains(where: { $0.name == version.name }) { return .version }
         var verb: CommandDeclaration?

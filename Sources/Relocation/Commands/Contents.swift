@@ -13,6 +13,18 @@ public import RelayCore
 /// - Loss: none. What an id belongs to never changes, so that each page covers its range of ids, whatever was moved
 ///   meanwhile.
 public struct Contents: RelocationCommand, PagedQuery {
+    public static let about = About(
+        "Returns boxes, then items, a page at a time; changes nothing.",
+        fields: [
+            "after": "the 'next' of the page before; left out for the first page",
+            "limit": .unit("boxes and items", "at most so many; left out for as many as fit"),
+        ],
+        reply: [
+            "epoch": "the run that the sequence belongs to",
+            "sequence": "of the last event that the page has taken into account",
+            "boxes": "by rising id", "boxes.capacity": .unit("items"), "items": "by rising id",
+            "next": "where the next page begins; nothing on the last one",
+        ])
     /// Where the page begins: the `next` of the page before; nil for the first page.
     public let after: Place?
     /// At most so many boxes and items together, and at least one; nil for as many as fit. A page may have fewer: only

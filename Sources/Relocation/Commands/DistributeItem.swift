@@ -2,6 +2,10 @@ public import RelayCore
 
 /// Puts a new item into the least loaded box with room; replies with its id and where it is.
 public struct DistributeItem: RelocationCommand {
+    public static let about = About(
+        "Puts a new item into the least loaded box with room; replies with its id and where it is.",
+        fields: ["title": "1 to 200 characters, not all of them white space, none of them a control character"],
+        reply: ["itemID": "the new item's", "boxID": "of the box that it is in"])
     /// 1 to 200 characters, not all of them white space, none of them a control character.
     public let title: String
 

@@ -2,6 +2,12 @@ public import RelayCore
 
 /// Orders a box of 5, 10 or 20 items; replies with its id.
 public struct OrderBox: RelocationCommand {
+    public static let about = About(
+        "Orders a box; replies with its id.",
+        fields: [
+            "label": "1 to 200 characters, not all of them white space, none of them a control character",
+            "capacity": .unit("items", "5, 10 or 20"),
+        ], reply: ["boxID": "the new box's"])
     /// 1 to 200 characters, not all of them white space, none of them a control character.
     public let label: String
     /// 5, 10 or 20.

@@ -2,6 +2,9 @@ public import RelayCore
 
 /// Removes a box after moving its items to the others; changes nothing if those lack room.
 public struct RemoveBox: RelocationCommand {
+    public static let about = About(
+        "Removes a box after moving its items to the others; changes nothing if those lack room.",
+        fields: ["boxID": "of the box"])
     public let boxID: Int64
 
     public init(boxID: Int64) { self.boxID = boxID }

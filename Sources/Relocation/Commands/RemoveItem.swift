@@ -2,6 +2,9 @@ public import RelayCore
 
 /// Removes an item from the box that it is in.
 public struct RemoveItem: RelocationCommand {
+    public static let about = About(
+        "Removes an item from the box that it is in.",
+        fields: ["itemID": "of the item", "boxID": "where it is believed to be; refused if it is elsewhere"])
     public let itemID: Int64
     /// The box where the caller believes the item to be: a caller with a stale view is refused.
     public let boxID: Int64

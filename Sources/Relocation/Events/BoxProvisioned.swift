@@ -1,7 +1,13 @@
-import RelayCore
+public import RelayCore
 
 /// A box was ordered and stands ready, empty.
 public struct BoxProvisioned: RelocationEvent {
+    public static let about = About(
+        "A box was ordered and stands ready, empty.",
+        fields: [
+            "boxID": "the new box's", "capacity": .unit("items", "how many it holds"),
+            "title": "the label that it was ordered with",
+        ])
     public let boxID: Int64
     /// How many items it holds: 5, 10 or 20.
     public let capacity: Int32

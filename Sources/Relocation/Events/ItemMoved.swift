@@ -1,7 +1,8 @@
-import RelayCore
+public import RelayCore
 
 /// An item changed its box.
 public struct ItemMoved: RelocationEvent {
+    public static let about: About = "An item changed its box."
     public let itemID: Int64
     public let fromBoxID: Int64
     public let toBoxID: Int64

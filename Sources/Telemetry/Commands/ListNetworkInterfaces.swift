@@ -2,6 +2,9 @@ public import RelayCore
 
 /// Asks for the names of the host's network interfaces: a query, which changes nothing and cannot be refused.
 public nonisolated struct ListNetworkInterfaces: Command {
+    public static let about = About(
+        "Returns the names of the host's network interfaces; changes nothing.",
+        reply: ["links": "by rising number", "links.link": "as in NetworkSampled"])
     public typealias Interface = Telemetry1
 
     public init() {}

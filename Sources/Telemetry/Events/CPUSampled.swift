@@ -1,8 +1,18 @@
-import RelayCore
+public import RelayCore
 
 /// What one processor has spent its time on since the host came up, in microseconds, as fine as the kernel's clock tick
 /// (1/100 s).
 public struct CPUSampled: TelemetryEvent {
+    public static let about = About(
+        "What one processor has spent its time on since the host came up.",
+        fields: [
+            "uptime": .unit("µs", "since the host came up, suspended time included"),
+            "user": .unit("µs", "with what virtual machines of this host ran"), "nice": .unit("µs"),
+            "system": .unit("µs"), "idle": .unit("µs"), "ioWait": .unit("µs", "idle while a disk was waited for"),
+            "interrupt": .unit("µs"), "softInterrupt": .unit("µs"),
+            "stolen": .unit("µs", "taken by the host of this virtual machine"),
+            "cpu": "the kernel's number of it, from 0", "cpus": "how many were read at once",
+        ])
     public let uptime: UInt64
     /// With what virtual machines of this host ran.
     public let user: UInt64

@@ -1,7 +1,15 @@
-import RelayCore
+public import RelayCore
 
 /// How many threads run or want to.
 public struct LoadSampled: TelemetryEvent {
+    public static let about = About(
+        "How many threads run or want to.",
+        fields: [
+            "uptime": .unit("µs", "since the host came up, suspended time included"),
+            "over1Minute": .unit("threads", "the kernel's average"), "over5Minutes": .unit("threads"),
+            "over15Minutes": .unit("threads"), "running": .unit("threads", "at this moment"),
+            "threads": .unit("threads"),
+        ])
     public let uptime: UInt64
     /// The kernel's averages over 1, 5 and 15 minutes; those that wait for a disk are in them.
     public let over1Minute: Double

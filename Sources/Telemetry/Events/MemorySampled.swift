@@ -1,7 +1,15 @@
-import RelayCore
+public import RelayCore
 
 /// The host's memory, in bytes.
 public struct MemorySampled: TelemetryEvent {
+    public static let about = About(
+        "The host's memory.",
+        fields: [
+            "uptime": .unit("µs", "since the host came up, suspended time included"),
+            "total": .unit("bytes"), "free": .unit("bytes"),
+            "available": .unit("bytes", "what could be had without swapping"), "buffers": .unit("bytes"),
+            "cached": .unit("bytes"), "swapTotal": .unit("bytes"), "swapFree": .unit("bytes"),
+        ])
     public let uptime: UInt64
     public let total: UInt64
     public let free: UInt64

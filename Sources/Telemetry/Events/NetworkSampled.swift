@@ -1,7 +1,17 @@
-import RelayCore
+public import RelayCore
 
 /// What one network interface has carried since it came up.
 public struct NetworkSampled: TelemetryEvent {
+    public static let about = About(
+        "What one network interface has carried since it came up.",
+        fields: [
+            "uptime": .unit("µs", "since the host came up, suspended time included"),
+            "receivedBytes": .unit("bytes"), "receivedPackets": .unit("packets"), "receiveErrors": .unit("packets"),
+            "receiveDrops": .unit("packets"), "sentBytes": .unit("bytes"), "sentPackets": .unit("packets"),
+            "sendErrors": .unit("packets"), "sendDrops": .unit("packets"),
+            "link": "the kernel's number of it: ListNetworkInterfaces returns the name",
+            "links": "how many were read at once",
+        ])
     public let uptime: UInt64
     public let receivedBytes: UInt64
     public let receivedPackets: UInt64

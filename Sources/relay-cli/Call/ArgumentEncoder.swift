@@ -24,7 +24,9 @@ struct ArgumentEncoder {
                 try encoder.write(.null, as: field.shape, at: field.name)
             } else {
                 throw CLIFailure(
-                    .badValue, "'\(command.name)' needs '\(field.name)': \(field.name)=<\(field.shape.text)>")
+                    .badValue,
+                    "'\(command.name)' needs '\(field.name)': \(field.name)=<\(field.shape.text)>"
+                        + "; 'call \(command.name) --help' explains it")
             }
         }
         return encoder.writer.bytes
@@ -35,6 +37,13 @@ struct ArgumentEncoder {
         switch shape {
         case .basic(let type):
             try write(text, as: type, at: place)
+        case .named(let type, let cases):
+            try write(text, as: type, cases, at: place)
+        case .optional(.named(let type, let cases)):
+            if text == "null" && type != .string { return try write(.null, as: shape, at: place) }
+            let mark = writer.beginArray(elementAlignment: type.alignment)
+            try write(text, as: type, cases, at: place)
+            try end(mark, at: place)
         case .optional(.basic(let type)):
             // A text may be "null" itself; leave the argument out to have none.
             let isNull = text == "null" && type != .string
@@ -62,6 +71,10 @@ struct ArgumentEncoder {
             let mark = writer.beginArray(elementAlignment: wrapped.alignment)
             if value != .null { try write(value, as: wrapped, at: place) }
             try end(mark, at: place)
+        case (.named(let type, let cases), .string(let text)):
+            try write(text, as: type, cases, at: place)
+        case (.named(let type, _), .number(let text)) where !type.isText:
+            try write(text, as: type, at: place)
         case (.basic(let type), .string(let text)) where type.isText || type == .double:
             try write(text, as: type, at: place)
         case (.basic(let type), .number(let text)) where !type.isText && type != .boolean:
@@ -135,6 +148,27 @@ struct ArgumentEncoder {
         }
         writer.signature(signature)
         try write(value, as: .basic(type), at: place)
+    }
+
+    /// The name of a value, or the value itself.
+    private mutating func write(
+        _ text: String, as type: DBusType, _ cases: [WireCase], at place: String
+    ) throws(CLIFailure) {
+        switch cases.first(where: { $0.name == text })?.raw {
+        // A text that is itself one of the values means that one.
+        case .text(let raw)?: try write(cases.contains { $0.raw == .text(text) } ? text : raw, as: type, at: place)
+        case .signed(let raw)?: try write("\(raw)", as: type, at: place)
+        case .unsigned(let raw)?: try write("\(raw)", as: type, at: place)
+        case nil:
+            let isRaw =
+                type == .string ? cases.contains { $0.raw == .text(text) } : Int64(text) != nil || UInt64(text) != nil
+            if isRaw { return try write(text, as: type, at: place) }
+            let names = cases.map(\.name)
+            let hint = NearMiss.hint(for: text, among: names)
+            let values = names.dropLast().joined(separator: ", ") + (names.count > 1 ? " or " : "") + (names.last ?? "")
+            throw CLIFailure(
+                .badValue, "'\(place)' is '\(text)'" + (hint.isEmpty ? "; it must be \(values)" : hint))
+        }
     }
 
     private mutating func write(_ text: String, as type: DBusType, at place: String) throws(CLIFailure) {

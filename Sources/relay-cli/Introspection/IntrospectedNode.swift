@@ -9,6 +9,8 @@ struct IntrospectedNode: Equatable, Sendable {
 
 struct IntrospectedInterface: Equatable, Sendable {
     let name: String
+    /// What its contract says about it; empty for nothing.
+    var about = ""
     var events: [IntrospectedEvent] = []
     var commands: [IntrospectedCommand] = []
     var properties: [IntrospectedProperty] = []
@@ -18,11 +20,32 @@ struct IntrospectedInterface: Equatable, Sendable {
 struct IntrospectedField: Hashable, Sendable {
     let name: String
     let shape: Shape
+    var notes = FieldNotes()
+}
+
+/// What a contract says about an argument.
+struct FieldNotes: Hashable, Sendable {
+    struct Note: Hashable, Sendable {
+        /// A sentence; empty for none.
+        var text = ""
+        /// `bytes`; empty for none.
+        var unit = ""
+    }
+    var note = Note()
+    /// The same of fields in it, by the way to them from there.
+    var inner: [String: Note] = [:]
+
+    subscript(path: String) -> Note {
+        get { path.isEmpty ? note : inner[path] ?? Note() }
+        set { if path.isEmpty { note = newValue } else { inner[path] = newValue } }
+    }
 }
 
 /// A signal.
 struct IntrospectedEvent: Equatable, Sendable {
     let name: String
+    /// What its contract says about it; empty for nothing.
+    var about = ""
     /// Without the stamp.
     let fields: [IntrospectedField]
     /// Whether its arguments end with sequence, previous and publishedAt.
@@ -33,8 +56,8 @@ struct IntrospectedEvent: Equatable, Sendable {
         IntrospectedField(name: $0, shape: .basic(.uint64))
     }
 
-    init(name: String, arguments: [IntrospectedField]) {
-        self.name = name
+    init(name: String, arguments: [IntrospectedField], about: String = "") {
+        (self.name, self.about) = (name, about)
         isStamped = Array(arguments.suffix(3)) == Self.stamp
         fields = isStamped ? Array(arguments.dropLast(3)) : arguments
     }
@@ -46,6 +69,15 @@ struct IntrospectedCommand: Equatable, Sendable {
     let name: String
     var arguments: [IntrospectedField] = []
     var reply: [IntrospectedField] = []
+    /// What its contract says about it; empty for nothing.
+    var about = ""
+    /// The refusals that it declares, in their order.
+    var failures: [Failure] = []
+
+    struct Failure: Equatable, Sendable {
+        let name: String
+        let message: String
+    }
 }
 
 struct IntrospectedProperty: Equatable, Sendable {

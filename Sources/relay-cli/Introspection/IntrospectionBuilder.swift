@@ -11,8 +11,10 @@ final class IntrospectionBuilder {
         var name: String
         var signature: String
         var isReply: Bool
-        var annotation: String?
+        /// By name.
+        var annotations: [String: String] = [:]
     }
+    private typealias Annotation = InterfaceDescription.Annotation
 
     private let parser: XML_Parser
     private(set) var node = IntrospectedNode()
@@ -23,6 +25,8 @@ final class IntrospectionBuilder {
     private var nodePath: [String] = []
     private var interface: IntrospectedInterface?
     private var memberName = ""
+    /// Of the member, by name.
+    private var annotations: [String: String] = [:]
     private var arguments: [IntrospectedField] = []
     private var reply: [IntrospectedField] = []
     private var argument: PendingArgument?
@@ -91,7 +95,13 @@ final class IntrospectionBuilder {
                 isReply: open.last == .command && values["direction"] == "out")
             return .argument
         case (.argument, "annotation"), (.property, "annotation"):
-            if values["name"] == IntrospectionXML.fieldsAnnotation { argument?.annotation = values["value"] }
+            argument?.annotations[values["name"]] = values["value"]
+            return .other
+        case (.event, "annotation"), (.command, "annotation"):
+            annotations[values["name"]] = values["value"]
+            return .other
+        case (.interface, "annotation"):
+            if values["name"] == Annotation.about { interface?.about = values["value"] }
             return .other
         default:
             return .other
@@ -100,7 +110,7 @@ final class IntrospectionBuilder {
 
     private func beginMember(_ element: Element, _ values: Attributes) -> Element {
         memberName = values["name"]
-        (arguments, reply) = ([], [])
+        (arguments, reply, annotations) = ([], [], [:])
         guard BusNames.isMember(memberName) else {
             fail(.illegalName(kind: "member", name: memberName, line: line))
             return .other
@@ -118,9 +128,13 @@ final class IntrospectionBuilder {
             if let interface, nodePath.isEmpty { node.interfaces.append(interface) }
             interface = nil
         case .event:
-            interface?.events.append(IntrospectedEvent(name: memberName, arguments: arguments))
+            interface?.events.append(
+                IntrospectedEvent(name: memberName, arguments: arguments, about: annotations[Annotation.about] ?? ""))
         case .command:
-            interface?.commands.append(IntrospectedCommand(name: memberName, arguments: arguments, reply: reply))
+            interface?.commands.append(
+                IntrospectedCommand(
+                    name: memberName, arguments: arguments, reply: reply, about: annotations[Annotation.about] ?? "",
+                    failures: Self.failures(annotations[Annotation.failures])))
         case .property:
             guard let field = finishedArgument(unnamed: memberName) else { return }
             interface?.properties.append(
@@ -143,9 +157,49 @@ final class IntrospectionBuilder {
             return nil
         }
         // An annotation that does not fit the signature is no reason to lose the event: it only names things.
-        let annotated = argument.annotation.flatMap { Shape(annotation: $0) }
-        let shape = annotated.flatMap { $0.signature == argument.signature ? $0 : nil } ?? Shape(types[0])
-        return IntrospectedField(name: argument.name.isEmpty ? unnamed : argument.name, shape: shape)
+        let annotated = argument.annotations[IntrospectionXML.fieldsAnnotation].flatMap { Shape(annotation: $0) }
+        var shape = annotated.flatMap { $0.signature == argument.signature ? $0 : nil } ?? Shape(types[0])
+        var notes = FieldNotes()
+        for (name, value) in argument.annotations {
+            if let path = Self.path(name, behind: Annotation.about) {
+                notes[path].text = value
+            } else if let path = Self.path(name, behind: Annotation.unit) {
+                notes[path].unit = value
+            } else if let path = Self.path(name, behind: Annotation.cases), let cases = Self.cases(value) {
+                shape = shape.naming(cases, at: path.split(separator: ".").map(String.init)[...])
+            }
+        }
+        return IntrospectedField(name: argument.name.isEmpty ? unnamed : argument.name, shape: shape, notes: notes)
+    }
+
+    // MARK: Annotations. What is malformed in them only says less.
+
+    /// `capacity` of `org.eventrelay.Unit.capacity`; empty for the name alone, nil for another name.
+    private static func path(_ name: String, behind known: String) -> String? {
+        if name == known { return "" }
+        return name.hasPrefix(known + ".") ? String(name.dropFirst(known.count + 1)) : nil
+    }
+    private static func members(_ json: String?) -> [JSONValue.Member] {
+        guard let json, case .object(let members)? = try? JSONParser.parse(json) else { return [] }
+        return members
+    }
+    private static func cases(_ json: String) -> [WireCase]? {
+        let cases = members(json).compactMap { member -> WireCase? in
+            switch member.value {
+            case .string(let text): WireCase(member.key, .text(text))
+            case .number(let text):
+                (Int64(text).flatMap { WireCase.Raw($0) } ?? UInt64(text).flatMap { WireCase.Raw($0) })
+                    .map { WireCase(member.key, $0) }
+            default: nil
+            }
+        }
+        return cases.isEmpty ? nil : cases
+    }
+    private static func failures(_ json: String?) -> [IntrospectedCommand.Failure] {
+        members(json).compactMap { member in
+            guard case .string(let message) = member.value else { return nil }
+            return IntrospectedCommand.Failure(name: member.key, message: message)
+        }
     }
 
     /// expat's list of names and values in turn, ended by NULL.

@@ -4,6 +4,8 @@ import RelayCore
 indirect enum Shape: Hashable, Sendable {
     /// One without parts.
     case basic(DBusType)
+    /// An integer or a text whose values have names.
+    case named(DBusType, [WireCase])
     case variant
     case array(Shape)
     /// Travels as an array of 0 or 1.
@@ -57,7 +59,7 @@ indirect enum Shape: Hashable, Sendable {
 
     var type: DBusType {
         switch self {
-        case .basic(let type): type
+        case .basic(let type), .named(let type, _): type
         case .variant: .variant
         case .array(let element), .optional(let element): .array(element.type)
         case .dictionary(let key, let value): .dictionary(key, value.type)
@@ -69,7 +71,7 @@ indirect enum Shape: Hashable, Sendable {
     /// What the wire format aligns a value to.
     var alignment: Int {
         switch self {
-        case .basic(let type): type.alignment
+        case .basic(let type), .named(let type, _): type.alignment
         case .variant: 1
         case .array, .optional, .dictionary: 4
         case .structure: 8
@@ -80,8 +82,10 @@ indirect enum Shape: Hashable, Sendable {
     var text: String {
         switch self {
         case .basic(let type): type.name
+        case .named(_, let cases): cases.map(\.name).joined(separator: " | ")
         case .variant: "variant"
         case .array(let element): "[" + element.text + "]"
+        case .optional(.named(let type, let cases)): "(" + Shape.named(type, cases).text + ")?"
         case .optional(let wrapped): wrapped.text + "?"
         case .dictionary(let key, let value): "[" + key.name + ": " + value.text + "]"
         case .structure(let members):
@@ -92,7 +96,55 @@ indirect enum Shape: Hashable, Sendable {
     }
 }
 
+extension Shape {
+    /// The same without names: what JSON for programs has, and what signatures are compared by.
+    var unnamed: Shape {
+        switch self {
+        case .named(let type, _): .basic(type)
+        case .array(let element): .array(element.unnamed)
+        case .optional(let wrapped): .optional(wrapped.unnamed)
+        case .dictionary(let key, let value): .dictionary(key, value.unnamed)
+        case .structure(let members): .structure(members.map { Member(name: $0.name, shape: $0.shape.unnamed) })
+        case .basic, .variant: self
+        }
+    }
+    /// The names of the values: nil for a shape without.
+    var cases: [WireCase]? {
+        switch self {
+        case .named(_, let cases): cases
+        case .array(let inner), .optional(let inner), .dictionary(_, let inner): inner.cases
+        case .basic, .variant, .structure: nil
+        }
+    }
+    /// With names for the values at the end of a way through structures. The same where the way leads to nothing that could have them.
+    func naming(_ cases: [WireCase], at path: ArraySlice<String>) -> Shape {
+        switch self {
+        case .basic(let type) where path.isEmpty && type.canHaveNames(cases): .named(type, cases)
+        case .array(let element): .array(element.naming(cases, at: path))
+        case .optional(let wrapped): .optional(wrapped.naming(cases, at: path))
+        case .dictionary(let key, let value): .dictionary(key, value.naming(cases, at: path))
+        case .structure(let members):
+            .structure(
+                members.map { member in
+                    guard let first = path.first, member.name == first else { return member }
+                    return Member(name: member.name, shape: member.shape.naming(cases, at: path.dropFirst()))
+                })
+        case .basic, .named, .variant: self
+        }
+    }
+}
+
 extension DBusType {
+    /// Whether the values of this type can be those of the cases.
+    fileprivate func canHaveNames(_ cases: [WireCase]) -> Bool {
+        let areTexts = cases.allSatisfy { if case .text = $0.raw { true } else { false } }
+        let areIntegers = cases.allSatisfy { if case .text = $0.raw { false } else { true } }
+        return switch self {
+        case .string: areTexts && !cases.isEmpty
+        case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: areIntegers && !cases.isEmpty
+        default: false
+        }
+    }
     /// For people; a basic type's.
     var name: String {
         switch self {

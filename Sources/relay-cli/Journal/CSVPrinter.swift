@@ -164,7 +164,7 @@ struct CSVCells {
         case .basic(.objectPath): append(text: try reader.objectPath(), to: &output)
         case .basic(.signature): append(text: try reader.signature().text, to: &output)
         case .basic(.double): output.append(ValuePrinter.text(try reader.double()))
-        case .basic: try ValuePrinter.append(shape, from: &reader, to: &output)
+        case .basic, .named: try ValuePrinter.append(shape.unnamed, from: &reader, to: &output)
         case .optional(let wrapped):
             let end = try reader.beginArray(elementAlignment: wrapped.alignment)
             let start = reader.position

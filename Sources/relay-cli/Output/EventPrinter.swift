@@ -9,6 +9,8 @@ struct EventPrinter {
     private let style: OutputStyle
     private var clock: EventClock
     private var lines: [Key: EventLine] = [:]
+    /// The fields whose values have names.
+    private var shapes: [Key: [String: Shape]] = [:]
     /// As the last event of the name was written.
     private var written: [Key: (fields: [WireField], line: EventLine)] = [:]
 
@@ -18,10 +20,13 @@ struct EventPrinter {
 
     /// Takes the schemas that the service reports; earlier ones are forgotten.
     mutating func learn(_ interfaces: [IntrospectedInterface]) {
-        lines = [:]
+        (lines, shapes, written) = ([:], [:], [:])
         for interface in interfaces {
             for event in interface.events {
                 let fields = FieldsPrinter(event.fields, signature: event.signature, style: style)
+                for field in event.fields where field.shape != field.shape.unnamed {
+                    shapes[Key(interface: interface.name, name: event.name), default: [:]][field.name] = field.shape
+                }
                 lines[Key(interface: interface.name, name: event.name)] =
                     EventLine(event.name, of: interface.name, fields: fields, style: style)
             }
@@ -45,7 +50,7 @@ struct EventPrinter {
     /// `now` is when the gap was noticed: the events in it have no time.
     mutating func append(_ gap: Gap, of interface: String, now: UInt64, to output: inout ByteBuffer) {
         // The run ended at an unknown sequence.
-        let isOpen = gap.sequences.upperBound == .max
+        let isOpen = gap.isOpenEnded
         if style.json {
             output.append("{\"gap\":{\"interface\":")
             SafeText.append(quoted: interface, to: &output)
@@ -106,6 +111,11 @@ struct EventPrinter {
         output.append(byte: UInt8(ascii: "\n"))
     }
 
+    /// With the names that the service's description has for the values of this field, if it is of the same shape there.
+    private func named(_ shape: Shape, _ field: String, of key: Key) -> Shape {
+        guard let known = shapes[key]?[field], known.unnamed == shape else { return shape }
+        return known
+    }
     private mutating func line(of event: Envelope) -> EventLine {
         let key = Key(interface: event.interface, name: event.name)
         if let told = event.fields {
@@ -113,7 +123,9 @@ struct EventPrinter {
             if let known = written[key], known.fields == told, known.line.fields.signature == event.signature {
                 return known.line
             }
-            let fields = told.map { IntrospectedField(name: $0.name, shape: Shape($0.type)) }
+            let fields = told.map { field in
+                IntrospectedField(name: field.name, shape: named(Shape(field.type), field.name, of: key))
+            }
             if fields.map(\.shape.signature).joined() + WireSchema.stampSignature == event.signature {
                 let printer = FieldsPrinter(fields, signature: event.signature, style: style)
                 let line = EventLine(event.name, of: event.interface, fields: printer, style: style)

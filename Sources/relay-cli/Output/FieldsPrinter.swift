@@ -29,7 +29,7 @@ struct FieldsPrinter {
                 label.append(byte: UInt8(ascii: "="))
                 if style.hasColor { label.append(Color.reset) }
             }
-            return Field(shape: field.shape, label: label.bytes)
+            return Field(shape: style.json ? field.shape.unnamed : field.shape, label: label.bytes)
         }
     }
 

@@ -1,3 +1,5 @@
+import RelayCore
+
 /// Writes what a service offers.
 struct ListPrinter {
     let style: OutputStyle
@@ -31,6 +33,10 @@ struct ListPrinter {
             fields(command.arguments, to: &output)
             if !command.reply.isEmpty { output.append(" ->") }
             fields(command.reply, to: &output)
+            if !command.failures.isEmpty {
+                let names = command.failures.map(\.name).joined(separator: ", ")
+                SafeText.append(" or \(names)", to: &output)
+            }
         }
         section("properties", entry.interface.properties, to: &output) { property, output in
             SafeText.append(property.value.name + ": " + property.value.shape.text, to: &output)
@@ -74,24 +80,18 @@ struct ListPrinter {
         SafeText.append(quoted: entry.interface.name, to: &output)
         output.append(",\"path\":")
         SafeText.append(quoted: entry.path, to: &output)
+        text("about", entry.interface.about, to: &output)
         output.append(",\"events\":")
         array(entry.interface.events, to: &output) { event, output in
             output.append("{\"name\":")
             SafeText.append(quoted: event.name, to: &output)
+            text("about", event.about, to: &output)
             output.append(",\"fields\":")
             array(event.fields, to: &output, fieldObject)
             output.append("}")
         }
         output.append(",\"commands\":")
-        array(entry.interface.commands, to: &output) { command, output in
-            output.append("{\"name\":")
-            SafeText.append(quoted: command.name, to: &output)
-            output.append(",\"arguments\":")
-            array(command.arguments, to: &output, fieldObject)
-            output.append(",\"reply\":")
-            array(command.reply, to: &output, fieldObject)
-            output.append("}")
-        }
+        array(entry.interface.commands, to: &output) { append($0, to: &$1) }
         output.append(",\"properties\":")
         array(entry.interface.properties, to: &output) { property, output in
             output.append("{\"name\":")
@@ -103,6 +103,36 @@ struct ListPrinter {
             output.append("}")
         }
         output.append("}\n")
+    }
+
+    /// A command as an object.
+    func append(_ command: IntrospectedCommand, to output: inout ByteBuffer) {
+        output.append("{\"name\":")
+        SafeText.append(quoted: command.name, to: &output)
+        text("about", command.about, to: &output)
+        output.append(",\"arguments\":")
+        array(command.arguments, to: &output, fieldObject)
+        output.append(",\"reply\":")
+        array(command.reply, to: &output, fieldObject)
+        if !command.failures.isEmpty {
+            output.append(",\"failures\":{")
+            for (index, failure) in command.failures.enumerated() {
+                if index > 0 { output.append(",") }
+                SafeText.append(quoted: failure.name, to: &output)
+                output.append(":")
+                SafeText.append(quoted: failure.message, to: &output)
+            }
+            output.append("}")
+        }
+        output.append("}")
+    }
+    /// A further member of an object; nothing for an empty text.
+    private func text(_ name: StaticString, _ text: String, to output: inout ByteBuffer) {
+        if text.isEmpty { return }
+        output.append(",\"")
+        output.append(name)
+        output.append("\":")
+        SafeText.append(quoted: text, to: &output)
     }
 
     private func array<Member>(
@@ -124,8 +154,24 @@ struct ListPrinter {
     private func fieldMembers(_ field: IntrospectedField, to output: inout ByteBuffer) {
         SafeText.append(quoted: field.name, to: &output)
         output.append(",\"type\":")
-        SafeText.append(quoted: field.shape.text, to: &output)
+        SafeText.append(quoted: field.shape.unnamed.text, to: &output)
         output.append(",\"signature\":")
         SafeText.append(quoted: field.shape.signature, to: &output)
+        text("about", field.notes.note.text, to: &output)
+        text("unit", field.notes.note.unit, to: &output)
+        if let cases = field.shape.cases {
+            output.append(",\"cases\":{")
+            for (index, one) in cases.enumerated() {
+                if index > 0 { output.append(",") }
+                SafeText.append(quoted: one.name, to: &output)
+                output.append(":")
+                switch one.raw {
+                case .signed(let value): output.append(decimal: value)
+                case .unsigned(let value): output.append(decimal: value)
+                case .text(let text): SafeText.append(quoted: text, to: &output)
+                }
+            }
+            output.append("}")
+        }
     }
 }

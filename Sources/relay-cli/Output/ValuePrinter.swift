@@ -3,7 +3,8 @@ import RelayCore
 /// Writes values straight from their bytes, as JSON; for people too, so that what is shown can be given to `call`.
 ///
 /// JSON has no NaN and no infinities: they are the strings "NaN", "Infinity" and "-Infinity". Integers have all their
-/// digits. Bytes are arrays of numbers. A variant is its value. A dictionary's keys are strings.
+/// digits. Bytes are arrays of numbers. A variant is its value. A dictionary's keys are strings. A value that has a name is that
+/// name, without quotes where it stands alone: who wants JSON gives a shape without names.
 enum ValuePrinter {
     /// Throws when the bytes are no such value.
     ///
@@ -23,6 +24,8 @@ enum ValuePrinter {
         switch shape {
         case .basic(let type):
             try append(type, from: &reader, to: &output)
+        case .named(let type, let cases):
+            try append(type, cases, from: &reader, to: &output, isQuoted: depth > 0)
         case .variant:
             let start = reader.position
             let signature = try reader.signature()
@@ -74,6 +77,35 @@ enum ValuePrinter {
         case .structure(let members):
             try reader.align(8)
             try append(members, from: &reader, to: &output, longest, depth: depth)
+        }
+    }
+
+    /// The name of a value; the value itself where it has none.
+    private static func append(
+        _ type: DBusType, _ cases: [WireCase], from reader: inout WireReader, to output: inout ByteBuffer,
+        isQuoted: Bool
+    ) throws(WireFault) {
+        let raw: WireCase.Raw
+        switch type {
+        case .byte: raw = .signed(Int64(try reader.byte()))
+        case .int16: raw = .signed(Int64(try reader.int16()))
+        case .uint16: raw = .signed(Int64(try reader.uint16()))
+        case .int32: raw = .signed(Int64(try reader.int32()))
+        case .uint32: raw = .signed(Int64(try reader.uint32()))
+        case .int64: raw = .signed(try reader.int64())
+        case .uint64:
+            let value = try reader.uint64()
+            raw = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
+        case .string: raw = .text(try reader.string())
+        default: throw WireFault(.signature("no type whose values have names"), at: reader.position)
+        }
+        if let name = cases.first(where: { $0.raw == raw })?.name {
+            return isQuoted ? SafeText.append(quoted: name, to: &output) : SafeText.append(name, to: &output)
+        }
+        switch raw {
+        case .signed(let value): output.append(decimal: value)
+        case .unsigned(let value): output.append(decimal: value)
+        case .text(let text): SafeText.append(quoted: text, to: &output)
         }
     }
 

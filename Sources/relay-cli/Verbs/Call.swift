@@ -11,6 +11,8 @@ struct Call: Verb {
     var command: String
     /// In the order given.
     var arguments: [Argument] = []
+    /// Whether the command is explained instead of run.
+    var explains = false
 
     static let declaration = CommandDeclaration(
         "call",
@@ -23,18 +25,23 @@ struct Call: Verb {
             """,
             """
             A number, a text and true or false are given as they are; arrays, structures and dictionaries as JSON. A
-            field that may be missing (a '?' in 'list') may be left out.
+            field that may be missing (a '?' in 'list') may be left out. Where values have names, give the name.
+            """,
+            """
+            'call COMMAND --help' explains a command: its arguments with types, units and values, its reply, and the
+            refusals that it declares.
             """,
         ],
         examples: [
             Example("call", "OrderBox", "label=Kitchen", "capacity=10", summary: "two fields, a text and a number"),
+            Example("call", "OrderBox", "--help", summary: "what the command does and takes"),
             Example("call", "Contents", #"after={"boxID":1,"itemID":0}"#, "limit=100", summary: "a structure as JSON"),
         ],
         exitCodes: Program.exitCodes(
             ExitMeaning(.refused, "the service refused, in a way that the command declares"),
             ExitMeaning(.usage, "wrong usage, or no such command or key"),
             ExitMeaning(.badValue, "a value that does not fit, or was not accepted"),
-            ExitMeaning(.timedOut, "no reply in time: the command may have run")))
+            ExitMeaning(.timedOut, "no reply in time: the command may have run")), explainsOperands: true)
 
     private static let command = Operand(
         ValueKind<String>("COMMAND") { text throws(Unfit) in
@@ -60,6 +67,7 @@ struct Call: Verb {
     func output(asking caller: any ServiceCaller, style: OutputStyle, timeout: Duration) async throws -> [UInt8] {
         let catalogue = try await Discovery(caller: caller, timeout: timeout).catalogue()
         let target = try catalogue.command(command)
+        if explains { return CommandPage(style: style).bytes(of: target) }
         let body = try ArgumentEncoder.body(of: target.command, from: arguments)
         let reply = try await caller.call(
             OutgoingCall(
@@ -96,6 +104,7 @@ struct Call: Verb {
 extension Call {
     init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
         (command, arguments) = (line[Self.command], line[Self.arguments])
+        explains = line[Program.declaration.help]
         var keys: Set<String> = []
         for argument in arguments where !keys.insert(argument.key).inserted {
             throw UsageError("'\(argument.key)' is given twice: '\(argument.key)=\(argument.value)'")

@@ -37,7 +37,7 @@ struct RandomValue {
     /// Writes a value, and returns it as JSON.
     mutating func write(_ shape: Shape, to writer: inout WireWriter) throws -> JSONValue {
         switch shape {
-        case .basic(let type): return try write(type, to: &writer)
+        case .basic(let type), .named(let type, _): return try write(type, to: &writer)
         case .variant:
             writer.signature(try Signature("i"))
             writer.int32(7)

@@ -43,7 +43,9 @@ struct ExportedInterface: Sendable {
         stream = PublishedStream(
             I.name, names: I.contract.events.map { $0.name }, templates: builder.templates,
             StreamOutlets(ring: RingOutlet(plan), signals: signals))
-        description = InterfaceDescription(I.name, methods: builder.methods, signals: builder.signals)
+        description = InterfaceDescription(
+            I.name, methods: builder.methods, signals: builder.signals,
+            annotations: InterfaceDescription.Annotation.described(I.about.text))
         (schemas, events, names) = (builder.schemas, builder.events(of: stream), Set(stream.names))
         (commands, commandsByType) = (builder.commands, builder.commandsByType)
         try description.check()
@@ -106,7 +108,7 @@ struct ExportedInterface: Sendable {
             makers.append(
                 (ObjectIdentifier(type), { [logIndex] in ExportedEvent(codec, $0, index, logIndex: logIndex) }))
             schemas[UInt32(index)] = EventSchema(event: E.name, fields: codec.schema.fields)
-            signals.append(InterfaceDescription.Signal(event: E.name, fields: codec.schema.fields))
+            signals.append(try InterfaceDescription.Signal(type, fields: codec.schema.fields))
         }
         func events(of stream: PublishedStream) -> [ObjectIdentifier: AnyExportedEvent] {
             Dictionary(makers.map { ($0.type, $0.make(stream)) }) { first, _ in first }
@@ -116,7 +118,7 @@ struct ExportedInterface: Sendable {
             commands[C.name] = served
             commandsByType[ObjectIdentifier(type)] = served
             let fields = served.fields
-            methods.append(InterfaceDescription.Method(command: C.name, in: fields.request, out: fields.reply))
+            methods.append(try InterfaceDescription.Method(type, in: fields.request, out: fields.reply))
         }
     }
 }

@@ -36,19 +36,24 @@ extension UInt: WirePrimitive { static var wireType: WireType { .uint64 } }
 
 /// The generic types whose shape follows from their arguments, without running their `init(from:)`.
 protocol WireGenericType {
+    /// What it is made of; of a dictionary its values.
+    static var element: Any.Type { get }
     static func shape(_ probe: SchemaProbe, at path: [String]) throws(SchemaRefusal) -> (WireType, Any)
 }
 extension Array: WireGenericType where Element: Decodable {
+    static var element: Any.Type { Element.self }
     static func shape(_ probe: SchemaProbe, at path: [String]) throws(SchemaRefusal) -> (WireType, Any) {
         (.array(try probe.shape(of: Element.self, at: path + ["[]"]).0), [Element]())
     }
 }
 extension Set: WireGenericType where Element: Decodable {
+    static var element: Any.Type { Element.self }
     static func shape(_ probe: SchemaProbe, at path: [String]) throws(SchemaRefusal) -> (WireType, Any) {
         (.array(try probe.shape(of: Element.self, at: path + ["[]"]).0), Set<Element>())
     }
 }
 extension Optional: WireGenericType where Wrapped: Decodable {
+    static var element: Any.Type { Wrapped.self }
     static func shape(_ probe: SchemaProbe, at path: [String]) throws(SchemaRefusal) -> (WireType, Any) {
         let wrapped = try probe.shape(of: Wrapped.self, at: path + ["?"]).0
         if case .optional = wrapped { throw probe.refusal(path, SchemaProbe.nestedOptional) }
@@ -56,6 +61,7 @@ extension Optional: WireGenericType where Wrapped: Decodable {
     }
 }
 extension Dictionary: WireGenericType where Key: Decodable, Value: Decodable {
+    static var element: Any.Type { Value.self }
     static func shape(_ probe: SchemaProbe, at path: [String]) throws(SchemaRefusal) -> (WireType, Any) {
         let key = try probe.shape(of: Key.self, at: path + ["{key}"]).0
         if !key.isBasic {

@@ -5,6 +5,8 @@ package struct InterfaceDescription: Hashable, Sendable {
         package let signature: String
         /// What the signature does not show (see `WireType.shape`); nil when it shows everything.
         package let shape: String?
+        /// What its contract says about it.
+        package var annotations: [Annotation] = []
 
         /// An argument of one complete type.
         package init(_ name: String, _ signature: String) {

@@ -43,7 +43,10 @@ package struct IntrospectionXML {
     private mutating func argument(_ argument: InterfaceDescription.Argument, direction: String?) {
         var attributes = [("name", argument.name), ("type", argument.signature)]
         if let direction { attributes.append(("direction", direction)) }
-        element("arg", attributes) { xml in xml.shape(argument) }
+        element("arg", attributes) { xml in
+            xml.shape(argument)
+            xml.annotations(argument.annotations)
+        }
     }
     private mutating func property(_ property: InterfaceDescription.Property) {
         let (argument, access) = (property.argument, property.access.rawValue)

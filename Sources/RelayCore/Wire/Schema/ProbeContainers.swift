@@ -30,7 +30,8 @@ final class ProbeDecoder: Decoder {
         if !fields.contains(where: { $0.name == key }) {
             fields.append(
                 WireField(
-                    name: key, type: isOptional ? .optional(wire) : wire, swiftType: "\(type)\(isOptional ? "?" : "")"))
+                    name: key, type: isOptional ? .optional(wire) : wire, swiftType: "\(type)\(isOptional ? "?" : "")",
+                    cases: WireCase.cases(of: type)))
         }
         return sample
     }

@@ -72,7 +72,10 @@ package struct WireSchema: Hashable, Sendable {
             let fields: [WireField]
             switch wire {
             case .structure(let all): fields = all
-            default: (fields, isStructure) = ([WireField(name: "value", type: wire, swiftType: "\(type)")], false)
+            default:
+                (fields, isStructure) = (
+                    [WireField(name: "value", type: wire, swiftType: "\(type)", cases: WireCase.cases(of: type))], false
+                )
             }
             if fields.isEmpty && !allowsNoFields {
                 throw probe.refusal([], "it has no fields; D-Bus has no empty structure")
@@ -108,9 +111,11 @@ package struct WireField: Hashable, Sendable, CustomStringConvertible {
     package let type: WireType
     /// For messages to people; empty where only the shape is known. Not compared.
     package let swiftType: String
+    /// Where its values are of an enum: the names of the cases. Not compared.
+    package let cases: [WireCase]
 
-    package init(name: String, type: WireType, swiftType: String = "") {
-        (self.name, self.type, self.swiftType) = (name, type, swiftType)
+    package init(name: String, type: WireType, swiftType: String = "", cases: [WireCase] = []) {
+        (self.name, self.type, self.swiftType, self.cases) = (name, type, swiftType, cases)
     }
     /// Reads a description, which may come from anywhere. Throws `.invalidArgument` with the place and the reason.
     package init(parsing description: String) throws(RelayError) {
