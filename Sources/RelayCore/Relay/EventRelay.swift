@@ -225,7 +225,8 @@ public final class EventRelay: Sendable {
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: as above.
     public func subscribe<E: DomainEvent>(
-        to type: E.Type = E.self, from start: StreamPosition, buffer: EventBuffer = .standard, onGap: GapHandling,
+        to type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
+        onGap: GapHandling,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void
     ) throws -> Subscription { try subscribe(type, start, buffer, handler, nil) }
     private func subscribe<E: DomainEvent>(

@@ -27,9 +27,29 @@ extension EventRelay {
         to interface: I.Type, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (I) -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
+    ) throws -> Subscription { try subscribe(interface, start, buffer, handler, onGap) }
+    /// Calls `handler` with all events of an interface, and with nothing for those that are missing.
+    ///
+    /// Everything else is as above.
+    ///
+    /// - Parameter interface: the interface.
+    /// - Parameter start: where to begin.
+    /// - Parameter buffer: how many live events are held.
+    /// - Parameter onGap: `.ignore`.
+    /// - Parameter handler: is called with each event.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: as above.
+    public func subscribe<I: EnumInterface>(
+        to interface: I.Type, from start: StreamPosition = .now, buffer: EventBuffer = .standard, onGap: GapHandling,
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (I) -> Void
+    ) throws -> Subscription { try subscribe(interface, start, buffer, handler, nil) }
+    private func subscribe<I: EnumInterface>(
+        _ interface: I.Type, _ start: StreamPosition, _ buffer: EventBuffer,
+        _ handler: @escaping @isolated(any) @Sendable (I) -> Void,
+        _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
     ) throws -> Subscription {
         let route: DeliveryRoute?
-        if let actor = handler.isolation ?? onGap.isolation {
+        if let actor = handler.isolation ?? onGap?.isolation {
             route = .closures(on: actor)
         } else if case .immediate = publisher.delivery.kind {
             route = nil
@@ -37,7 +57,8 @@ extension EventRelay {
             route = .closures(publisher.delivery)
         }
         let source = try source(in: interface, from: start, buffer)
-        let body = ReplayHandler(source.source, route, onActor(handler) { $0 }, onActor(onGap) { $0 })
+        let body = ReplayHandler(
+            source.source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } })
         body.start()
         source.begin()
         return Subscription(body)
