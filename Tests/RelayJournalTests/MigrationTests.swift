@@ -58,8 +58,6 @@ import Testing
     }
     @Test("a backup is a whole journal of the time before, and closed to others") func backup() async throws {
         let folder = try TestFolder()
-        let mask = umask(0)
-        defer { umask(mask) }
         let ledger = try Ledger(folder)
         try await ledger.journal.migrate("printing", by: [Self.jobs])
         try await add("Invitation", to: ledger.journal)

@@ -62,10 +62,9 @@ import Testing
         #expect(try SQLValue(nil as String?) == .null && SQLValue("x" as String?) == .text("x"))
         try await ledger.journal.unitOfWork { unit in
             _ = try unit.query("SELECT NULL AS it, 1 AS one") { row in
-                #expect(try row[0, as: Int?.self] == nil)
-                #expect(try row["it", as: Bool?.self] == nil)
-                #expect(try row["it", as: String?.self] == nil)
-                #expect(try row[0, as: Double?.self] == nil)
+                let (integer, real): (Int?, Double?) = (try row[0], try row[0])
+                let (text, truth): (String?, Bool?) = (try row["it"], try row["it"])
+                #expect(integer == nil && real == nil && text == nil && truth == nil)
                 #expect(row.isNull(0) && row.value(0) == .null && !row.isNull(1))
                 let error = #expect(throws: RelayError.self) { let _: Int = try row["it"] }
                 #expect(error?.code == .schemaMismatch && error?.message.contains("'it'") == true)
@@ -124,8 +123,8 @@ import Testing
                 for column in [-1, 5, .max, .min] {
                     #expect(throws: RelayError.self) { _ = try row[column, as: Int?.self] }
                 }
-                #expect(try row["two", as: Double.self] == 2)
-                #expect(try row["two", as: Priority.self] == .urgent)
+                let (number, priority): (Double, Priority) = (try row["two"], try row["two"])
+                #expect(number == 2 && priority == .urgent)
             }
         }
     }
