@@ -2,7 +2,6 @@
 import Testing
 
 @Suite("How a program ends") struct ProgramEndTests {
-    private enum Refusal: String, CommandFailure { case full = "Full" }
     private struct Own: ProgramFailure {
         let exitCode: Int32
         var exitMessage: String { "as told" }
@@ -32,7 +31,6 @@ import Testing
         ] as [(RelayError.Code, Int32)])
     func codes(code: RelayError.Code, expected: Int32) {
         #expect(end(RelayError(code, "why")) == end(Own(exitCode: expected), message: "why"))
-        #expect(end(CommandError<Refusal>.relay(RelayError(code, "why"))).code == expected)
     }
     private func end(_ error: any Error, message: String) -> ProgramEnd {
         struct Worded: ProgramFailure {
@@ -45,7 +43,7 @@ import Testing
         #expect(end(Own(exitCode: 3)).code == 3 && end(Own(exitCode: 3)).message == "as told")
         for code: Int32 in [0, -1, 256, .min, .max] { #expect(end(Own(exitCode: code)).code == 70) }
         #expect(end(Plain()).code == 70 && end(Plain()).message == "plain")
-        #expect(end(CommandError<Refusal>.refused(.full)).code == 1)
+        #expect(end(RelayError(.refused, "why")).code == 1)
         // What lies beneath knows better.
         #expect(end(RelayError(.unavailable, "damaged", cause: Own(exitCode: 65))).code == 65)
     }

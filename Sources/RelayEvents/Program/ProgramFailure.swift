@@ -24,7 +24,7 @@ extension RelayError: ProgramFailure {
     public var exitCode: Int32 {
         if let cause = cause as? any ProgramFailure { return cause.exitCode }
         return switch code {
-        case .init(rawValue: "Refused"): 1
+        case .refused: 1
         case .invalidArgument: 64
         case .schemaMismatch: 65
         case .unavailable, .notFound: 69
