@@ -104,11 +104,11 @@ soak: dependencies-test
 bench: dependencies-bench
 	$(swift) build -c release --package-path Benchmarks
 	@# All, whatever the first ones say. Each fails when it misses a goal.
-	status=0; for bench in publish-bench signal-bench journal-bench replay-bench lane-bench; do Benchmarks/.build/release/$$bench || status=1; done; exit $$status
+	status=0; for bench in publish-bench signal-bench journal-bench replay-bench transport-bench; do Benchmarks/.build/release/$$bench || status=1; done; exit $$status
 
-# The last results of lane-bench, put into the documentation.
+# The last results of transport-bench, put into the documentation.
 bench-docs:
-	Benchmarks/.build/release/lane-bench --render Benchmarks/results/lanes.json docs/BENCHMARKS.md docs/benchmarks.svg
+	Benchmarks/.build/release/transport-bench --render Benchmarks/results/transports.json docs/BENCHMARKS.md docs/benchmarks.svg
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build Benchmarks/results

@@ -22,8 +22,8 @@ let package = Package(
         .executable(name: "relay-service", targets: ["relay-service"]),
         .executable(name: "relay-cli", targets: ["relay-cli"]),
         // For Benchmarks/Package.swift alone.
-        .executable(name: "lane-ring", targets: ["lane-ring"]),
-        .library(name: "LaneSupport", targets: ["CLaneSupport", "LaneReport"]),
+        .executable(name: "transport-ring", targets: ["transport-ring"]),
+        .library(name: "TransportSupport", targets: ["CTransportSupport", "TransportReport"]),
     ],
     targets: [
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
@@ -94,14 +94,14 @@ let package = Package(
             name: "TestSupport", dependencies: ["RelayCore", "Relocation"], path: "Tests/Support", swiftSettings: strict
         ),
         // In this package, not in Benchmarks/Package.swift: the ring is no public API.
-        .target(name: "CLaneSupport", path: "Benchmarks/lane-support"),
+        .target(name: "CTransportSupport", path: "Benchmarks/transport-support"),
         .executableTarget(
-            name: "lane-ring", dependencies: ["RelayCore", "CLaneSupport"], path: "Benchmarks/lane-ring",
+            name: "transport-ring", dependencies: ["RelayCore", "CTransportSupport"], path: "Benchmarks/transport-ring",
             swiftSettings: strict),
         // Statistics, tables and the plot: pure, and tested.
-        .target(name: "LaneReport", path: "Benchmarks/lane-report", swiftSettings: strict),
+        .target(name: "TransportReport", path: "Benchmarks/transport-report", swiftSettings: strict),
         .testTarget(
-            name: "LaneReportTests", dependencies: ["LaneReport", "CLaneSupport"], swiftSettings: strict),
+            name: "TransportReportTests", dependencies: ["TransportReport", "CTransportSupport"], swiftSettings: strict),
         // The ring, with other processes at its ends.
         .target(
             name: "RingSupport", dependencies: ["RelayCore", "CRelayShims"], path: "Tests/RingSupport",

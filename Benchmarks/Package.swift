@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
 let optimised: [CSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
 
 // The peers' common part, and the report: in the other package, where the ring's peer needs the one and tests try the other.
-let laneSupport: Target.Dependency = .product(name: "LaneSupport", package: "relay")
+let transportSupport: Target.Dependency = .product(name: "TransportSupport", package: "relay")
 
 // One folder for each executable. Run one: swift run -c release --package-path Benchmarks publish-bench
 // signal-bench starts the peers beside it: swift build -c release --package-path Benchmarks first.
@@ -56,31 +56,33 @@ let package = Package(
                 .product(name: "RelayCore", package: "relay"), .product(name: "RelayJournal", package: "relay"),
                 .product(name: "RelayTestKit", package: "relay"),
             ], path: "replay-bench", swiftSettings: strict),
-        // lane-bench starts these beside it: ours, and what it is measured against.
+        // transport-bench starts these beside it: ours, and what it is measured against.
         .executableTarget(
-            name: "lane-ours", dependencies: [laneSupport, .product(name: "RelayCore", package: "relay")],
-            path: "lane-ours", swiftSettings: strict),
-        .executableTarget(name: "lane-bare", dependencies: [laneSupport], path: "lane-bare", cSettings: optimised),
+            name: "transport-relay", dependencies: [transportSupport, .product(name: "RelayCore", package: "relay")],
+            path: "transport-relay", swiftSettings: strict),
         .executableTarget(
-            name: "lane-datagram", dependencies: [laneSupport], path: "lane-datagram", cSettings: optimised),
+            name: "transport-bare", dependencies: [transportSupport], path: "transport-bare", cSettings: optimised),
+        .executableTarget(
+            name: "transport-datagram", dependencies: [transportSupport], path: "transport-datagram",
+            cSettings: optimised),
         // Without pkg-config: libzmq's file names folders of other libraries, which SwiftPM refuses.
         .executableTarget(
-            name: "lane-zeromq", dependencies: [laneSupport], path: "lane-zeromq", cSettings: optimised,
+            name: "transport-zeromq", dependencies: [transportSupport], path: "transport-zeromq", cSettings: optimised,
             linkerSettings: [.linkedLibrary("zmq")]),
         // Debian's package has no pkg-config file.
         .executableTarget(
-            name: "lane-iceoryx", dependencies: [laneSupport], path: "lane-iceoryx",
+            name: "transport-iceoryx", dependencies: [transportSupport], path: "transport-iceoryx",
             cxxSettings: [.unsafeFlags(["-O2", "-isystem", "/usr/include/iceoryx/v2.0.3"])],
             linkerSettings: [
                 .linkedLibrary("iceoryx_posh"), .linkedLibrary("iceoryx_hoofs"), .linkedLibrary("iceoryx_platform"),
             ]),
         .executableTarget(
-            name: "lane-bench",
+            name: "transport-bench",
             dependencies: [
-                laneSupport, .product(name: "lane-ring", package: "relay"),
+                transportSupport, .product(name: "transport-ring", package: "relay"),
                 .product(name: "RelayTestKit", package: "relay"),
             ],
-            path: "lane-bench", swiftSettings: strict),
+            path: "transport-bench", swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -4,7 +4,7 @@ import RelayCore
 enum Bench1: EventInterface {
     static let name = "org.eventrelay.Bench1"
     static let durability = Volatile()
-    /// All of them as signals, and by no other lane: these are what is measured.
+    /// All of them as signals, and by no other transport: these are what is measured.
     static let signalBudget = SignalBudget.unlimited
     static let ringCapacity = 0
     static var contract: Contract<Self> { Ticked.self }

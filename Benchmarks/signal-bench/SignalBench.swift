@@ -1,7 +1,7 @@
 import Foundation
 import RelayTestKit
 
-/// The signal lane beside plain C programs: the same events over the same bus, in one run, in turns.
+/// The signal transport beside plain C programs: the same events over the same bus, in one run, in turns.
 @main
 enum SignalBench {
     static func main() {

@@ -152,7 +152,7 @@ struct TopView {
             }
         }
         if !isTold { return [] }
-        let titles = ["SUBSCRIBER", "LANE", "LAG", "INTERFACE", "EVENTS"]
+        let titles = ["SUBSCRIBER", "TRANSPORT", "LAG", "INTERFACE", "EVENTS"]
         let widths = titles.indices.map { index in
             min(40, ([titles] + rows).map { $0[index].count }.max() ?? 0)
         }

@@ -39,9 +39,9 @@ import Testing
         #expect(lines[4].hasPrefix("  CPUSampled                    6,000 "))
         #expect(
             lines[6...] == [
-                "", "SUBSCRIBER  LANE    LAG  INTERFACE                  EVENTS",
-                ":1.5        ring    100  org.eventrelay.Telemetry1  all",
-                ":1.7        signal    -  org.eventrelay.Telemetry1  CPUSampled LoadSampled",
+                "", "SUBSCRIBER  TRANSPORT  LAG  INTERFACE                  EVENTS",
+                ":1.5        ring       100  org.eventrelay.Telemetry1  all",
+                ":1.7        signal       -  org.eventrelay.Telemetry1  CPUSampled LoadSampled",
             ])
     }
     @Test("no line is wider than the terminal, nor are there more than it has; the rate stays longest") func narrow() {
