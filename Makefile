@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test latencies soak demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench
+.PHONY: help build check test latencies soak figures demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -23,6 +23,7 @@ help:
 	@echo "make test    all checks: format, warnings, all tests, and those of the bus against libdbus's debug build"
 	@echo "make soak    the long forms: thousands of kills, torn writes, a thousand million events; about twenty minutes"
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
+	@echo "make figures what the hot paths cost, in instructions and allocations, beside what is recorded"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
 	@echo "make lint    what the formatter would change, and whether the documentation is true; 'make format' does it"
@@ -105,6 +106,10 @@ bench: dependencies-bench
 	$(swift) build -c release --package-path Benchmarks
 	@# All, whatever the first ones say. Each fails when it misses a goal.
 	status=0; for bench in publish-bench signal-bench journal-bench replay-bench transport-bench; do Benchmarks/.build/release/$$bench || status=1; done; exit $$status
+
+# What a commit may not worsen: no times, so a busy machine does not matter. scripts/figures --update records them.
+figures: dependencies-bench
+	scripts/figures
 
 # The last results of transport-bench, put into the documentation.
 bench-docs:

@@ -98,6 +98,10 @@ let package = Package(
         .executableTarget(
             name: "transport-ring", dependencies: ["RelayCore", "CTransportSupport"], path: "Benchmarks/transport-ring",
             swiftSettings: strict),
+        // What scripts/figures counts the instructions of.
+        .executableTarget(
+            name: "hot-paths", dependencies: ["RelayCore", "RelayJournal"], path: "Benchmarks/hot-paths",
+            swiftSettings: strict),
         // Statistics, tables and the plot: pure, and tested.
         .target(name: "TransportReport", path: "Benchmarks/transport-report", swiftSettings: strict),
         .testTarget(

@@ -1,0 +1,39 @@
+import RelayCore
+import RelayJournal
+
+enum Journals {
+    /// What `replay` reads.
+    static func fill(_ count: Int, folder: String) async throws {
+        let journal = try EventJournal(directory: folder)
+        let service = try EventService(name: Names.service, exporting: Kept1.self, journal: journal)
+        try await service.publish(contentsOf: (0..<count).map { Kept($0) })
+        journal.close()
+    }
+    /// Each in a transaction of its own; without a bus, as a service publishes before it runs.
+    static func commit(_ count: Int, folder: String) async throws {
+        let journal = try EventJournal(directory: folder)
+        let service = try EventService(name: Names.service, exporting: Kept1.self, journal: journal)
+        for number in 0..<count { try await service.publish(Kept(number)) }
+        journal.close()
+    }
+    /// Reads all events of a journal that has so many.
+    static func replay(_ count: Int, folder: String, _ bus: Bus) async throws {
+        let journal = try EventJournal(directory: folder)
+        let service = try EventService(name: Names.service, on: bus, exporting: Kept1.self, journal: journal)
+        let running = await Running(service)
+        let relay = try EventRelay(following: Names.service, on: bus, interfaces: Kept1.self)
+        let events = try relay.events(of: Kept.self, from: .beginning)
+        relay.activate()
+        var next: Int64 = 0
+        for await delivery in events {
+            guard case .event(let event, _) = delivery, event.itemID == next else {
+                throw RelayError(.internalFailure, "\(delivery) in the place of event \(next)")
+            }
+            next += 1
+            if next == count { break }
+        }
+        relay.invalidate()
+        try await running.end()
+        journal.close()
+    }
+}
