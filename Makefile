@@ -41,7 +41,7 @@ demo: dependencies-build
 	@scripts/demo
 
 lint:
-	@echo "swift format lint"; swift format lint --strict --parallel $(sources)
+	scripts/lint-format
 	scripts/check-docs
 	scripts/check-rooms
 
