@@ -49,7 +49,7 @@ extension JournalEngine {
             return GroupOutcome(range: start..<end, doom: consequence(of: error))
         }
         var end = start
-        group.time = Timestamp.now.microseconds
+        group.time = now
         repeat {
             if let error = perform(&works[end]) {
                 group.failures.append(.init(place: end, error: error, isOfDoom: group.doom != nil))
@@ -68,6 +68,8 @@ extension JournalEngine {
         (group.volatile, group.failures, group.doom) = ([], [], nil)
         return outcome
     }
+    /// What events are stamped with: a test's time, where the service has one.
+    private var now: UInt64 { (interfaces.isEmpty ? .now : interfaces[0].logged.stream.now).microseconds }
     /// Why nothing may be tried now.
     private func refusal() -> RelayError? {
         if failure != nil { return unavailable() }
@@ -93,7 +95,7 @@ extension JournalEngine {
             return take(event)
         case .events(let events, _): return take(events)
         case .unit(let body):
-            group.time = Timestamp.now.microseconds
+            group.time = now
             return perform(body)
         case .call: return nil
         }

@@ -67,8 +67,10 @@ package final class MemoryLogStorage: EventLogStorage {
                 switch event {
                 case .volatile(let publish): return publish
                 case .durable(let interface, let event, let body):
-                    let committed = streams[interfaces[interface].name, default: MemoryStream()].append(event, body)
-                    return { interfaces[interface].stream.emit([committed]) }
+                    let logged = interfaces[interface]
+                    let committed = streams[logged.name, default: MemoryStream()].append(
+                        event, body, at: logged.stream.now)
+                    return { logged.stream.emit([committed]) }
                 }
             }
         }

@@ -32,12 +32,12 @@ package struct MemoryStream: Sendable {
         schemas[number] = schema
         return number
     }
-    mutating func append(_ event: Int, _ body: EventBody) -> CommittedEvent {
+    mutating func append(_ event: Int, _ body: EventBody, at time: Timestamp) -> CommittedEvent {
         let number = numbers[event]
         let name = schemas[number]?.event ?? ""
         var body = body
         head += 1
-        body.stamp(head, previous: last[name] ?? 0, at: Timestamp.now.microseconds)
+        body.stamp(head, previous: last[name] ?? 0, at: time.microseconds)
         last[name] = head
         rows.append(Row(name: name, schema: number, sequence: head, body: body.bytes))
         return CommittedEvent(event: event, sequence: head, body: body)

@@ -58,13 +58,13 @@ public final class EventService: Sendable {
         var served: [ExportedInterface] = []
         for interface in interfaces {
             let logIndex = journal == nil ? nil : served.count { $0.logged != nil }
-            served.append(try ExportedInterface(interface, number: served.count, logIndex: logIndex))
+            served.append(try ExportedInterface(interface, number: served.count, logIndex: logIndex, on: bus))
         }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")
         }
         let events = ExportedEvents(name, served)
-        let loop = try BusLoop(name: "service")
+        let loop = try BusLoop(name: "service", clock: bus.clock)
         let storage = journal?.access.storage
         if let storage {
             // Last: it cannot be taken back.

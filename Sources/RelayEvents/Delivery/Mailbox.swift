@@ -32,6 +32,16 @@ final class Mailbox: Sendable {
         }
     }
     var tokenCount: Int { state.withLock { $0.tokens.count } }
+    /// Everything was delivered, and its handlers have returned. A pollable target is for its owner to drain.
+    var isIdle: Bool {
+        state.withLock { state in
+            switch place {
+            case .pollable: true
+            case .queue: state.tokens.isEmpty && !state.isScheduled
+            case .pool, .actor, .weakActor: state.isOver || state.tokens.isEmpty && state.waiter != nil
+            }
+        }
+    }
 
     /// Whether its actor is gone. Asked for under a lock, which is safe if the caller holds whatever is at that
     /// address.

@@ -62,6 +62,8 @@ final class StreamBuffer: SubscriptionBody, BufferedDelivery {
         withExtendedLifetime(held) {}
         onCancel(self)
     }
+    /// What is there; nil: nothing now.
+    func poll() -> DeliveryQueue.Item? { state.withLock { $0.queue.pop() } }
     func next(isolation: isolated (any Actor)?) async -> DeliveryQueue.Item? {
         // First, so that a cancelled task ends its loop however full the queue is.
         if Task.isCancelled { return nil }

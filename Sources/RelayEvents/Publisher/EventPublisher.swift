@@ -51,6 +51,13 @@ public final class EventPublisher: Sendable, EventSink {
         after.run()
     }
 
+    /// Whether everything that was published has been delivered, and its handlers have returned; but for what streams
+    /// and pollable targets hold, which is their owners' to take.
+    package var isIdle: Bool {
+        let mailboxes = state.withLock { Array($0.mailboxes.values) + Array($0.privateMailboxes.values) }
+        return mailboxes.allSatisfy(\.isIdle)
+    }
+
     /// Delivers an event to every subscriber of its type.
     ///
     /// From any thread. Never waits for a buffered subscriber, and never throws.

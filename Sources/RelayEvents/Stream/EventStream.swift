@@ -37,6 +37,18 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     /// How many events went missing in gaps so far, delivered or not. A gap without a count counts as one.
     public var missed: Int { handle.missed }
 
+    /// The next delivery, without waiting; nil: there is none now.
+    package func poll() -> Delivery<Payload>? {
+        switch source {
+        case .pulled(let pulled): return pulled.poll()
+        case .buffer(let buffer, let unbox):
+            switch buffer.poll() {
+            case .event(let box, let stamp)?: return .event(unbox(box), stamp)
+            case .gap(let gap)?: return .gap(gap)
+            case nil: return nil
+            }
+        }
+    }
     public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
     /// The iterator of an ``EventStream``.
@@ -63,4 +75,6 @@ package protocol PulledDeliveries<Payload>: SubscriptionBody {
     associatedtype Payload: Sendable
     /// The next one; nil at the end, and for a task that was cancelled.
     func next(isolation: isolated (any Actor)?) async -> Delivery<Payload>?
+    /// The next one, if it is there.
+    func poll() -> Delivery<Payload>?
 }

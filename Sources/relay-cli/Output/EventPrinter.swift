@@ -41,6 +41,7 @@ struct EventPrinter {
             case .signal: "signal"
             case .ring: "ring"
             case .journal: "journal"
+            case .memory: "memory"
             }
         return event.body.withUnsafeBytes {
             line.append(event.stamp, $0, transport: transport, clock: &clock, to: &output)

@@ -25,7 +25,7 @@ import Testing
 
     private func append(_ event: Int, _ stream: inout MemoryStream) {
         var fields = WireWriter()
-        _ = stream.append(event, EventBody(&fields))
+        _ = stream.append(event, EventBody(&fields), at: .now)
     }
 
     @Test("pages are of one run, as long as allowed, and say how far they go") func pages() {

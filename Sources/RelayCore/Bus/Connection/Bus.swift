@@ -2,7 +2,11 @@ import Glibc
 
 /// The bus to connect to.
 public struct Bus: Hashable, Sendable, CustomStringConvertible {
-    package enum Kind: Hashable, Sendable { case session, system, address(String) }
+    package enum Kind: Hashable, Sendable {
+        case session, system, address(String)
+        /// None: messages stay in the process.
+        case link(LinkedBus)
+    }
     package let kind: Kind
 
     /// The bus of the user's login: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in `XDG_RUNTIME_DIR`.
@@ -19,6 +23,7 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
         case .session: "the session bus"
         case .system: "the system bus"
         case .address(let address): "the bus at \(address)"
+        case .link: "the bus of a test"
         }
     }
 
@@ -31,6 +36,8 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
         func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
         switch kind {
         case .address(let address): return address
+        case .link:
+            throw RelayError(.invalidArgument, "the bus of a test has no address: it exists in its process only")
         case .system: return value("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"
         case .session:
             if let address = value("DBUS_SESSION_BUS_ADDRESS") { return address }

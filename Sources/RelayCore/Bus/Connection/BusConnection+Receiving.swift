@@ -35,7 +35,7 @@ extension BusConnection {
         }
         return count
     }
-    private func dispatch(_ message: borrowing ReceivedMessage) {
+    func dispatch(_ message: borrowing ReceivedMessage) {
         switch message.kind {
         case .methodReturn, .error: answer(message)
         case .methodCall:

@@ -13,6 +13,8 @@ package final class BusConnection: Sendable {
     /// else one thread could free a watch while the loop handles it.
     struct Inner: ~Copyable, @unchecked Sendable {  // Guarded by the lock.
         var pointer: OpaquePointer?
+        /// In place of libdbus's connection, where messages stay in the process.
+        var link: (any BusLink)?
         let watches: WatchTable
         var outbox = Outbox()
     }
@@ -73,9 +75,16 @@ package final class BusConnection: Sendable {
     }
 
     private init(_ bus: Bus, _ loop: BusLoop, _ handler: any BusHandler) throws(RelayError) {
-        let address = try bus.address()
         // Idempotent, and needed before any other call: connections are used from several threads.
         guard dbus_threads_init_default() != 0 else { throw RelayError(.unavailable, "libdbus: out of memory") }
+        if let linked = bus.linked {
+            (self.loop, self.handler) = (loop, handler)
+            inner = Mutex(Inner(pointer: nil, link: linked.link, watches: WatchTable(loop)))
+            pending = Mutex(PendingCalls(startingAt: 0))
+            linked.link.join(self, as: linked)
+            return
+        }
+        let address = try bus.address()
         var failure = DBusError()
         dbus_error_init(&failure)
         guard let pointer = dbus_connection_open_private(address, &failure) else {
@@ -137,7 +146,11 @@ package final class BusConnection: Sendable {
 
     @discardableResult func end(_ reason: RelayError) -> Bool {
         let wasOpen = inner.withLock { inner -> Bool in
-            guard let pointer = inner.pointer else { return false }
+            guard let pointer = inner.pointer else {
+                defer { inner.link = nil }
+                inner.link?.leave(self)
+                return inner.link != nil
+            }
             inner.pointer = nil
             inner.outbox = Outbox()
             dbus_connection_close(pointer)
@@ -185,7 +198,7 @@ package final class BusConnection: Sendable {
             return false
         }.value
     }
-    private var isOpen: Bool { inner.withLock { $0.pointer != nil } }
+    private var isOpen: Bool { inner.withLock { $0.pointer != nil || $0.link != nil } }
 
     /// Sends one message in wire format, made with a serial of `nextSerial()`. Does not wait for the bus.
     ///
@@ -195,17 +208,18 @@ package final class BusConnection: Sendable {
         if bytes.count > Self.largestMessage {
             throw RelayError(.tooLarge, "a message of \(bytes.count) bytes: a bus takes \(Self.largestMessage)")
         }
-        let result = inner.withLock { inner in Result { () throws(RelayError) in try Self.send(bytes, &inner) } }
+        let result = inner.withLock { inner in Result { () throws(RelayError) in try send(bytes, &inner) } }
         try result.get()
     }
-    private static func send(_ bytes: UnsafeRawBufferPointer, _ inner: inout Inner) throws(RelayError) {
+    private func send(_ bytes: UnsafeRawBufferPointer, _ inner: inout Inner) throws(RelayError) {
         guard let pointer = inner.pointer, dbus_connection_get_is_connected(pointer) != 0 else {
+            if let link = inner.link { return link.send(try LinkedMessage(bytes), from: self) }
             throw RelayError(.unavailable, "the connection to the bus is gone")
         }
         guard inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 else {
             // libdbus waits for the socket; the loop goes on from there. Events come from the codec, and are looked at
             // then. A caller that waits for a reply must learn now that there will be none.
-            if !isSignal(bytes) { _ = try MessageHandle(parsing: bytes) }
+            if !Self.isSignal(bytes) { _ = try MessageHandle(parsing: bytes) }
             return inner.outbox.append(bytes)
         }
         let message = try MessageHandle(parsing: bytes)

@@ -16,6 +16,8 @@ struct PendingCalls {
     init(startingAt start: UInt32) { lastSerial = start | 0x8000_0000 }
 
     var count: Int { entries.count }
+    /// One of those that wait, for a person.
+    var someTitle: String? { entries.first?.value.title }
 
     mutating func nextSerial() -> UInt32 {
         repeat { lastSerial = lastSerial == .max ? 0x8000_0000 : lastSerial + 1 } while entries[lastSerial] != nil

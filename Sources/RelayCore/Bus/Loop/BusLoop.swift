@@ -13,8 +13,10 @@ package final class BusLoop: Sendable {
     private let core: LoopCore
 
     /// Starts the thread. Throws `Unavailable` when the process is out of descriptors or threads.
-    package init(name: String) throws {
-        core = try LoopCore(name: name)
+    ///
+    /// - Parameter clock: a test's time, in place of the machine's.
+    package init(name: String, clock: ManualClock? = nil) throws {
+        core = try LoopCore(name: name, clock)
         try core.start()
     }
     deinit { core.stop() }

@@ -17,22 +17,32 @@ final class LoopCore: Sendable {
         /// Whether the thread is going to look at the jobs before it sleeps.
         var isWoken = false
         var hasThread = false
+        /// Jobs and timers that have run, for who waits until nothing is done any more.
+        var activity: UInt64 = 0
+
+        mutating func takeDue(_ now: UInt64) -> BusLoop.Job? {
+            guard let job = timers.popDue(now) else { return nil }
+            activity &+= 1
+            return job
+        }
     }
     private let epoll: Int32
     private let wakeup: Int32
     private let name: String
+    private let clock: ManualClock?
     private let state = Mutex(State())
     private let thread = Atomic<UInt>(0)
     let turn = TicketLock()
     private static let wakeupID: UInt64 = 0
 
-    init(name: String) throws(RelayError) {
-        self.name = name
+    init(name: String, _ clock: ManualClock?) throws(RelayError) {
+        (self.name, self.clock) = (name, clock)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         let failure = SystemError(errno)
         guard epoll >= 0, wakeup >= 0, Self.control(epoll, EPOLL_CTL_ADD, wakeup, EPOLLIN.rawValue, Self.wakeupID)
         else { throw RelayError(.unavailable, "no descriptors for a bus loop: \(failure)", cause: failure) }
+        clock?.add(self)
     }
     deinit {
         if epoll >= 0 { close(epoll) }
@@ -41,6 +51,23 @@ final class LoopCore: Sendable {
 
     /// It will look at the jobs before it sleeps: nobody need wake it.
     private var isOwnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+
+    private var now: UInt64 { clock?.now ?? MonotonicClock.now }
+
+    // MARK: A test's time
+
+    var nextDeadline: UInt64? { state.withLock { $0.timers.nextDeadline() } }
+    /// The time has moved.
+    func look() {
+        let mustWake = state.withLock { state in
+            defer { state.isWoken = true }
+            return !state.isWoken && state.hasThread
+        }
+        if mustWake { wake() }
+    }
+    /// The thread sleeps, and nothing waits for it.
+    var isIdle: Bool { state.withLock { !$0.isWoken && $0.jobs.isEmpty || !$0.hasThread } }
+    var activity: UInt64 { state.withLock { $0.activity } }
 
     // MARK: Jobs and timers
 
@@ -54,7 +81,7 @@ final class LoopCore: Sendable {
         if mustStart { try? start() } else if mustWake && !isOwnThread { wake() }
     }
     func schedule(after duration: Duration, _ job: @escaping BusLoop.Job) -> UInt64 {
-        let deadline = MonotonicClock.deadline(after: duration)
+        let deadline = MonotonicClock.deadline(after: duration, from: now)
         let (id, mustWake) = state.withLock { state -> (UInt64, Bool) in
             if state.isStopped { return (0, false) }
             let id = state.timers.add(job, at: deadline)
@@ -148,12 +175,13 @@ final class LoopCore: Sendable {
     private func runDue() -> Int32? {
         let (jobs, hasTimers) = state.withLock { state in
             defer { state.jobs = [] }
+            state.activity &+= UInt64(state.jobs.count)
             return (state.jobs, !state.timers.isEmpty)
         }
         for job in jobs { job() }
         if hasTimers {
-            let now = MonotonicClock.now
-            while let job = state.withLock({ $0.timers.popDue(now) }) { job() }
+            let now = now
+            while let job = state.withLock({ $0.takeDue(now) }) { job() }
         }
         return state.withLock { state in
             if !state.jobs.isEmpty { return 0 }
@@ -165,7 +193,10 @@ final class LoopCore: Sendable {
                 return nil
             }
             guard let deadline = state.timers.nextDeadline() else { return -1 }
-            return MonotonicClock.milliseconds(until: deadline)
+            guard let clock else { return MonotonicClock.milliseconds(until: deadline) }
+            // Until the time is moved.
+            state.isWoken = deadline <= clock.now
+            return state.isWoken ? 0 : -1
         }
     }
 }

@@ -25,6 +25,7 @@ package struct ReceivedMessage: ~Copyable {
     private static func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
     /// The sender's unique name, as the bus vouches for it. Nil on a message that libdbus made itself.
     package var sender: String? { Self.text(dbus_message_get_sender(handle.pointer)) }
+    var destination: String? { Self.text(dbus_message_get_destination(handle.pointer)) }
     package var path: String? { Self.text(dbus_message_get_path(handle.pointer)) }
     package var interface: String? { Self.text(dbus_message_get_interface(handle.pointer)) }
     package var member: String? { Self.text(dbus_message_get_member(handle.pointer)) }

@@ -89,6 +89,9 @@ final class RelayReceivers: SessionSink {
         if case .invalidated = state { finish() }
     }
 
+    /// Every subscriber has had what was delivered.
+    var isIdle: Bool { publisher.isIdle }
+
     func states() -> AsyncStream<EventRelay.State> {
         let (stream, listener) = AsyncStream.makeStream(
             of: EventRelay.State.self, bufferingPolicy: .bufferingNewest(64))

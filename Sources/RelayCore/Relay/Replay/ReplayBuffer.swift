@@ -65,6 +65,8 @@ final class ReplayBuffer: Sendable {
         var onRoom: @Sendable (Room) -> Void = { _ in }
     }
     private let state = Mutex(State())
+    /// Its consumer is a handler, which takes everything as it comes.
+    let isHandled = Atomic(false)
     /// As in the state, for code that asks about every event.
     private let hasCancelled = Atomic(false)
     private let buffer: EventBuffer
@@ -249,6 +251,10 @@ final class ReplayBuffer: Sendable {
         }
         for waiter in waiters { waiter.continuation.resume() }
         withExtendedLifetime(held) {}
+    }
+    /// A handler has taken everything, and the last call has returned. What a loop takes from is that loop's matter.
+    var isSettled: Bool {
+        !isHandled.load(ordering: .relaxed) || state.withLock { $0.isOver || $0.isIdle && !$0.hasItems }
     }
     /// For tests: how many pages and signals are held.
     var held: (pages: Int, signals: Int) {

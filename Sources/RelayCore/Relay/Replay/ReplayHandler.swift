@@ -27,6 +27,7 @@ final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
     }
     /// Begins to deliver. Detached: a subscription must not inherit its maker's priority and task-local values.
     func start() {
+        source.feed.isHandled.store(true, ordering: .relaxed)
         switch place {
         case .pool?, .actor?, .weakActor?: Task.detached { await self.run() }
         case .queue?, .pollable?: source.feed.onNews { [weak self] in self?.schedule() }
@@ -114,6 +115,17 @@ final class ReplayStream<Payload: Sendable>: PulledDeliveries {
 
     init(_ source: ReplaySource<Payload>) { self.source = source }
 
+    func poll() -> Delivery<Payload>? {
+        source.acknowledge()
+        while let taken = source.next() {
+            switch taken {
+            case .event(let payload, let stamp): return .event(payload, stamp)
+            case .gap(let gap): return .gap(gap)
+            case .caughtUp: continue
+            }
+        }
+        return nil
+    }
     func next(isolation: isolated (any Actor)?) async -> Delivery<Payload>? {
         // A consumer that asks for the next one is done with the last one.
         source.acknowledge()

@@ -17,7 +17,8 @@ package final class ServiceFollower: Sendable {
     /// - Parameters:
     ///   - durable: interfaces that are known to be durable before their service reports it.
     ///   - cursors: the folder for `.resuming`; nil: the user's state folder.
-    ///   - transport: brings events past the bus; nil: the ring. Of this follower alone.
+    ///   - transport: brings events past the bus; nil: the one that a test's bus brings, else the ring. Of this
+    ///     follower alone.
     ///   - onCursorFailure: a cursor of this name could not be written; called once until it could be again. On any
     ///     thread.
     package init(
@@ -27,9 +28,10 @@ package final class ServiceFollower: Sendable {
         onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }, sink: any SessionSink
     ) throws {
         try BusNames.check(service, as: .busName)
-        loop = try BusLoop(name: "relay")
+        loop = try BusLoop(name: "relay", clock: bus.clock)
+        let brought = (bus.linked?.link as? any DirectTransportSource)?.makeTransport(to: service)
         core = SessionController(
-            service, bus, requirement, activation, durable, transport ?? RingTransport(), sink, loop)
+            service, bus, requirement, activation, durable, transport ?? brought ?? RingTransport(), sink, loop)
         self.cursors = CursorStore(cursors, service: service, faults: faults, onFailure: onCursorFailure)
     }
     /// As above, with all output given to a closure.

@@ -39,6 +39,8 @@ final class CommandQueues: Sendable {
         }
     }
     private let state = Mutex(State())
+    /// Those that wait and those that run.
+    var count: Int { state.withLock { $0.count } }
 
     enum Admission {
         case admitted

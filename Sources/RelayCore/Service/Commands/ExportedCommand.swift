@@ -99,7 +99,14 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
 public struct CommandContext: Sendable {
     /// The caller.
     public let peer: Peer
-    package init(peer: Peer) { self.peer = peer }
+    /// A context for tests that call a handler as a function. Real contexts come from the service.
+    ///
+    /// ```swift
+    /// let reply = try await desk.print(PrintJob(title: "Invitation", pages: 2), CommandContext(peer: Peer(userID: 1000)))
+    /// ```
+    ///
+    /// - Parameter peer: the caller.
+    public init(peer: Peer) { self.peer = peer }
 }
 
 /// The other side of a call, as the bus vouches for it.
@@ -108,5 +115,11 @@ public struct Peer: Hashable, Sendable {
     public let uniqueName: String
     /// The user that the peer runs as; nil if it left before the bus was asked.
     public let userID: UInt32?
-    package init(uniqueName: String, userID: UInt32?) { (self.uniqueName, self.userID) = (uniqueName, userID) }
+    /// A peer for tests. Real peers come from the bus.
+    ///
+    /// - Parameter uniqueName: the connection's name.
+    /// - Parameter userID: the user that the peer runs as; nil if that is not known.
+    public init(uniqueName: String = ":1.1", userID: UInt32?) {
+        (self.uniqueName, self.userID) = (uniqueName, userID)
+    }
 }

@@ -22,7 +22,8 @@ struct ExportedInterface: Sendable {
     /// - Parameters:
     ///   - number: of the interface in its service.
     ///   - logIndex: the place among the log's interfaces that a durable one gets; nil without a log.
-    init<I: EventInterface>(_ interface: I.Type, number: Int, logIndex: Int?) throws {
+    ///   - bus: where it is offered; one of a test's own brings its outlet, and its time.
+    init<I: EventInterface>(_ interface: I.Type, number: Int, logIndex: Int?, on bus: Bus = .session) throws {
         try BusNames.check(I.name, as: .interface)
         retention = (I.durability as? Durable)?.retention
         let isVolatile = I.durability is Volatile
@@ -40,9 +41,12 @@ struct ExportedInterface: Sendable {
         (name, path, requirement) = (I.name, Stream1.path(of: I.name), I.requirement)
         let signals = try SignalOutlet(
             path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates)
+        let epoch = UInt64.random(in: 1...UInt64.max)
+        let payloads = try I.contract.events.map { try isVolatile ? RingEvent($0) : RingEvent(name: $0.name) }
+        let further = (bus.linked?.link as? any OutletSource)?.makeOutlet(of: I.name, epoch: epoch, events: payloads)
         stream = PublishedStream(
             I.name, names: I.contract.events.map { $0.name }, templates: builder.templates,
-            StreamOutlets(ring: RingOutlet(plan), signals: signals))
+            StreamOutlets(ring: RingOutlet(plan), signals: signals, further: further), epoch: epoch, clock: bus.clock)
         description = InterfaceDescription(
             I.name, methods: builder.methods, signals: builder.signals,
             annotations: InterfaceDescription.Annotation.described(I.about.text))

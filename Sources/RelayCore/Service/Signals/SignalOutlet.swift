@@ -204,7 +204,10 @@ extension PublishedStream {
         try state.withLock { state in try body(&state.outlets.signals, state.place) }
     }
     func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog) {
-        withSignals { signals, _ in signals.connect(connection, isOwn: isOwn, backlog) }
+        state.withLock { state in
+            state.outlets.signals.connect(connection, isOwn: isOwn, backlog)
+            state.outlets.connect(connection)
+        }
     }
     func disconnect() { withSignals { signals, _ in signals.connection = nil } }
     /// Tells where the run stands, now that the name is the service's.

@@ -1,11 +1,11 @@
 /// An event that has its place in a stream.
-struct PlacedEvent: Hashable, Sendable {
+package struct PlacedEvent: Hashable, Sendable {
     /// Its number among the interface's events.
-    let index: Int
-    let sequence: UInt64
+    package let index: Int
+    package let sequence: UInt64
     /// The sequence of the preceding event of the same name, 0 when there is none.
-    let previous: UInt64
-    let publishedAt: Timestamp
+    package let previous: UInt64
+    package let publishedAt: Timestamp
 
     @inline(__always)
     init(index: Int, sequence: UInt64, previous: UInt64, publishedAt: Timestamp) {
@@ -14,9 +14,9 @@ struct PlacedEvent: Hashable, Sendable {
 }
 
 /// Where a stream stands.
-struct StreamPlace: Sendable {
+package struct StreamPlace: Sendable {
     /// The last that was given; of a durable interface, the last that was emitted.
-    var sequence: UInt64 = 0
+    package var sequence: UInt64 = 0
     /// The last sequence of each event, by its number.
     var last: [UInt64]
     /// The last sequences of names that only an earlier version of the contract had.
@@ -29,7 +29,9 @@ struct StreamPlace: Sendable {
 ///
 /// Every call is made under the stream's lock. Events come in the order of their sequences, and an answer about the
 /// stream is made in the place among them where it is true.
-protocol Outlet: Sendable {
+package protocol Outlet: Sendable {
+    /// The service has a connection from now on, over which its peers can reach it.
+    mutating func connect(_ connection: BusConnection)
     /// A peer wants events of these names, kept in the service's own memory; of none: it wants nothing more.
     mutating func attach(_ peer: String, names: [String])
     /// A peer has left the bus.
@@ -52,18 +54,19 @@ protocol Outlet: Sendable {
     func progress(of peer: String) -> OutletProgress?
 }
 extension Outlet {
-    mutating func attach(_ peer: String, names: [String]) {}
-    mutating func depart(_ peer: String) {}
-    mutating func handOver(_ peer: String) {}
-    mutating func takeBack(_ peer: String) {}
-    mutating func prepareReply(to peer: String, in stream: PublishedStream, at place: borrowing StreamPlace) {}
-    var status: [(name: String, value: DBusValue)] { [] }
-    func progress(of peer: String) -> OutletProgress? { nil }
+    package mutating func connect(_ connection: BusConnection) {}
+    package mutating func attach(_ peer: String, names: [String]) {}
+    package mutating func depart(_ peer: String) {}
+    package mutating func handOver(_ peer: String) {}
+    package mutating func takeBack(_ peer: String) {}
+    package mutating func prepareReply(to peer: String, in stream: PublishedStream, at place: borrowing StreamPlace) {}
+    package var status: [(name: String, value: DBusValue)] { [] }
+    package func progress(of peer: String) -> OutletProgress? { nil }
 }
 
 /// An outlet that takes each event's payload: its fields in the wire encoding, or the bytes of its value, as its
 /// contract says.
-protocol PayloadOutlet: Outlet {
+package protocol PayloadOutlet: Outlet {
     associatedtype Wake: OutletWake
     /// What is left to be done when the lock is free, or before something that takes longer.
     mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> Wake
@@ -71,7 +74,14 @@ protocol PayloadOutlet: Outlet {
     var limit: PayloadLimit? { get }
 }
 extension PayloadOutlet {
-    var limit: PayloadLimit? { nil }
+    package var limit: PayloadLimit? { nil }
+}
+
+/// A bus of a test, which brings an outlet of its own for each stream.
+package protocol OutletSource: AnyObject, Sendable {
+    /// - Parameter epoch: the stream's run.
+    /// - Parameter events: what the payloads are, in the order of the events' numbers.
+    func makeOutlet(of interface: String, epoch: UInt64, events: [RingEvent]) -> any PayloadOutlet
 }
 
 /// An outlet that takes each event as a whole message, which can be read without knowing anything before.
@@ -82,23 +92,23 @@ protocol MessageOutlet: Outlet {
 }
 
 /// Readers that sleep, and are to be woken.
-protocol OutletWake { func wake() }
+package protocol OutletWake { func wake() }
 
 /// How far an outlet has brought a peer its events.
-struct OutletProgress: Sendable {
+package struct OutletProgress: Sendable {
     /// The transport's name, as in `Status`.
     let transport: String
     /// What the peer says to have, which may be anything; 0 when it says nothing. Not under the stream's lock: it may
     /// look at memory that the peer has, too.
     let sequence: @Sendable () -> UInt64
 
-    init(_ transport: String, sequence: @escaping @Sendable () -> UInt64 = { 0 }) {
+    package init(_ transport: String, sequence: @escaping @Sendable () -> UInt64 = { 0 }) {
         (self.transport, self.sequence) = (transport, sequence)
     }
 }
 
 /// What is too large for an outlet that nobody could do without.
-struct PayloadLimit: Sendable {
+package struct PayloadLimit: Sendable {
     let bytes: Int
     /// What follows the numbers in the error.
     let reason: String

@@ -14,7 +14,7 @@ extension PublishedStream: CommittedEventSink {
             (state.history, state.place.former) = (history, history.former)
         }
     }
-    func emit(_ events: [CommittedEvent]) {
+    package func emit(_ events: [CommittedEvent]) {
         var memory = WireWriter(capacity: 512)
         // Under the lock one by one, so that a large batch does not keep `Attach` waiting: the committing thread is
         // alone, and the order its own.
@@ -37,7 +37,7 @@ extension PublishedStream: CommittedEventSink {
             message.takeMemory(into: &memory)
         }
     }
-    func pruned(_ last: [String: UInt64]) { state.withLock { $0.history?.prune(last) } }
+    package func pruned(_ last: [String: UInt64]) { state.withLock { $0.history?.prune(last) } }
 
     /// A page up to here goes out: whoever has it may say so in `Attach`, though its last events were not emitted yet.
     func handOut(through sequence: UInt64) { state.withLock { $0.handedOut = max($0.handedOut, sequence) } }

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Invariant: what leaves under the lock leaves in sequence order, and every answer about the sequence is made under
 /// it too. So the bus brings `Attach`'s answer, and `Head`, behind all events that they count.
-final class PublishedStream: Sendable {
+package final class PublishedStream: Sendable {
     struct State {
         var place: StreamPlace
         var outlets: StreamOutlets
@@ -27,16 +27,19 @@ final class PublishedStream: Sendable {
     /// The headers of the events' messages, by the events' numbers.
     let templates: [MessageTemplate]
     let state: Mutex<State>
+    /// A test's time; nil: the machine's.
+    private let clock: ManualClock?
     /// Payloads are enough: nobody gets messages for now. A hint for who does not hold the lock; changed under it, by
     /// the outlet that takes messages.
     let needsPayloadsOnly = Atomic<Bool>(false)
 
     init(
-        _ interface: String, names: [String], templates: [MessageTemplate], _ outlets: StreamOutlets
+        _ interface: String, names: [String], templates: [MessageTemplate], _ outlets: StreamOutlets,
+        epoch: UInt64 = .random(in: 1...UInt64.max), clock: ManualClock? = nil
     ) {
         (self.interface, self.names, self.templates) = (interface, names, templates)
         (path, limit) = (Stream1.path(of: interface), outlets.limit)
-        epoch = UInt64.random(in: 1...UInt64.max)
+        (self.epoch, self.clock) = (epoch, clock)
         state = Mutex(State(place: StreamPlace(events: names.count), outlets: outlets))
     }
     var sequence: UInt64 { state.withLock { $0.place.sequence } }
@@ -92,9 +95,11 @@ final class PublishedStream: Sendable {
         wake?.wake()
         return wake != nil
     }
+    /// What events are stamped with.
+    package var now: Timestamp { clock?.timestamp ?? .now }
     @inline(__always) private func advance(_ place: inout StreamPlace, _ index: Int) -> PlacedEvent {
         let event = PlacedEvent(
-            index: index, sequence: place.sequence + 1, previous: place.last[index], publishedAt: .now)
+            index: index, sequence: place.sequence + 1, previous: place.last[index], publishedAt: now)
         place.sequence = event.sequence
         place.last[index] = event.sequence
         return event

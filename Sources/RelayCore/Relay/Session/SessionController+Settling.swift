@@ -1,0 +1,12 @@
+/// Whether a relay's subscribers have had everything that has come: tests wait for that.
+extension SessionController: SettlingHandler {
+    package var unsettled: String? {
+        for stream in state.onLoop.streamsInOrder {
+            for member in stream.members where member.feed?.isSettled == false {
+                return "a handler of \(stream.interface) has not returned; the relay of \(service)"
+            }
+        }
+        if (sink as? RelayReceivers)?.isIdle == false { return "subscribers of \(service) have not had their events" }
+        return nil
+    }
+}
