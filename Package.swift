@@ -69,6 +69,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "RelayTestKitTests", dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "TestTraits"],
+            swiftSettings: strict),
+        .testTarget(
             name: "RelayJournalTests",
             dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "TestTraits", "CSQLite"],
             swiftSettings: strict),

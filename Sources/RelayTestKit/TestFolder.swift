@@ -1,12 +1,25 @@
 import Glibc
-package import RelayCore
+public import RelayCore
 
-/// A folder of one's own, closed to others. Goes, with all that is in it, with this value.
-package final class TestFolder: Sendable {
-    package let path: String
+/// A folder of a test's own, closed to others. It goes, with all that is in it, with this value: keep it as long as the
+/// test runs, as a property of its suite for example.
+///
+/// ```swift
+/// @Suite struct JournalTests {
+///     let folder = try! TestFolder()
+///     @Test func opens() throws { _ = try EventJournal(directory: folder.path) }
+/// }
+/// ```
+public final class TestFolder: Sendable {
+    /// Where it is.
+    public let path: String
 
+    /// Makes a folder.
+    ///
+    /// - Throws: `.unavailable` if there can be none.
+    public convenience init() throws(RelayError) { try self.init(isInMemory: false) }
     /// - Parameter isInMemory: where the system has a file system for that. For what need not survive anything.
-    package init(isInMemory: Bool = false) throws(RelayError) {
+    package init(isInMemory: Bool) throws(RelayError) {
         let memory = "/dev/shm"
         let isThere = isInMemory && access(memory, W_OK | X_OK) == 0
         let parent = isThere ? memory : getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"

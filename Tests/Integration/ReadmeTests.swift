@@ -2,13 +2,15 @@ import RelayTestKit
 import TestTraits
 import Testing
 
-/// README shows code that is compiled: the files of Examples, whole or in part.
+/// Pages show code that is compiled: files of Examples and of the tests, whole or in part.
 @Suite("README's code", .heavy) struct ReadmeTests {
-    @Test("every Swift block in README is the file, or a part of the file, that it names")
-    func blocksAreFiles() throws {
-        let lines = try Programs.text("README.md").split(separator: "\n", omittingEmptySubsequences: false)
+    @Test(
+        "every Swift block in a page is the file, or a part of the file, that it names",
+        arguments: [("README.md", 5), ("docs/TESTING.md", 5)])
+    func blocksAreFiles(_ page: String, _ count: Int) throws {
+        let lines = try Programs.text(page).split(separator: "\n", omittingEmptySubsequences: false)
         let starts = lines.indices.filter { lines[$0] == "```swift" }
-        #expect(starts.count == 5)
+        #expect(starts.count == count)
         for start in starts {
             let marker = lines[start - 1]
             let isWhole = marker.hasPrefix("<!-- file: ")
@@ -20,7 +22,7 @@ import Testing
             let file = try Programs.text(path)
             #expect(
                 isWhole ? block == file : file.contains(block),
-                "README's block differs from \(path): copy it from the file")
+                "\(page): a block differs from \(path): copy it from the file")
         }
     }
 }

@@ -1,0 +1,93 @@
+public import RelayCore
+import Synchronization
+
+/// Records what an interface's subscribers get: its events with their stamps, and gaps, in their one order.
+///
+/// It is a subscription of its own to every event of the interface, so that a relay follows the interface for its sake.
+/// (``RecordingPublisher`` takes the place of a publisher; nobody follows anything for it.)
+///
+/// ```swift
+/// let recorder = EventRecorder(relay.publisher, of: Printing1.self)
+/// relay.activate()
+/// …
+/// try await harness.settle()
+/// #expect(recorder.events(of: JobPrinted.self).map(\.title) == ["Invitation"])
+/// #expect(recorder.gaps.isEmpty)
+/// ```
+///
+/// - Order: that of the interface.
+/// - Isolation: from any thread. An event is recorded when it is delivered: no task and no hop is in between.
+/// - Loss: none; it holds everything until ``removeAll()``.
+/// - Cancellation: by its release.
+public final class EventRecorder: Sendable {
+    private let stream: EventStream<any DomainEvent>
+    private let recorded = Mutex<[Delivery<any DomainEvent>]>([])
+
+    /// Begins to record.
+    ///
+    /// - Parameter publisher: a relay's publisher, or any other.
+    /// - Parameter interface: the interface.
+    public init<I: EventInterface>(_ publisher: EventPublisher, of interface: I.Type) {
+        stream = publisher.events(in: interface, buffer: .bufferingNewest(.max))
+    }
+    /// Records a stream, which nobody else takes from: a positioned one, for example.
+    ///
+    /// It takes what the stream has when it is looked at. A long replay comes in pages: ``TestHarness/settle(within:)`` and
+    /// look again until nothing new comes.
+    ///
+    /// - Parameter stream: the stream.
+    public init(_ stream: EventStream<any DomainEvent>) { self.stream = stream }
+    deinit { stream.cancel() }
+
+    /// All events and gaps so far.
+    public var deliveries: [Delivery<any DomainEvent>] {
+        recorded.withLock { recorded in
+            while let delivery = stream.poll() { recorded.append(delivery) }
+            return recorded
+        }
+    }
+    /// The events so far, of all types.
+    public var events: [any DomainEvent] {
+        deliveries.compactMap { if case .event(let event, _) = $0 { event } else { nil } }
+    }
+    /// The events of one type so far.
+    ///
+    /// - Parameter type: the type of event.
+    public func events<E: DomainEvent>(of type: E.Type = E.self) -> [E] { events.compactMap { $0 as? E } }
+    /// The stamps of the events so far, in the order of ``events``.
+    public var stamps: [Stamp] {
+        deliveries.compactMap { if case .event(_, let stamp) = $0 { stamp } else { nil } }
+    }
+    /// The gaps so far.
+    public var gaps: [Gap] { deliveries.compactMap { if case .gap(let gap) = $0 { gap } else { nil } } }
+    /// Forgets what was recorded.
+    public func removeAll() {
+        let old = deliveries
+        recorded.withLock { $0.removeFirst(min(old.count, $0.count)) }
+    }
+    /// Waits until what was recorded meets a condition. With a harness, ``TestHarness/settle(within:)`` is simpler.
+    ///
+    /// - Parameter limit: how long to wait.
+    /// - Parameter condition: is called with everything so far.
+    /// - Returns: false if the time is over.
+    public nonisolated(nonsending) func wait(
+        within limit: Duration = .seconds(300), until condition: ([Delivery<any DomainEvent>]) -> Bool
+    ) async -> Bool {
+        await eventually(within: limit) { condition(deliveries) }
+    }
+}
+
+extension EventPublisher {
+    /// Puts a gap where an interface's subscribers are, as a relay does when events are missing: for tests of what they
+    /// do then.
+    ///
+    /// - Order: with the events that are published by the same thread.
+    /// - Parameter gap: the gap.
+    /// - Parameter interface: each subscription to any of its events gets the gap once.
+    public func deliver<I: EventInterface>(gap: Gap, in interface: I.Type) { deliver(gap, in: I.self) }
+    /// Puts a gap where the subscribers of one type are.
+    ///
+    /// - Parameter gap: the gap.
+    /// - Parameter type: the type of event.
+    public func deliver<E: Event>(gap: Gap, to type: E.Type) { deliver(gap, to: [type]) }
+}

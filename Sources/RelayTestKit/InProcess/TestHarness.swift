@@ -1,0 +1,198 @@
+import Glibc
+public import RelayCore
+import Synchronization
+
+/// Runs services and relays in one process, without a bus, for tests of the code on both sides.
+///
+/// Services and relays are made as in a program, but `on:` the harness's ``bus``. Everything else is what a program has:
+/// the encoding, the comparison of schemas, the order, requirements, the journal, commands and their errors.
+///
+/// ```swift
+/// let harness = TestHarness()
+/// let service = try EventService(
+///     name: "org.example.Printer", on: harness.bus, exporting: Printing1.self, journal: MemoryLog())
+/// service.handle(PrintJob.self) { job, _ in try await desk.print(job) }
+/// try await harness.start(service)
+///
+/// let relay = try EventRelay(following: "org.example.Printer", on: harness.bus, interfaces: Printing1.self)
+/// let recorder = EventRecorder(relay.publisher, of: Printing1.self)
+/// relay.activate()
+/// _ = try await relay.call(PrintJob(title: "Invitation", pages: 2))
+/// try await harness.settle()
+/// #expect(recorder.events(of: JobPrinted.self).map(\.title) == ["Invitation"])
+/// ```
+///
+/// - Order: as on a bus. A reply comes after the events that were published before it.
+/// - Isolation: from any thread. Harnesses share nothing: tests run side by side.
+/// - Loss: none, but what ``loseEvents(_:of:)`` takes. Signals, which no relay of a harness needs, keep their budget.
+/// - Cancellation: its release stops its services and ends its relays' connections.
+public final class TestHarness: Sendable {
+    private struct Run {
+        let service: EventService
+        let task: Task<Void, any Error>
+    }
+    private let link: InProcessBus
+    private let runs = Mutex<[Run]>([])
+
+    /// A harness with nothing in it.
+    ///
+    /// - Parameter start: its time at the beginning: 2026-01-01, 00:00 UTC unless given.
+    public init(startingAt start: Timestamp = Timestamp(microseconds: 1_767_225_600_000_000)) {
+        link = InProcessBus(ManualClock(startingAt: start))
+    }
+    deinit {
+        for run in runs.withLock({ $0 }) { run.task.cancel() }
+        link.end()
+    }
+
+    /// For `on:` of services and relays.
+    ///
+    /// What connects there is the test's own user, as far as requirements are concerned.
+    public var bus: Bus { bus(user: getuid()) }
+    /// The same bus, as another user sees it: for tests of requirements.
+    ///
+    /// - Parameter user: the user that a peer made with it runs as.
+    /// - Parameter groups: the peer's groups.
+    public func bus(user: UInt32, groups: [UInt32] = []) -> Bus {
+        .link(LinkedBus(link, userID: user, groupIDs: groups))
+    }
+
+    // MARK: Services
+
+    /// Runs a service until ``stop(_:)``, or the harness's release. Returns when it owns its name.
+    ///
+    /// - Parameter service: the service, made `on:` ``bus``.
+    /// - Throws: what `EventService.run` throws before it is ready: `.notFound` for a command without a handler,
+    ///   `.conflict` for a name that a service of this harness has. `.invalidArgument` for a service of another bus.
+    public func start(_ service: EventService) async throws {
+        let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
+        let wasReady = Mutex(false)
+        let task = Task {
+            defer { isReady.finish() }
+            try await service.run {
+                wasReady.withLock { $0 = true }
+                isReady.finish()
+            }
+        }
+        for await _ in ready {}
+        guard wasReady.withLock({ $0 }) else {
+            task.cancel()
+            return try await task.value
+        }
+        if link.owner(of: service.name) == nil {
+            task.cancel()
+            try await task.value
+            throw RelayError(.invalidArgument, "\(service.name) is on another bus: make it with `on: harness.bus`")
+        }
+        runs.withLock { $0.append(Run(service: service, task: task)) }
+    }
+    /// Ends a service as a program does: what runs is finished, `End` is said, the name is released.
+    ///
+    /// - Parameter service: one that was started here; any other is left alone.
+    /// - Throws: what `EventService.run` throws at the end.
+    public func stop(_ service: EventService) async throws {
+        let run = runs.withLock { runs in
+            runs.firstIndex { $0.service === service }.map { runs.remove(at: $0) }
+        }
+        run?.task.cancel()
+        try await run?.task.value
+    }
+
+    // MARK: Time
+
+    /// The time: that of `publishedAt`, of timeouts and of everything that services and relays do after a while.
+    ///
+    /// It stands still until ``advance(by:)``. The system's clock and `Task.sleep` are not its concern.
+    public var now: Timestamp { link.clock.timestamp }
+    /// Lets time pass, from one due moment to the next, and returns when everything due has been done.
+    ///
+    /// A handler of a command that does not return is left alone, so that a call can time out:
+    ///
+    /// ```swift
+    /// let call = Task { try await relay.call(Ponder(), timeout: .seconds(5)) }
+    /// #expect(await eventually { await harness.isCalling })
+    /// try await harness.advance(by: .seconds(5))
+    /// ```
+    ///
+    /// - Parameter duration: how much.
+    /// - Throws: `.cancelled` if the task is.
+    public func advance(by duration: Duration) async throws {
+        let clock = link.clock
+        let end = MonotonicClock.deadline(after: duration, from: clock.now)
+        repeat {
+            try await wait(within: .seconds(300), for: "due work") { clock.isIdle ? nil : "a thread is busy" }
+        } while clock.step(to: end)
+        try await wait(within: .seconds(300), for: "due work") { clock.isIdle ? nil : "a thread is busy" }
+    }
+
+    // MARK: Waiting, and faults
+
+    /// Waits until nothing is under way any more: whatever was published, called or committed has arrived, and the
+    /// handlers that it reached have returned.
+    ///
+    /// What has not arrived then will not arrive, until something else happens:
+    ///
+    /// ```swift
+    /// try service.publish(Heartbeat())
+    /// try await harness.settle()
+    /// #expect(alarms.isEmpty)
+    /// ```
+    ///
+    /// It waits for services and relays that are connected here, and for their subscribers: closures, objects and actors
+    /// of the relay's publisher, and handlers of positioned subscriptions. It knows nothing of a task that the tested code
+    /// started by itself, of an `EventStream`'s loop, or of a pollable target, which is its owner's to drain.
+    ///
+    /// - Parameter limit: how long to wait.
+    /// - Throws: `.timedOut`, with what is still under way. `.cancelled` if the task is.
+    public func settle(within limit: Duration = .seconds(300)) async throws {
+        try await wait(within: limit, for: "quiet") { unsettled }
+    }
+    /// Whether a call waits for its answer while nothing else is under way: its handler has not returned.
+    ///
+    /// Wait for that before time passes, so that a call's timeout has begun.
+    public var isCalling: Bool {
+        get async { link.clock.isIdle && link.connections.contains { $0.isCalling } && link.clock.isIdle }
+    }
+    private var unsettled: String? {
+        if !link.clock.isIdle { return "a thread is busy" }
+        for connection in link.connections {
+            if let reason = connection.unsettled { return reason }
+        }
+        return nil
+    }
+    /// Until there is no reason to wait at two looks, between which nothing was done.
+    private func wait(
+        within limit: Duration, for what: String, _ reason: () -> String?
+    ) async throws {
+        let deadline = ContinuousClock.now + limit
+        var pause = Duration.microseconds(20)
+        var quiet: UInt64?
+        while true {
+            // Tasks that the caller has just made come first.
+            await Task.yield()
+            let activity = link.clock.activity
+            let rest = reason()
+            if rest == nil, quiet == activity, link.clock.activity == activity { return }
+            quiet = rest == nil ? activity : nil
+            if Task.isCancelled { throw RelayError(.cancelled, "the task was cancelled while it waited for \(what)") }
+            if let rest, ContinuousClock.now >= deadline {
+                throw RelayError(.timedOut, "no \(what) within \(limit): \(rest)")
+            }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .milliseconds(5))
+        }
+    }
+    /// Loses the next events of an interface on their way to the relays, as a transport may.
+    ///
+    /// A relay finds out with the next event that arrives, or within ``advance(by:)`` of 2 s. It then reads what is
+    /// missing from the journal; of a volatile interface it is a gap.
+    ///
+    /// - Parameter count: how many.
+    /// - Parameter interface: the interface.
+    public func loseEvents<I: EventInterface>(_ count: Int, of interface: I.Type) {
+        link.streams.lose(count, of: I.name)
+    }
+    /// Ends the connections of all services and relays, as a bus does that goes away. Services end; relays connect again
+    /// after a while (``advance(by:)``).
+    public func breakConnections() { link.end() }
+}

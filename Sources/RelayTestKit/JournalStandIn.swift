@@ -1,0 +1,93 @@
+public import RelayCore
+public import RelayJournal
+
+/// Stands in for the service of a journal: for tests of code that commits units of work, and of what a journal keeps.
+///
+/// A journal accepts events from its service's interfaces only. This is a service without a bus, without handlers and
+/// without anybody who follows it.
+///
+/// ```swift
+/// let journal = try EventJournal(directory: folder.path)
+/// let standIn = try await JournalStandIn(for: journal, exporting: Printing1.self)
+/// try await store(job, in: journal)
+/// #expect(try await standIn.events(of: JobPrinted.self).map(\.title) == ["Invitation"])
+/// ```
+///
+/// - Order: that of the journal.
+/// - Isolation: from any thread.
+/// - Cancellation: its release. A journal serves one service, once: open it again for the next one.
+public final class JournalStandIn: Sendable {
+    private static let name = "org.eventrelay.StandIn"
+    private let harness: TestHarness
+    private let service: EventService
+
+    /// Takes a journal into use, in the place of its service.
+    ///
+    /// - Parameter journal: one that has served nobody yet.
+    /// - Parameter interfaces: the interfaces whose events may be published.
+    /// - Parameter start: the time that events are stamped with, which stands still.
+    /// - Throws: what `EventService` throws: `.conflict` for a journal that has served already, `.unsupportedType` for
+    ///   what D-Bus cannot carry.
+    public convenience init(
+        for journal: EventJournal, exporting interfaces: any EventInterface.Type...,
+        startingAt start: Timestamp = .now
+    ) async throws {
+        try await self.init(journal, interfaces, start)
+    }
+    /// As above, for a journal in memory.
+    ///
+    /// - Parameter log: one that has served nobody yet.
+    /// - Parameter interfaces: the interfaces whose events may be published.
+    /// - Parameter start: the time that events are stamped with, which stands still.
+    /// - Throws: as above.
+    public convenience init(
+        for log: MemoryLog, exporting interfaces: any EventInterface.Type..., startingAt start: Timestamp = .now
+    ) async throws {
+        try await self.init(log, interfaces, start)
+    }
+    private init(_ journal: any EventLog, _ interfaces: [any EventInterface.Type], _ start: Timestamp) async throws {
+        harness = TestHarness(startingAt: start)
+        service = try EventService(Self.name, harness.bus, interfaces, journal: journal) { _ in }
+        for interface in interfaces { Self.refuseCommands(of: interface, service) }
+        try await harness.start(service)
+    }
+    private static func refuseCommands<I: EventInterface>(of interface: I.Type, _ service: EventService) {
+        func refuse<C: Command>(_ type: C.Type) {
+            let handler: @Sendable (C, CommandContext) async throws -> C.Reply = { _, _ in
+                throw RelayError(.notFound, "\(C.name): nobody handles commands here")
+            }
+            service.handle(type, with: handler)
+        }
+        for command in interface.contract.commands { refuse(command) }
+    }
+
+    /// What the journal keeps of an interface, with stamps: from its beginning, and a gap for what retention has removed.
+    ///
+    /// - Parameter interface: one of those that are exported.
+    /// - Returns: the events and gaps in their order.
+    /// - Throws: `.unsupportedType`, as any relay of the interface.
+    public func deliveries<I: EventInterface>(in interface: I.Type) async throws -> [Delivery<any DomainEvent>] {
+        let relay = try EventRelay(following: Self.name, on: harness.bus, interfaces: interface)
+        let stream = try relay.events(in: interface, from: .beginning)
+        relay.activate()
+        defer { relay.invalidate() }
+        var deliveries: [Delivery<any DomainEvent>] = []
+        while true {
+            try await harness.settle()
+            let count = deliveries.count
+            while let delivery = stream.poll() { deliveries.append(delivery) }
+            // Whoever takes makes room for the next page.
+            if deliveries.count == count { return deliveries }
+        }
+    }
+    /// The events of one type that the journal keeps, in their order.
+    ///
+    /// - Parameter type: the type of event.
+    /// - Returns: the events.
+    /// - Throws: as ``deliveries(in:)``.
+    public func events<E: DomainEvent>(of type: E.Type) async throws -> [E] {
+        try await deliveries(in: E.Interface.self).compactMap { delivery in
+            if case .event(let event, _) = delivery { event as? E } else { nil }
+        }
+    }
+}
