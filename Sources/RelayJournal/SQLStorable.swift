@@ -64,7 +64,7 @@ extension Double: SQLStorable {
 }
 extension Float: SQLStorable {
     public var sqlValue: SQLValue { get throws(RelayError) { try Double(self).sqlValue } }
-    /// The nearest value.
+    // The nearest value.
     public init?(stored: SQLValue) {
         guard let wide = Double(stored: stored) else { return nil }
         let value = Float(wide)
@@ -74,7 +74,7 @@ extension Float: SQLStorable {
 }
 extension Bool: SQLStorable {
     public var sqlValue: SQLValue { get throws(RelayError) { .integer(self ? 1 : 0) } }
-    /// 0 and 1.
+    // 0 and 1, and no other number.
     public init?(stored: SQLValue) {
         switch stored {
         case .integer(0): self = false

@@ -48,7 +48,9 @@ extension Timestamp {
         return Duration(
             secondsComponent: Int64(clamping: seconds), attosecondsComponent: Int64(clamping: rest) * 1_000_000_000_000)
     }
+    /// Moves the time on, bounded by the Unix epoch and by 64 bits.
     public static func += (time: inout Self, duration: Duration) { time = time + duration }
+    /// Moves the time back, bounded by the Unix epoch and by 64 bits.
     public static func -= (time: inout Self, duration: Duration) { time = time - duration }
 
     private func wide(_ duration: Duration) -> Int128 { Int128(microseconds) + Self.microseconds(of: duration) }
