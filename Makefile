@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test latencies soak figures demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench
+.PHONY: help build check test latencies soak tsan asan figures demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -23,6 +23,7 @@ help:
 	@echo "make test    all checks: format, warnings, all tests, and those of the bus against libdbus's debug build"
 	@echo "make soak    the long forms: thousands of kills, torn writes, a thousand million events; about twenty minutes"
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
+	@echo "make tsan    the tests under ThreadSanitizer; 'make asan' under AddressSanitizer"
 	@echo "make figures what the hot paths cost, in instructions and allocations, beside what is recorded"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
@@ -101,6 +102,22 @@ soak: dependencies-test
 	$(swift) build --package-path Examples
 	@echo "== kills"
 	scripts/bounded-swift 1200 test --skip-build $(optimised) --disable-xctest --filter 'EnduranceTests|RelayJournalTests'
+
+# The tests under a sanitizer, each built in a folder of its own. SUITES=RingTests takes those alone. A report fails the run.
+#
+# Left out: what starts many processes, of which each one has a sanitizer's memory and start; nothing in those tests is shared memory
+# or a thread that others do not try, too.
+sanitized_tests = $(tests) test --skip-build --sanitize=$(1) --scratch-path .build/$(1) --disable-xctest \
+	$(if $(SUITES),--filter '$(SUITES)',--skip 'EnduranceTests|IntegrationTests')
+# Swift's library does not give all back at the end, so that leaks are not looked for. Its handler of crashes stands aside for the
+# sanitizer's.
+asan: dependencies-test
+	$(swift) build --build-tests --sanitize=address --scratch-path .build/address
+	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 $(call sanitized_tests,address)
+# Races. scripts/tsan-suppressions names what is none, with the reason.
+tsan: dependencies-test
+	$(swift) build --build-tests --sanitize=thread --scratch-path .build/thread
+	SWIFT_BACKTRACE=enable=no TSAN_OPTIONS=suppressions=$(CURDIR)/scripts/tsan-suppressions:second_deadlock_stack=1 $(call sanitized_tests,thread)
 
 bench: dependencies-bench
 	$(swift) build -c release --package-path Benchmarks

@@ -1,7 +1,2 @@
 // A front end or a service imports RelayCore alone: what it publishes and subscribes to comes with it.
 @_exported public import RelayEvents
-
-#if TSAN
-    /// Shadows the imported one in this module.
-    typealias Mutex = SanitizedMutex
-#endif

@@ -2,11 +2,6 @@ import TestTraits
 import RelayEvents
 import Synchronization
 
-#if TSAN
-    /// See there: ThreadSanitizer does not know Synchronization's.
-    typealias Mutex = SanitizedMutex
-#endif
-
 struct DateRange: Sendable, Equatable { var first: Int, last: Int }
 enum WindowEvent: Event, Equatable {
     case changeDateRange(DateRange)

@@ -1,6 +1,0 @@
-#if TSAN
-    import RelayCore
-
-    /// See there: ThreadSanitizer does not know Synchronization's.
-    typealias Mutex = SanitizedMutex
-#endif
