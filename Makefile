@@ -56,11 +56,12 @@ format:
 events = .build/tests.jsonl
 recorded = --event-stream-output-path $(events) --event-stream-version 0
 test: export SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED = 1
+# The examples are built with the rest, and the shop's tests run with the others.
+test: export RELAY_WITH_EXAMPLES = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-refusals.sh
 	scripts/public-api
-	for example in print-service print-frontend in-process; do RELAY_WITH_EXAMPLES=1 $(swift) build --product $$example; done
 	scripts/check-examples
 	@echo "== what calls libdbus, against its debug build"
 	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.

@@ -169,5 +169,17 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
         .executableTarget(
             name: "print-frontend", dependencies: ["Printing", "RelayCore"], path: "Examples/print-frontend"),
         .executableTarget(name: "in-process", dependencies: ["RelayEvents"], path: "Examples/in-process"),
+        .target(name: "Shop", dependencies: ["RelayCore"], path: "Examples/shop/Shop"),
+        .target(name: "ShopDesk", dependencies: ["Shop", "RelayCore", "RelayJournal"], path: "Examples/shop/ShopDesk"),
+        .target(name: "ShopViews", dependencies: ["Shop", "RelayCore"], path: "Examples/shop/ShopViews"),
+        .executableTarget(
+            name: "shop-service", dependencies: ["Shop", "ShopDesk", "RelayCore", "RelayJournal"],
+            path: "Examples/shop/shop-service"),
+        .executableTarget(
+            name: "shop-cli", dependencies: ["Shop", "ShopViews", "RelayCore"], path: "Examples/shop/shop-cli"),
+        .testTarget(
+            name: "ShopTests",
+            dependencies: ["Shop", "ShopDesk", "ShopViews", "RelayCore", "RelayJournal", "RelayTestKit"],
+            path: "Examples/shop/ShopTests"),
     ]
 }
