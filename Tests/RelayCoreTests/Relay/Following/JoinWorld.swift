@@ -7,7 +7,7 @@ struct JoinWorld: Hashable {
         case publish, publishLost
         /// A new run: in good order, after a crash, and with the last event undone (a restored backup).
         case restart, crash, restore
-        /// The service takes the snapshot that it was asked for. In the second case it is one event old.
+        /// The service takes the snapshot that it was asked for. In the second case it lacks the run's last event.
         case answer, answerLate
         /// The reply arrives, or there is none and the query is sent again.
         case arrive, fail
@@ -29,6 +29,8 @@ struct JoinWorld: Hashable {
     private var epoch: UInt64 = 1
     /// What each run has come to: its state is the ids of all events that led there, the sequence is their number.
     private var histories: [UInt64: [Int]] = [1: []]
+    /// Where the present run began.
+    private var base = 0
     // On the way.
     private var stream: [Item] = []
     private var question = Question.sent
@@ -69,7 +71,7 @@ struct JoinWorld: Hashable {
             guard question == .sent else { return false }
             question = .answered(Reply(epoch: epoch, state: history))
         case .answerLate:
-            guard question == .sent, !history.isEmpty else { return false }
+            guard question == .sent, history.count > base else { return false }
             question = .answered(Reply(epoch: epoch, state: history.dropLast()))
         case .arrive:
             guard case .answered(let reply) = question else { return false }
@@ -91,6 +93,7 @@ struct JoinWorld: Hashable {
     private mutating func begin(with history: some Sequence<Int>) {
         epoch += 1
         self.history = Array(history)
+        base = self.history.count
     }
     private func openEnded(after sequence: Int) -> Gap {
         Gap(UInt64(sequence) + 1...UInt64.max, epoch: epoch, count: nil, reason: .epochChanged)

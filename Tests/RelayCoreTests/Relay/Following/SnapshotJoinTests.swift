@@ -11,7 +11,7 @@ struct SnapshotJoinTests {
     func explore(isDurable: Bool) throws {
         var seen: Set<JoinWorld> = []
         var worlds = [JoinWorld(isDurable: isDurable)]
-        for _ in 0..<TestForm.rounds(7, soak: 10) {
+        for _ in 0..<TestForm.rounds(6, soak: 9) {
             var next: [JoinWorld] = []
             for world in worlds {
                 for input in JoinWorld.Input.allCases {
@@ -23,7 +23,7 @@ struct SnapshotJoinTests {
             }
             worlds = next
         }
-        #expect(seen.count > 10_000)
+        #expect(seen.count > 5_000)
         for var world in seen {
             var isAtRest = world.settle()
             try #require(isAtRest, "it never comes to rest: \(world)")
