@@ -27,6 +27,8 @@ import Synchronization
 /// - Cancellation: what `run()` calls has to heed it. What does not keeps the program until the second signal.
 public protocol RelayProgram: SendableMetatype {
     /// What the program does. Its return ends the program.
+    ///
+    /// - Throws: what ends the program otherwise, as one line and an exit code.
     static func run() async throws
 }
 
