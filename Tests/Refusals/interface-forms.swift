@@ -82,6 +82,12 @@ func stream(_ relay: EventRelay) async throws {
         }
     }
 }
+func ignore(_ relay: EventRelay) throws -> [Subscription] {
+    [
+        try relay.subscribe(to: Relocation1.self, onGap: .ignore) { print($0) },
+        try relay.subscribe(to: BoxRemoved.self, onGap: .ignore) { print($0.boxID) },
+    ]
+}
 func detached(_ relay: EventRelay) {
     Task { @MainActor in
         let view = View()
