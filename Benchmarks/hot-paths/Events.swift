@@ -41,7 +41,9 @@ enum Events {
         let running = await Running(service)
         let relay = try EventRelay(following: Names.service, on: bus, interfaces: interface)
         let batch = Batch()
-        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate, onGap: .ignore) { batch.received($0.number) }
+        let subscription = relay.publisher.subscribe(to: E.self, delivery: .immediate, onGap: .ignore) {
+            batch.received($0.number)
+        }
         relay.activate()
         for await state in relay.states {
             if case .active = state { break }

@@ -87,7 +87,7 @@ import Testing
             try await shop.harness.settle(within: .milliseconds(50))
             Issue.record("has settled")
         } catch let error as RelayError where error.code == .timedOut {
-            #expect(error.message.contains("Ponder"))
+            #expect(error.message.contains("org.example.Shop: handlers of 1 peer have not returned"))
         }
         shop.open()
         try await call.value

@@ -123,7 +123,10 @@ struct ArgumentEncoderTests {
         let missing = try #require(throws: CLIFailure.self) {
             try ArgumentEncoder.body(of: order, from: [.init(key: "label", value: "x")])
         }
-        #expect(missing == CLIFailure(.badValue, "'OrderBox' needs 'capacity': capacity=<int32>"))
+        #expect(
+            missing
+                == CLIFailure(
+                    .badValue, "'OrderBox' needs 'capacity': capacity=<int32>; 'call OrderBox --help' explains it"))
         let unknown = try #require(throws: CLIFailure.self) {
             try ArgumentEncoder.body(of: order, from: [.init(key: "capcity", value: "x")])
         }

@@ -67,7 +67,8 @@ extension EventService: LifecycleService {}
         #expect(try await !peer.hasOwner(Desk.name))
     }
     @Test("stopping what was never started does nothing, and it can be started then") func unstarted() async throws {
-        let service = try service(PrivateBus())
+        let bus = try PrivateBus()
+        let service = try service(bus)
         try await service.stop()
         try await service.start()
         try await service.stop()
