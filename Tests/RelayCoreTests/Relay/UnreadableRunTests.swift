@@ -42,6 +42,17 @@ import Testing
             #expect(run.isEmpty == !waits)
         }
     }
+    @Test("what two loops find behind two gaps is given, each once, in its order") func shared() {
+        var run = Run { $0 }
+        let events = (9...10).map { Run.Item(taken: nil, place: place($0)) }
+        for (event, sequence) in zip(events, [3, 5] as [UInt64]) {
+            _ = run.add(gap(sequence), nil, isReplay: false)
+            #expect(run.first(before: event).taken == gap(sequence))
+        }
+        #expect(run.takeBehind()?.place == place(9) && !run.isEmpty)
+        #expect(run.takeBehind()?.place == place(10) && run.isEmpty)
+        #expect(run.takeBehind()?.place == nil)
+    }
     @Test("another run of the service begins another gap") func epochs() {
         var run = Run { $0 }
         _ = run.add(gap(3), place(3), isReplay: true)

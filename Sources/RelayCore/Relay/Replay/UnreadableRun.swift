@@ -10,7 +10,8 @@ struct UnreadableRun<Taken: Sendable>: Sendable {
     private var details: [String] = []
     private static var shown: Int { 3 }
     private var place: ReplayBuffer.Place?
-    private var behind: Item?
+    /// In their order. More than one where two loops share a stream.
+    private var behind: [Item] = []
     /// More of the same may follow: the last one is of a replay that goes on.
     private var isReplay = false
     var isCaughtUp = false
@@ -18,7 +19,7 @@ struct UnreadableRun<Taken: Sendable>: Sendable {
 
     init(_ make: @escaping @Sendable (Gap) -> Taken) { self.make = make }
     /// Nothing is held.
-    var isEmpty: Bool { gap == nil && behind == nil }
+    var isEmpty: Bool { gap == nil && behind.isEmpty }
 
     /// One more. Returns a run that it does not belong to.
     mutating func add(_ next: Gap, _ place: ReplayBuffer.Place?, isReplay: Bool) -> Item? {
@@ -37,15 +38,16 @@ struct UnreadableRun<Taken: Sendable>: Sendable {
     }
     /// What is given first: the run, if there is one, and the item behind it next time.
     mutating func first(before item: Item) -> Item {
-        guard let ready = take() else { return item }
-        behind = item
-        return ready
+        if let ready = take() {
+            behind.append(item)
+            return ready
+        }
+        if behind.isEmpty { return item }
+        behind.append(item)
+        return behind.removeFirst()
     }
     /// The item behind a run that was given.
-    mutating func takeBehind() -> Item? {
-        defer { behind = nil }
-        return behind
-    }
+    mutating func takeBehind() -> Item? { behind.isEmpty ? nil : behind.removeFirst() }
     /// The run, when nothing is there now. Nil while it may still become longer.
     mutating func takeRun(isClosing: Bool) -> Item? { isReplay && !isCaughtUp && !isClosing ? nil : take() }
 
