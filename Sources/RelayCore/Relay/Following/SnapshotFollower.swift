@@ -114,8 +114,9 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
             progress.join.snapshot(epoch: snapshot.epoch, sequence: snapshot.sequence)
             if isActive { await onState(snapshot.state) }
         }
-        for _ in 0..<Self.batch {
-            guard isActive, let item = progress.held ?? source.next() else { return }
+        // Until there is nothing: what the source has put aside behind a gap brings no news.
+        var left = Self.batch
+        while isActive, let item = progress.held ?? source.next() {
             progress.held = nil
             switch step(item, &progress) {
             case .apply: if case .event(let payload, let stamp) = item { await onEvent((payload, stamp)) }
@@ -123,8 +124,12 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
             case .ask: progress.held = item
             }
             if progress.join.needsSnapshot { return }
+            left -= 1
+            if left == 0 {
+                left = Self.batch
+                await Task.yield()
+            }
         }
-        await Task.yield()
     }
     private func step(_ item: Item, _ progress: inout Progress) -> SnapshotJoin.Step {
         progress.hasBegun = true

@@ -203,4 +203,32 @@ struct WholeInterfaceTests {
         #expect(cases["OrderPlaced"]?(OrderPlaced(number: 3)) == .placed(OrderPlaced(number: 3)))
         #expect(cases["OrderPlaced"]?(OrderShipped(number: 3)) == nil && cases.count == 2)
     }
+    @Test("an event behind a gap that ends a batch of a followed state is shown at once") func batch() async throws {
+        let feed = ReplayBuffer(.standard)
+        let source = ReplaySource(feed, ReplayDecoding(try EventDecoder(Said.self)), nil)
+        // So many are delivered in a batch. The last of them cannot be read.
+        let last: UInt64 = 512
+        for sequence in 1...last + 1 {
+            let stamp: [DBusValue] = [.uint64(sequence), .uint64(sequence - 1), .uint64(1)]
+            let values = (sequence == last ? [.int32(0)] : FollowingTests.said(Int64(sequence))) + stamp
+            var body = WireWriter()
+            try DBusValue.encode(values, into: &body)
+            let signature = Array(try DBusValue.signature(of: values).description.utf8)
+            body.withUnsafeBytes { body in
+                signature.withUnsafeBytes { signature in
+                    let raw = RawEvent(schemas: nil, schema: nil, signature: signature, body: body, isLive: true)
+                    guard let stamp = RawEvent.stamp(of: body, epoch: 1) else { return }
+                    feed.append(live: ReplayPage(live: 0, raw, stamp), isDurable: true)
+                }
+            }
+        }
+        let (states, events) = (Log<UInt64>(), Log<Int64>())
+        let follower = SnapshotFollower<Said, UInt64>(
+            source, .task(.background), asking: { .init(epoch: 1, sequence: last, state: last) },
+            onState: .sync { states.add($0) }, onEvent: .sync { events.add($0.0.number) }, onFailure: .sync { _ in })
+        follower.start()
+        #expect(await eventually { events.values == [Int64(last) + 1] })
+        #expect(states.values == [last] && follower.missed == 1)
+        follower.cancel()
+    }
 }
