@@ -21,6 +21,7 @@ final class FakeService: BusHandler {
         var unproved = 0
         var refusals = 0
         var isSilent = false
+        var ignoresAttaches = false
         var ring: Ring?
         /// How many more calls of `OpenRing` are refused, as by a service with too many peers.
         var ringRefusals = 0
@@ -99,6 +100,8 @@ final class FakeService: BusHandler {
     var unproved: Int { state.withLock { $0.unproved } }
     /// The next answers of `Read` are that there is no room.
     func refuseReads(_ count: Int) { state.withLock { $0.refusals = count } }
+    /// Answers no `Attach`.
+    func ignoreAttaches() { state.withLock { $0.ignoresAttaches = true } }
     /// Answers `Read` no more.
     func silenceReads() { state.withLock { $0.isSilent = true } }
     /// Says that it has `Replay`, whose socket is full after so many pages, as one is whose owner may have little room.
@@ -197,6 +200,7 @@ final class FakeService: BusHandler {
                     state.connection?.reply(to: call, try Signature(Stream1.schemasSignature), body: body.bytes)
                 case "Attach":
                     state.attaches += 1
+                    if state.ignoresAttaches { return }
                     let request = try call.body.withUnsafeBytes { body in
                         var reader = WireReader(body)
                         return try Stream1.readAttach(&reader)

@@ -111,6 +111,26 @@ enum Older: Sendable {
         try await second.value
         withExtendedLifetime(subscriptions) {}
     }
+    @Test("of a service that leaves before the relay is in step with it nothing is known any more") func early()
+        async throws
+    {
+        let bus = try PrivateBus()
+        let log = Log()
+        let relay = try EventRelay(following: Desk.name, on: bus.bus, interfaces: Plain1.self)
+        let subscriptions = [log.states(relay), log.interfaces(relay), log.events(relay, Said.self)]
+        let service = try await FakeService.start(
+            Desk.name, Plain1.name, on: bus.bus, epoch: 1, schemas: FollowingTests.schemas)
+        service.ignoreAttaches()
+        relay.activate()
+        #expect(await log.wait(for: "Plain1 available"))
+        #expect(relay.state(of: Plain1.self) == .available)
+        service.vanish()
+        #expect(await log.wait(for: "Plain1 unknown"))
+        #expect(relay.state(of: Plain1.self) == .unknown)
+        // The relay's own state is what it was.
+        #expect(log.count("active") == 0 && log.count("interrupted") == 0)
+        withExtendedLifetime(subscriptions) {}
+    }
     @Test("what is lacking keeps nobody from being in step with the rest") func unsubscribing() async throws {
         let bus = try PrivateBus()
         let log = Log()

@@ -65,8 +65,9 @@ final class RelayReceivers: SessionSink {
     }
     /// Reports an interface's state, if it is another one.
     private func change(_ interface: String, _ state: EventRelay.InterfaceState) {
-        let isNews = current.withLock { current in
-            current.interfaces.updateValue(state, forKey: interface) ?? .unknown != state
+        let isNews = current.withLock { current -> Bool in
+            if current.isFinished { return false }
+            return current.interfaces.updateValue(state, forKey: interface) ?? .unknown != state
         }
         if isNews, !isOver {
             publisher.deliver(EventRelay.InterfaceChange(interface: interface, state: state), stamp: nil)
@@ -75,12 +76,12 @@ final class RelayReceivers: SessionSink {
     func state(of interface: String) -> EventRelay.InterfaceState {
         current.withLock { $0.interfaces[interface] ?? .unknown }
     }
+    func ownerGone() {
+        for interface in current.withLock({ $0.interfaces.keys.sorted() }) { change(interface, .unknown) }
+    }
     func state(_ state: EventRelay.State) {
         if isOver { return }
-        // Of an owner that is gone nothing is known. Before the connection's state, as what it follows from.
-        if state != .active {
-            for interface in current.withLock({ $0.interfaces.keys.sorted() }) { change(interface, .unknown) }
-        }
+        if case .invalidated = state { ownerGone() }
         current.withLock { current in
             current.current = state
             for listener in current.listeners.values { listener.yield(state) }
@@ -112,6 +113,8 @@ final class RelayReceivers: SessionSink {
         over.store(true, ordering: .releasing)
         let listeners = current.withLock { current in
             current.isFinished = true
+            // Nothing more is heard of them.
+            current.interfaces = [:]
             defer { current.listeners = [:] }
             return current.listeners
         }

@@ -178,6 +178,8 @@ package final class SessionController: BusHandler {
         transport.forgetOwner()
         pages.forgetOwner()
         calls.releaseReplies(self)
+        // A relay that was not in step yet has no other state than before.
+        sink.ownerGone()
         report(loss.standing)
     }
     private func close(_ end: ServiceSession<HeldSignal>.End, _ reason: RelayError) {

@@ -14,6 +14,9 @@ package protocol SessionSink: AnyObject, Sendable {
     /// What the present owner lacks: an interface, or its event `name`. Comes when it is found (`isNew`), and now and
     /// then afterwards, for subscribers that came meanwhile.
     func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool)
+    /// The owner, or the bus, is gone. Of its interfaces nothing is known any more. Comes before the state that follows
+    /// from it, and also where the state stays as it is.
+    func ownerGone()
     func state(_ state: EventRelay.State)
 }
 
@@ -45,6 +48,7 @@ package final class ClosureSink: SessionSink {
     package func lasting(_ gap: Gap, in interface: String, of name: String?, isNew: Bool) {
         if isNew { deliver(.gap(interface: interface, gap)) }
     }
+    package func ownerGone() {}
     package func state(_ state: EventRelay.State) { deliver(.state(state)) }
 }
 
