@@ -75,7 +75,7 @@ public struct Row: ~Copyable {
     ///
     /// - Parameter column: the column, from 0.
     public func name(_ column: Int) -> String? {
-        sqlite3_column_name(handle, Int32(truncatingIfNeeded: column)).map { String(cString: $0) }
+        sqlite3_column_name(handle, Int32(clamping: column)).map { String(cString: $0) }
     }
     private func describe(_ column: Int) -> String { "\(column) ('\(name(column) ?? "")')" }
 
@@ -105,13 +105,13 @@ public struct Row: ~Copyable {
     ///
     /// - Parameter column: the column, from 0.
     public func isNull(_ column: Int) -> Bool {
-        sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL
+        sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_NULL
     }
     /// As SQLite stores it; ``SQLValue/null`` for a column that the row lacks.
     ///
     /// - Parameter column: the column, from 0.
     public func value(_ column: Int) -> SQLValue {
-        switch sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) {
+        switch sqlite3_column_type(handle, Int32(clamping: column)) {
         case SQLITE_INTEGER: .integer(integer(column))
         case SQLITE_FLOAT: .real(real(column))
         case SQLITE_TEXT: .text(text(column))

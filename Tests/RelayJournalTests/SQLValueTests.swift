@@ -90,6 +90,9 @@ import Testing
             let boxes = try unit.query("SELECT id, label, note, label AS again FROM box") { row in
                 let (count, names) = (row.count, [row.name(3), row.name(4), row.name(-1)])
                 #expect(count == 4 && names == ["again", nil, nil])
+                // SQLite counts columns in 32 bits.
+                let (name, isNull, value) = (row.name(1 << 32), row.isNull(1 << 32), row.value(1 << 32))
+                #expect(name == nil && isNull && value == .null)
                 let (byPosition, byName, again): (String, String, String) = (
                     try row[1], try row["LABEL"], try row["again"]
                 )
