@@ -6,8 +6,10 @@ extension EventJournal {
     /// Each step is one transaction: after a crash it was done, or not. What was done is kept, and done once. Before the
     /// first step of a journal that already has something in it, the whole journal is copied to
     /// `DIRECTORY/backups/NAME-VERSION-TIME.sqlite`: readable for its user alone, examined, and synced before anything
-    /// is changed. The last three backups of a name are kept.
+    /// is changed. Of a name the newest backups of the last three versions are kept: what fails again and again at one
+    /// version takes the place of no other's.
     ///
+    /// - Order: one call after the other.
     /// - Isolation: the steps keep all other units waiting, and so does the copy, which takes seconds for a large
     ///   journal. Call it before the service starts.
     /// - Loss: a step that fails is undone alone; those before it stay, and the next call goes on behind them.
@@ -21,6 +23,8 @@ extension EventJournal {
     @discardableResult
     public func migrate(_ name: String, by migrations: [Migration]) async throws -> MigrationOutcome {
         try Self.check(name, migrations)
+        await self.migrations.enter()
+        defer { self.migrations.leave() }
         let (found, isEmpty) = try await unitOfWork { unit in
             (try unit.version(of: name, migrations), try unit.hasNoTables())
         }

@@ -23,6 +23,7 @@ public import RelayCore
 public final class EventJournal: EventLog {
     let storage: JournalStorage
     let replyCodecs = ReplyCodecs()
+    let migrations = MigrationGate()
 
     /// Opens the journal in a directory, exclusively. Creates directory and file if they are missing.
     ///

@@ -6,8 +6,9 @@ import RelayCore
 ///
 /// It has its name only when it is whole, examined, and on disk.
 struct JournalBackup {
-    /// So many of one name are kept.
+    /// Of so many versions of one name the newest is kept.
     static let kept = 3
+    private let directory: String
     private let folder: String
     private let name: String
     private let file: JournalFile
@@ -17,7 +18,8 @@ struct JournalBackup {
     /// - Parameter tables: which tables are to be changed, in `[A-Za-z0-9_-]`.
     init(of file: JournalFile, before tables: String, version: Int) {
         self.file = file
-        folder = (file.path.lastIndex(of: "/").map { String(file.path[..<$0]) } ?? ".") + "/backups"
+        directory = file.path.lastIndex(of: "/").map { String(file.path[..<$0]) } ?? "."
+        folder = directory + "/backups"
         // 2026-11-22T09-30-00.000000Z: a name for every file system.
         let time = "\(Timestamp.now)".map { $0 == ":" ? "-" : String($0) }.joined()
         name = "\(tables)-\(version)-\(time).sqlite"
@@ -79,6 +81,8 @@ struct JournalBackup {
         try sync(unfinished, O_RDONLY)
         if rename(unfinished, path) != 0 { throw refusal("rename \(unfinished) to \(path)", errno) }
         try sync(folder, O_RDONLY | O_DIRECTORY)
+        // The folder may be new. The journal's own directory may be reached by a link.
+        try sync(directory + "/.", O_RDONLY | O_DIRECTORY)
     }
     private func sync(_ path: String, _ flags: Int32) throws(RelayError) {
         let descriptor = open(path, flags | O_NOFOLLOW | O_CLOEXEC)
@@ -86,7 +90,10 @@ struct JournalBackup {
         defer { close(descriptor) }
         if fsync(descriptor) != 0 { throw refusal("sync \(path)", errno) }
     }
-    /// Those of the same tables that are more than so many: the oldest. Failing that, they stay.
+    /// Those of the same tables but the newest of each of the last versions. Failing that, they stay.
+    ///
+    /// This one is the newest, whatever the clock was before. A migration that fails is tried again at each start: the
+    /// copies of that one version must not take the place of those from before it.
     private func removeOld() {
         guard let directory = opendir(folder) else { return }
         var names: [String] = []
@@ -102,7 +109,11 @@ struct JournalBackup {
         closedir(directory)
         // By time, which stands behind the version.
         names.sort { $0.suffix(Self.timeLength) < $1.suffix(Self.timeLength) }
-        for old in names.dropLast(Self.kept) { unlink("\(folder)/\(old)") }
+        names.removeAll { $0 == name }
+        names.append(name)
+        var versions: Set<Substring> = []
+        let kept = names.reversed().filter { versions.insert($0.dropLast(Self.timeLength + 1)).inserted }
+        for old in Set(names).subtracting(kept.prefix(Self.kept)) { unlink("\(folder)/\(old)") }
     }
     private func isOfSameTables(_ other: String) -> Bool {
         let stem = name.dropLast(Self.timeLength + 1)

@@ -80,7 +80,38 @@ import Testing
         #expect(try await old.journal.migrate("printing", by: [Self.jobs, Self.named]).from == 1)
         #expect(try await titles(old.journal) == ["Invitation!"])
     }
-    @Test("the last three backups of each set of tables are kept") func bounded() async throws {
+    @Test("a step that fails at each start does not push the backup of the version before out") func failingStarts()
+        async throws
+    {
+        let folder = try TestFolder()
+        let journal = try EventJournal(directory: folder.path)
+        try await journal.migrate("printing", by: [Self.jobs])
+        try await add("Invitation", to: journal)
+        let broken = Migration("broken", "nonsense")
+        for _ in 1...6 {
+            await #expect(throws: RelayError.self) {
+                try await journal.migrate("printing", by: [Self.jobs, Self.named, broken])
+            }
+        }
+        // Before the first step, and before the one that fails.
+        #expect(backups(folder).map { $0.split(separator: "-20")[0] } == ["printing-1", "printing-2"])
+    }
+    @Test("a backup that was made while the clock was wrong is not taken for the oldest") func wrongClock() async throws
+    {
+        let folder = try TestFolder()
+        let journal = try EventJournal(directory: folder.path)
+        try await journal.migrate("printing", by: [Self.jobs])
+        mkdir(folder.path + "/backups", 0o700)
+        for version in [7, 8, 9] {
+            let later = "\(folder.path)/backups/printing-\(version)-2999-01-0\(version)T00-00-00.000000Z.sqlite"
+            close(open(later, O_WRONLY | O_CREAT, 0o600))
+        }
+        let outcome = try await journal.migrate("printing", by: [Self.jobs, Self.named])
+        let backup = try #require(outcome.backup)
+        #expect(access(backup, F_OK) == 0)
+        #expect(backups(folder).map { $0.prefix(10) } == ["printing-1", "printing-8", "printing-9"])
+    }
+    @Test("the newest backups of the last three versions of each set of tables are kept") func bounded() async throws {
         let folder = try TestFolder()
         let journal = try EventJournal(directory: folder.path)
         try await journal.migrate("a", by: [Self.jobs])
@@ -127,6 +158,8 @@ import Testing
             }
         }
         #expect(try await titles(journal) == ["Invitation!"])
+        // The first one made it, of what was there before; the others found nothing to do.
+        #expect(backups(folder).map { $0.split(separator: "-20")[0] } == ["printing-1"])
     }
     @Test("tables of a newer program, and a step that was changed, are refused before anything is done")
     func refused() async throws {
