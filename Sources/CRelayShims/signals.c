@@ -6,15 +6,18 @@
 
 static int request_pipe = -1;
 static int is_requested;
+static int is_insisted_on;
 
 static void request_end(int number) {
     int before = errno;
-    if (!__atomic_exchange_n(&is_requested, 1, __ATOMIC_SEQ_CST)) {
+    int is_first = !__atomic_exchange_n(&is_requested, 1, __ATOMIC_SEQ_CST);
+    // SIGHUP is no sign that somebody does not want to wait. Kernel and shell may both send it for the same closed terminal; a
+    // service manager sends it together with SIGTERM, and two threads may take the two in either order.
+    int is_second = number != SIGHUP && __atomic_exchange_n(&is_insisted_on, 1, __ATOMIC_SEQ_CST);
+    if (is_second) _exit(128 + number);
+    if (is_first) {
         unsigned char byte = (unsigned char)number;
         while (write(request_pipe, &byte, 1) < 0 && errno == EINTR) {}
-    } else if (number != SIGHUP) {
-        // Somebody does not want to wait. (Kernel and shell may both send SIGHUP for the same closed terminal.)
-        _exit(128 + number);
     }
     errno = before;
 }

@@ -63,10 +63,42 @@ import Testing
         try await program.line(containing: "staying")
         program.signal(SIGHUP)
         try await program.line(containing: "asked")
-        // As often as kernel and shell like: they are one request.
+        // As often as kernel and shell like, and together with another one: they are one request.
         program.signal(SIGHUP)
-        program.signal(signal)
+        // Two of these that come at the same time may count as one.
+        #expect(
+            await eventually {
+                program.signal(signal)
+                return program.exit != nil
+            })
         #expect(await program.outcome().exit == .code(128 + signal))
+    }
+    @Test("SIGHUP and another signal at the same time are one request", arguments: [SIGTERM, SIGINT])
+    func hangUpToo(signal: Int32) async throws {
+        for _ in 1...5 {
+            let program = try launch("--do", "wait")
+            try await program.line(containing: "waiting")
+            // Both wait when it goes on.
+            program.signal(SIGSTOP)
+            program.signal(SIGHUP)
+            program.signal(signal)
+            program.signal(SIGCONT)
+            let outcome = await program.outcome()
+            #expect(outcome.code == 0 && outcome.errors.isEmpty, "\(outcome)")
+        }
+    }
+    @Test("an error whose line nobody can read has its code all the same") func unreadError() async throws {
+        let folder = try TestFolder()
+        // A FIFO without a reader: what is written to it is a broken pipe.
+        let script = """
+            mkfifo "$1" && exec 4<>"$1" 5>"$1" 4<&-
+            "$0" --do fail --code Unavailable 2>&5
+            echo $?
+            """
+        let program = try RunningProgram(
+            "/bin/sh", ["-c", script, Programs.folder + "/framed-program", folder.path + "/fifo"],
+            environment: Programs.environment())
+        #expect(await program.outcome().output == ["69"])
     }
     @Test("a signal that it was started to ignore stays ignored") func ignored() async throws {
         let program = try RunningProgram(
@@ -77,7 +109,7 @@ import Testing
         program.signal(SIGHUP)
         program.signal(SIGINT)
         let outcome = await program.terminate()
-        // Had it taken one of them, SIGTERM would have been the second.
+        // Had it taken SIGINT, SIGTERM would have been the second.
         #expect(outcome.code == 0, "\(outcome)")
     }
 }

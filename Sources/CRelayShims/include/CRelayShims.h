@@ -40,8 +40,8 @@ int relay_start_thread(const char *name, void (*body)(void *context), void *cont
 /// In C: pipe2 is behind _GNU_SOURCE.
 int relay_pipe(int *reading, int *writing);
 
-/// Catches SIGTERM, SIGINT and SIGHUP, unless they are ignored. The first writes its number, as one byte, to `pipe`; a
-/// later one that is not SIGHUP ends the process at once, with 128 and its number. Returns 0 or an errno.
+/// Catches SIGTERM, SIGINT and SIGHUP, unless they are ignored. The first writes its number, as one byte, to `pipe`. The
+/// second that is not SIGHUP ends the process at once, with 128 and its number. Returns 0 or an errno.
 ///
 /// In C: a signal handler may call nothing but what is async-signal-safe, which no Swift code promises to be.
 int relay_catch_end_signals(int pipe);

@@ -3,7 +3,7 @@ import Glibc
 
 /// SIGTERM, SIGINT and SIGHUP: requests to end in good order.
 enum EndSignals {
-    /// Calls `request` at the first of them, on a thread of its own. A second one, SIGHUP excepted, ends the process.
+    /// Calls `request` at the first of them, on a thread of its own. A second SIGTERM or SIGINT ends the process.
     ///
     /// Once in a process. Throws the kernel's error.
     static func begin(_ request: @escaping @Sendable () -> Void) throws(SystemError) {

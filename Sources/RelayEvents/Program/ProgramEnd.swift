@@ -46,9 +46,11 @@ struct ProgramEnd: Equatable {
         }
         return String(line)
     }
-    /// Writes a line to stderr by one call, so that those of several threads do not mix.
+    /// Writes the last line to stderr, by one call, so that those of several threads do not mix.
     static func say(_ text: String) {
         var line = text + "\n"
+        // Ends the write, not the process: its exit code is still to come.
+        signal(SIGPIPE, SIG_IGN)
         // A stderr that nobody reads is nobody's business.
         line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
     }

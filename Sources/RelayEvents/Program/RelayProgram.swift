@@ -14,7 +14,8 @@ import Synchronization
 ///
 /// - The first SIGTERM, SIGINT or SIGHUP cancels the task of ``run()``. A service then finishes what runs and announces
 ///   `End`; a relay's streams end. When `run()` returns, the program exits with 0.
-/// - A second SIGTERM or SIGINT ends the process at once, with 128 and the signal's number, as a shell has it.
+/// - A second SIGTERM or SIGINT ends the process at once, with 128 and the signal's number, as a shell has it. A SIGHUP
+///   does not count: service managers send it together with SIGTERM.
 /// - A signal that the program was started to ignore stays ignored, as under nohup(1).
 /// - An error is one line on stderr, `print-service: …`, and an exit code of sysexits(3): see ``ProgramFailure``. A
 ///   cancellation that follows a signal is no error.
@@ -36,26 +37,42 @@ extension RelayProgram {
     /// Runs the program, and exits. `@main` calls it.
     public static func main() async {
         let name = ProgramEnd.programName
-        let work = Task { try await run() }
-        let isAsked = SignalFlag()
-        do throws(SystemError) {
-            try EndSignals.begin {
-                isAsked.set()
-                work.cancel()
-            }
-        } catch {
-            work.cancel()
+        let request = EndRequest()
+        // First: a signal that comes before the program has begun is a request, too.
+        do throws(SystemError) { try EndSignals.begin { request.make() } } catch {
             ProgramEnd.say("\(name): cannot catch signals: \(error)")
             exit(ProgramEnd.osError)
         }
-        let end = ProgramEnd(of: await work.result, wasAsked: isAsked.isSet)
+        let work = Task { try await run() }
+        request.cancels(work)
+        let end = ProgramEnd(of: await work.result, wasAsked: request.isMade)
         if let message = end.message { ProgramEnd.say("\(name): \(message)") }
         exit(end.code)
     }
 }
 
-private final class SignalFlag: Sendable {
-    private let flag = Atomic<Bool>(false)
-    var isSet: Bool { flag.load(ordering: .acquiring) }
-    func set() { flag.store(true, ordering: .releasing) }
+/// That somebody wants the program to end, and what that cancels.
+private final class EndRequest: Sendable {
+    private struct State {
+        var isMade = false
+        var work: Task<Void, any Error>?
+    }
+    private let state = Mutex(State())
+    var isMade: Bool { state.withLock { $0.isMade } }
+
+    func make() {
+        let work = state.withLock { state in
+            state.isMade = true
+            return state.work
+        }
+        work?.cancel()
+    }
+    /// Cancels the task when the request is made: at once, if it has been.
+    func cancels(_ work: Task<Void, any Error>) {
+        let isMade = state.withLock { state in
+            state.work = work
+            return state.isMade
+        }
+        if isMade { work.cancel() }
+    }
 }
