@@ -52,14 +52,19 @@ extension EventService {
     /// - Throws: what ``start()`` throws, but for `.cancelled`. `.unavailable` if the bus goes away. If the journal has
     ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is open), after the replies under way.
     public func run(patience: Duration = .seconds(10), onReady: @Sendable () -> Void = {}) async throws {
+        let isStarter = !isStarted
         do {
-            if !isStarted { try await start() }
+            if isStarter { try await start() }
         } catch {
             // Told to end before it had begun: that is no failure.
             if Task.isCancelled, (error as? RelayError)?.code == .cancelled { return }
             throw error
         }
         guard takeEnding() else {
+            if isStarter {
+                // Stopped while it started: an end like any other.
+                return await life.wait { if case .started = $0 { true } else { false } }
+            }
             throw RelayError(.invalidArgument, "\(name) is run already, or was stopped: make another EventService")
         }
         onReady()
@@ -72,6 +77,8 @@ extension EventService {
     ///
     /// A ``run()`` under way ends, too, with its own patience.
     ///
+    /// - Isolation: from any task but a command's handler, which it would wait for until the patience is over: a handler
+    ///   makes a task for it, and returns.
     /// - Cancellation: does not cut it short.
     /// - Parameter patience: as in ``run(patience:onReady:)``.
     /// - Throws: why the service had ended by itself, unless `run()` throws that: `.unavailable` if the bus went away,

@@ -56,6 +56,16 @@ extension EventService: LifecycleService {}
         try await next.start()
         try await next.stop()
     }
+    @Test("a stop while run() starts the service is an orderly end of both") func stopWithinStart() async throws {
+        let bus = try PrivateBus()
+        for _ in 1...20 {
+            let service = try service(bus)
+            let running = Task { try await service.run() }
+            #expect(await eventually { if case .prepared = service.life.move({ _ in nil }) { false } else { true } })
+            try await service.stop()
+            try await running.value
+        }
+    }
     @Test("it is a service of swift-service-lifecycle, without an adapter") func lifecycle() async throws {
         let bus = try PrivateBus()
         let peer = try await BusStranger.join(bus.bus)
