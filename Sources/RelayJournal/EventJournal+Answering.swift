@@ -72,6 +72,7 @@ extension EventJournal {
     /// - Parameter onRefusal: publishes what reports a refusal.
     /// - Returns: the reply: of now, or of the first time.
     /// - Throws: as ``unitOfWork(_:onRefusal:)``. `.keyReused` if the key came with other arguments before.
+    ///   `.unavailable` for a key of a caller whose user is not known: one that has left, most often.
     ///   `.invalidArgument` for a key of more than 255 bytes. `.tooLarge` for a reply that no message has room for.
     ///   `.schemaMismatch` for a reply of an earlier version that this one's type cannot be read from.
     public func answer<C: Command>(
@@ -87,8 +88,15 @@ extension EventJournal {
                 .invalidArgument,
                 "\(C.name): an idempotency key of \(key.utf8.count) bytes; it has at most \(KeptReplies.longestKey)")
         }
+        // Its next try would come as somebody else, and be run again; and all that are unknown would share their keys.
+        guard let user = context.peer.userID else {
+            throw RelayError(
+                .unavailable,
+                "\(C.name): the bus does not say whose the idempotency key of \(context.peer.uniqueName) is; nothing was done: "
+                    + "stay connected until the reply, and try again")
+        }
         let codec = try replyCodecs.codec(for: C.self)
-        let call = try KeyedCall(key: key, user: context.peer.userID, arguments: codec.hash(command))
+        let call = try KeyedCall(key: key, user: user, arguments: codec.hash(command))
         return try await unitOfWork(
             { unit in
                 if let kept = try unit.keptReply(to: call, codec) { return kept }

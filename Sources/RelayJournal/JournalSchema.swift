@@ -74,7 +74,7 @@ enum JournalSchema {
             number INTEGER PRIMARY KEY,
             interface TEXT NOT NULL,
             command TEXT NOT NULL,
-            user INTEGER NOT NULL,       -- the caller's; -1: not known
+            user INTEGER NOT NULL,       -- the caller's
             key TEXT NOT NULL,
             arguments INTEGER NOT NULL,  -- a hash of the command's other fields' encoding
             fields TEXT NOT NULL,        -- the reply's, as in relay_schemas

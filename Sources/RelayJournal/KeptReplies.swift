@@ -18,9 +18,8 @@ struct KeyedCall: Sendable {
     let user: Int64
     let arguments: Int64
 
-    init(key: String, user: UInt32?, arguments: Int64) {
-        (self.key, self.arguments) = (key, arguments)
-        self.user = user.map(Int64.init) ?? -1
+    init(key: String, user: UInt32, arguments: Int64) {
+        (self.key, self.user, self.arguments) = (key, Int64(user), arguments)
     }
 }
 
@@ -28,6 +27,7 @@ struct KeyedCall: Sendable {
 final class ReplyCodec<C: Command>: Sendable {
     private let request: WireCodec<C>
     private let reply: WireCodec<C.Reply>
+    private let arguments: ArgumentHash
     /// As the journal keeps it.
     let fields: String
     /// A message's, less room for its header.
@@ -35,18 +35,16 @@ final class ReplyCodec<C: Command>: Sendable {
 
     init() throws {
         (request, reply) = (try WireCodec(C.self), try WireCodec(C.Reply.self))
+        arguments = try ArgumentHash(request.schema)
         fields = reply.schema.fields.map(\.description).joined(separator: "\n")
     }
-    /// Of the encoding: the same for the same arguments, in this version and in others that take them.
+    /// The same for the same arguments, in this version and in others that take them.
     ///
-    /// FNV-1a. Who finds two commands with the same hash has two of his own: the keys of others are not his.
+    /// Who finds two commands with the same hash has two of his own: the keys of others are not his.
     func hash(_ command: C) throws -> Int64 {
         var writer = WireWriter()
         try request.encode(command, into: &writer)
-        let hash = writer.withUnsafeBytes { bytes in
-            bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-        }
-        return Int64(bitPattern: hash)
+        return writer.withUnsafeBytes { arguments.value($0) }
     }
     func encode(_ value: C.Reply) throws -> [UInt8] {
         var writer = WireWriter()

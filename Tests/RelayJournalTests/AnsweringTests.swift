@@ -106,7 +106,7 @@ enum OtherShop1: EventInterface {
     }
     @Test("keys of other users and other commands are other keys") func scopes() async throws {
         let journal = try await opened(TestFolder())
-        for (number, user) in ([1_000, 1_001, 0, nil] as [UInt32?]).enumerated() {
+        for (number, user) in ([1_000, 1_001, 0, .max] as [UInt32]).enumerated() {
             for _ in 1...2 { #expect(try await place("lamp", key: "1", journal, user: user) == Int64(number + 1)) }
         }
         let runs = Mutex(0)
@@ -117,6 +117,46 @@ enum OtherShop1: EventInterface {
             }
         }
         #expect(runs.withLock { $0 } == 1)
+    }
+    @Test("a key of a caller who left before the bus said who it is does nothing; without a key the command runs")
+    func unknownUser() async throws {
+        let journal = try await opened(TestFolder())
+        let error = await #expect(throws: RelayError.self) { try await place("lamp", key: "a", journal, user: nil) }
+        #expect(error?.code == .unavailable)
+        #expect(try await count("orders", journal) == 0)
+        #expect(try await place("lamp", key: "a", journal) == 1)
+        #expect(try await place("lamp", key: nil, journal, user: nil) == 2)
+    }
+    @Test("arguments without an order are the same in any order; those with one are not") func unordered() throws {
+        struct Stock: Codable, Sendable { var tags: Set<String>, counts: [String: Int64] }
+        struct Fill: IdempotentCommand {
+            typealias Interface = Shop1
+            var stock: [Stock], codes: Set<UInt8>, list: [Int64]
+            var idempotencyKey: String?
+        }
+        let codec = try ReplyCodec<Fill>()
+        func hash(_ names: [String], capacity: Int, list: [Int64] = [1, 2], extra: Int64 = 0) throws -> Int64 {
+            // Another capacity is another order, as another process is.
+            var (tags, counts) = (Set<String>(minimumCapacity: capacity), [String: Int64](minimumCapacity: capacity))
+            var codes = Set<UInt8>(minimumCapacity: capacity)
+            for (number, name) in names.enumerated() {
+                tags.insert(name)
+                counts[name] = Int64(name.utf8.count)
+                codes.insert(UInt8(name.utf8.first ?? 0))
+                if number == 0 { counts[name, default: 0] += extra }
+            }
+            return try codec.hash(
+                Fill(stock: [Stock(tags: tags, counts: counts)], codes: codes, list: list, idempotencyKey: "a"))
+        }
+        let names = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg"]
+        let first = try hash(names, capacity: 0)
+        for capacity in [8, 64, 512, 4_096] {
+            #expect(try hash(names, capacity: capacity) == first)
+            #expect(try hash(Array(names.reversed()), capacity: capacity) == first)
+        }
+        #expect(try hash(names, capacity: 0, list: [2, 1]) != first)
+        #expect(try hash(names, capacity: 0, extra: 1) != first)
+        #expect(try hash(Array(names.dropLast()), capacity: 0) != first)
     }
     @Test("a key with other arguments is refused, and nothing is done") func reused() async throws {
         let journal = try await opened(TestFolder())
