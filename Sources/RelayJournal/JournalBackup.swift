@@ -80,9 +80,14 @@ struct JournalBackup {
     private func secure() throws(RelayError) {
         try sync(unfinished, O_RDONLY)
         if rename(unfinished, path) != 0 { throw refusal("rename \(unfinished) to \(path)", errno) }
-        try sync(folder, O_RDONLY | O_DIRECTORY)
-        // The folder may be new. The journal's own directory may be reached by a link.
-        try sync(directory + "/.", O_RDONLY | O_DIRECTORY)
+        do throws(RelayError) {
+            try sync(folder, O_RDONLY | O_DIRECTORY)
+            // The folder may be new. The journal's own directory may be reached by a link.
+            try sync(directory + "/.", O_RDONLY | O_DIRECTORY)
+        } catch {
+            unlink(path)
+            throw error
+        }
     }
     private func sync(_ path: String, _ flags: Int32) throws(RelayError) {
         let descriptor = open(path, flags | O_NOFOLLOW | O_CLOEXEC)

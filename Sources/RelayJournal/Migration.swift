@@ -8,6 +8,9 @@
 /// ```
 ///
 /// A step that was released never changes, and never goes: what changes is a further step behind it.
+///
+/// Foreign keys are enforced in a step, too: `DROP TABLE` first deletes the table's rows, and with them the rows of other
+/// tables that `ON DELETE CASCADE` names. Copy those first, when you rebuild a table that others refer to.
 public struct Migration: Sendable {
     /// Tells the step from others in messages, and is kept with it.
     public let name: String
