@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// The bus is killed at random moments while commands and events flow.
-@Suite(.serialized, .heavy, .tags(.g2, .g6)) struct BusLoopTests {
+@Suite("A bus that is killed", .serialized, .heavy, .tags(.g2, .g6)) struct BusLoopTests {
     @Test(
         "a bus that is killed and comes back at its address costs no confirmed command, and no watcher an event")
     func bus() async throws {

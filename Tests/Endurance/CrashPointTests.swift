@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// Processes that end themselves at each step of commit, emission and cursor: not by chance.
-@Suite(.serialized, .heavy, .tags(.g5, .g6)) struct CrashPointTests {
+@Suite("Crashes at each step of a commit", .serialized, .heavy, .tags(.g5, .g6)) struct CrashPointTests {
     enum End: String, CaseIterable {
         case beforeCommit, afterCommit, betweenEmissions, beforeResume, afterReply
         /// Whether what the command did is there afterwards.

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// Journals that are not what the relay remembers: restored from a backup, or written by an older version.
-@Suite(.serialized, .heavy, .tags(.g2, .g6)) struct HistoryTests {
+@Suite("Journals that differ from what a relay remembers", .serialized, .heavy, .tags(.g2, .g6)) struct HistoryTests {
     /// Runs a service until `body` is done, then kills it.
     private func during(_ site: Site, _ serve: String, _ body: () async throws -> Void) async throws {
         let service = try await site.startFaultyService("--serve", serve)

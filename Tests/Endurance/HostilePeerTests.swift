@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// Peers that are not what they should be.
-@Suite(.serialized, .heavy, .tags(.g4, .g7)) struct HostilePeerTests {
+@Suite("Hostile peers", .serialized, .heavy, .tags(.g4, .g7)) struct HostilePeerTests {
     @Test("a peer that asks for pages and reads none holds up nobody, and is given one page")
     func silentReader() async throws {
         // What dbus-daemon has built in: past 127 MiB that the bus holds of a service, it stops reading from it.

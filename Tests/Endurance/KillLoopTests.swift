@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// Processes are killed at random moments while commands and events flow.
-@Suite(.serialized, .heavy, .tags(.g2, .g5, .g6)) struct KillLoopTests {
+@Suite("Kills at random moments", .serialized, .heavy, .tags(.g2, .g5, .g6)) struct KillLoopTests {
     /// Kills and starts again a watcher until the task is cancelled.
     private func harass(_ watcher: Watcher, seed: UInt64) async throws -> Int {
         var random = SeededGenerator(seed: seed)

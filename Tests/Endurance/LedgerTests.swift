@@ -6,7 +6,8 @@ import TestTraits
 import Testing
 
 /// What can go wrong between a service that keeps its events and those who read them, with real processes.
-@Suite(.serialized, .heavy, .tags(.g1, .g2)) struct LedgerTests {
+@Suite("Faults between a durable service and its subscribers", .serialized, .heavy, .tags(.g1, .g2)) struct LedgerTests
+{
     private let head = "type='signal',interface='\(Stream1.name)',member='Head'"
     private let events = "type='signal',interface='\(Ledger1.name)'"
 

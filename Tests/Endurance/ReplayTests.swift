@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// A late subscriber, and a long past.
-@Suite(.serialized, .heavy, .tags(.g2, .g3)) struct ReplayTests {
+@Suite("A late subscriber and a long journal", .serialized, .heavy, .tags(.g2, .g3)) struct ReplayTests {
     @Test(
         "a late subscriber reads all of a long past while the service goes on publishing, and neither process grows by 32 MiB"
     )

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The checker of facts sees what it is there to see.
-@Suite struct StoryTests {
+@Suite("The checker of facts") struct StoryTests {
     private let texts: [UInt64: String] = [
         1: #"{"event":"BoxProvisioned","fields":{"boxID":1,"capacity":5,"title":"Attic (a 1)"}}"#,
         2: #"{"event":"ItemProvisioned","fields":{"itemID":1,"boxID":1,"title":"Lamp (a 2)"}}"#,

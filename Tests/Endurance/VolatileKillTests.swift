@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// A volatile service is killed again and again while it publishes, with subscribers on its ring.
-@Suite(.serialized, .heavy, .tags(.g2, .g6)) struct VolatileKillTests {
+@Suite("Kills of a volatile service", .serialized, .heavy, .tags(.g2, .g6)) struct VolatileKillTests {
     @Test(
         "every subscriber has all that the ring held of each run, in order, once, and as it was published; or an exact gap"
     )

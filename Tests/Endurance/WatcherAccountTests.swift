@@ -1,7 +1,7 @@
 import Testing
 
 /// The checkers see what they are there to see.
-@Suite struct WatcherAccountTests {
+@Suite("The checkers of watchers") struct WatcherAccountTests {
     private func account(_ runs: [String]...) -> WatcherAccount {
         var account = WatcherAccount()
         for run in runs {

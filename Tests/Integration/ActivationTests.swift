@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// A service that the bus starts.
-@Suite(.heavy, .tags(.g6)) struct ActivationTests {
+@Suite("A service that the bus starts", .heavy, .tags(.g6)) struct ActivationTests {
     @Test("a command starts a service that the bus can start, and a relay that only looks does not")
     func onDemand() async throws {
         let (services, state) = (try TestFolder(), try TestFolder())

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// `relay-cli call` and `list` against a live service: what they print, and how they end.
-@Suite(.heavy, .tags(.g8)) struct CommandLineTests {
+@Suite("relay-cli call and list", .heavy, .tags(.g8)) struct CommandLineTests {
     @Test("call prints the reply by its names, or as JSON")
     func replies() async throws {
         let service = try await LiveService.start()

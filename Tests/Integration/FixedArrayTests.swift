@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// Arrays of fixed length, and programs without their type.
-@Suite(.heavy) struct FixedArrayTests {
+@Suite("Arrays of fixed length, in tools without their type", .heavy) struct FixedArrayTests {
     enum Scope1: EventInterface {
         static let name = "org.example.Scope1"
         static let durability = Volatile()

@@ -4,7 +4,7 @@ import TestTraits
 import Testing
 
 /// What the programs see that everybody has: busctl, gdbus, dbus-monitor, dbus-python.
-@Suite(.heavy, .tags(.g7)) struct ForeignToolsTests {
+@Suite("Plain D-Bus tools", .heavy, .tags(.g7)) struct ForeignToolsTests {
     private static let events: [(name: String, signature: String)] = [
         ("BoxProvisioned", "xisttt"), ("BoxRemoved", "xttt"), ("BoxRemovalFailed", "xsttt"),
         ("BoxItemsRedistributionFailed", "xttt"), ("ItemProvisioned", "xxsttt"), ("ItemMoved", "xxxttt"),

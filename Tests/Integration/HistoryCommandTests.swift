@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// `relay-cli history`, `export`, `status` and `watch` from a place, against a live service with a journal.
-@Suite(.heavy) struct HistoryCommandTests {
+@Suite("relay-cli history, export and status, and watch from a position", .heavy) struct HistoryCommandTests {
     private func withoutStream(_ lines: [String]) -> [String] {
         lines.map { $0.replacing(/"transport":"(signal|ring|journal)"/, with: "") }
     }

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// What nobody uses takes nothing.
-@Suite(.heavy) struct IdleTests {
+@Suite("Idle services and watchers", .heavy) struct IdleTests {
     /// The processor time that a process has taken, all its threads together, in microseconds: whatever else the machine does, it is
     /// the process's own.
     private func processorTime(_ program: RunningProgram) throws -> Int {

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// `relay-service --own-bus`: for machines without a bus.
-@Suite(.heavy) struct OwnBusTests {
+@Suite("relay-service --own-bus", .heavy) struct OwnBusTests {
     /// A user's folders: that of the bus, and that of the state.
     private struct Folder {
         private let folder: TestFolder

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// What `relay-service` keeps, and for whom.
-@Suite(.heavy, .tags(.g5, .g6, .g8)) struct PersistenceTests {
+@Suite("What relay-service keeps", .heavy, .tags(.g5, .g6, .g8)) struct PersistenceTests {
     private func contents(_ service: LiveService) async throws -> String {
         let outcome = try await service.runCLI("--json", "call", "Contents")
         try #require(outcome.code == 0, "\(outcome)")

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// `relay-service` as a process: how it starts, ends and fails.
-@Suite(.heavy, .tags(.g8)) struct ServiceProgramTests {
+@Suite("Start, end and failures of relay-service", .heavy, .tags(.g8)) struct ServiceProgramTests {
     private func hasOwner(_ service: LiveService) async throws -> Bool {
         let outcome = try await service.run(
             "busctl",

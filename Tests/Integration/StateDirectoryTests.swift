@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// Where `relay-service` keeps its journal, and what it says when it cannot.
-@Suite(.heavy, .tags(.g8)) struct StateDirectoryTests {
+@Suite("The state directory of relay-service", .heavy, .tags(.g8)) struct StateDirectoryTests {
     private func refusal(_ directory: String) async throws -> RunningProgram.Outcome {
         try await RunningProgram.run(
             Programs.service, ["--bus", "unix:path=/nonexistent/bus", "--state-directory", directory],

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// Many processes that watch one service, one of which stops reading.
-@Suite(.serialized, .heavy, .tags(.g2, .g4)) struct StoppedWatcherTests {
+@Suite("Many watchers, of which one is stopped", .serialized, .heavy, .tags(.g2, .g4)) struct StoppedWatcherTests {
     @Test(
         "twenty watchers see all events once and in order, though one of them is stopped for seconds; it delays no other"
     )

@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// `relay-service --domain telemetry`: this host's own figures, from a process to this one.
-@Suite(.heavy) struct TelemetryTests {
+@Suite("relay-service --domain telemetry", .heavy) struct TelemetryTests {
     private func start(_ bus: PrivateBus, _ arguments: String...) async throws -> RunningProgram {
         // Without HOME: it needs no folder.
         let service = try RunningProgram(

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// `relay-cli top` and `watch` on a real terminal, with a service that publishes all the time.
-@Suite(.heavy) struct TopTests {
+@Suite("relay-cli top and watch on a terminal", .heavy) struct TopTests {
     private static let begin = "\u{1B}[?1049h"
     private static let end = "\u{1B}[?25h\u{1B}[?1049l"
 

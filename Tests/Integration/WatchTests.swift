@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// `relay-cli watch` against a live service.
-@Suite(.heavy, .tags(.g1, .g6)) struct WatchTests {
+@Suite("relay-cli watch", .heavy, .tags(.g1, .g6)) struct WatchTests {
     @Test("watch shows events of any tool's doing, in order, and ends by --count")
     func countEnds() async throws {
         let service = try await LiveService.start()

@@ -54,7 +54,7 @@ private actor Canceller {
     func onGap(_ gap: Gap) {}
 }
 
-@Suite struct CancellationTests {
+@Suite("Cancelling a subscription") struct CancellationTests {
     @Test("after cancel() on its own actor no further call comes")
     func onActor() async {
         let publisher = EventPublisher()

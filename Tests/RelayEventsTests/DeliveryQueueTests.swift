@@ -63,7 +63,7 @@ extension DeliveryQueue {
     }
 }
 
-@Suite(.computing, .tags(.g3)) struct DeliveryQueueTests {
+@Suite("The queue of a subscription", .computing, .tags(.g3)) struct DeliveryQueueTests {
     static let buffers = (1...3).flatMap { limit -> [EventBuffer] in
         [.bufferingNewest(limit), .bufferingOldest(limit), .ending(after: limit)]
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayEvents
 
-@Suite struct GapTests {
+@Suite("Joining gaps") struct GapTests {
     @Test("neighbouring gaps of one run and reason are one, with the sum of their counts")
     func merges() {
         var run = CoalescedGaps(Gap(3...4, epoch: 1, count: 2, reason: .lost))

@@ -49,7 +49,7 @@ private final class Local: EventSubscriber {
     func onGap(_ gap: Gap) {}
 }
 
-@Suite struct ObjectTests {
+@Suite("Objects as subscribers") struct ObjectTests {
     @Test("the same object subscribed twice is one subscriber, until it is unsubscribed")
     @MainActor func twiceIsOnce() async {
         let publisher = EventPublisher()

@@ -27,7 +27,7 @@ private actor Collector {
     }
 }
 
-@Suite(.tags(.g1)) struct OrderTests {
+@Suite("Order within a process", .tags(.g1)) struct OrderTests {
     /// Four threads publish two types.
     private func publishAll(_ publisher: EventPublisher, each count: Int = 2_000) async {
         await withTaskGroup { group in

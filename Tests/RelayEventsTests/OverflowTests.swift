@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayEvents
 
-@Suite(.tags(.g2, .g3)) struct OverflowTests {
+@Suite("Buffers that overflow", .tags(.g2, .g3)) struct OverflowTests {
     private func stream(_ buffer: EventBuffer) -> (EventPublisher, EventStream<Numbered>) {
         let publisher = EventPublisher()
         return (publisher, publisher.events(of: Numbered.self, buffer: buffer))

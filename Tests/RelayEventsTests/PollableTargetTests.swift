@@ -4,7 +4,7 @@ import RelayEvents
 import RelayTestKit
 import Testing
 
-@Suite struct PollableTargetTests {
+@Suite("Pollable targets") struct PollableTargetTests {
     private func isReadable(_ target: PollableTarget) -> Bool {
         var descriptor = pollfd(fd: target.fileDescriptor, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, 0) == 1

@@ -19,7 +19,7 @@ extension DispatchQueue {
     }
 }
 
-@Suite struct PublishingTests {
+@Suite("Publishing within a process") struct PublishingTests {
     @Test("an enum with payloads is an event, for closures, objects and streams")
     @MainActor func enums() async {
         let publisher = EventPublisher(delivery: .mainActor)

@@ -15,7 +15,7 @@ private final class Counter {
     }
 }
 
-@Suite struct RecordingPublisherTests {
+@Suite("The recording publisher") struct RecordingPublisherTests {
     @Test("it stands in for a sink and for a publisher, and records every event of every type")
     func records() throws {
         var recorder = RecordingPublisher()

@@ -4,7 +4,7 @@ import RelayEvents
 import RelayTestKit
 import Testing
 
-@Suite struct ReentrancyTests {
+@Suite("Handlers that publish, subscribe and cancel") struct ReentrancyTests {
     static let places: [@Sendable () -> DeliveryTarget] = [
         { .immediate }, { .background }, { .mainActor }, { .queue(DispatchQueue(label: "serial")) },
         { .queue(.global()) },

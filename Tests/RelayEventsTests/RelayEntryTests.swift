@@ -4,7 +4,7 @@ import RelayEvents
 import RelayTestKit
 import Testing
 
-@Suite struct RelayEntryTests {
+@Suite("A relay's events at the publisher") struct RelayEntryTests {
     private let lost = Gap(4...6, epoch: 9, count: nil, reason: .lost)
 
     @Test("events with the stamp of the wire keep it")

@@ -3,7 +3,7 @@ import RelayEvents
 import RelayTestKit
 import Testing
 
-@Suite struct StreamTests {
+@Suite("Event streams") struct StreamTests {
     @Test("a stream holds events from the moment it was asked for, not from its first iteration")
     func startsAtOnce() async {
         let publisher = EventPublisher()

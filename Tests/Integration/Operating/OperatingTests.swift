@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// The commands of docs/OPERATING.md, as they stand there.
-@Suite(.heavy, .tags(.g2, .g6)) struct OperatingTests {
+@Suite("The commands of OPERATING.md", .heavy, .tags(.g2, .g6)) struct OperatingTests {
     private static let journal = ".local/state/relay/journal.sqlite"
     private static let lastSequence = "SELECT sequence FROM relay_interfaces"
 

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 /// A D-Bus client that knows nothing of ours, subscribed to everything, is stopped while far more is published than a bus holds.
-@Suite(.serialized, .heavy, .tags(.g3, .g4)) struct StoppedClientTests {
+@Suite("A stopped client without Relay", .serialized, .heavy, .tags(.g3, .g4)) struct StoppedClientTests {
     struct Case: Sendable, CustomStringConvertible {
         let description: String
         let bus: @Sendable () throws -> PrivateBus

@@ -26,7 +26,7 @@ struct Right: DomainEvent {
 }
 
 /// dbus-daemon drops what a receiver does not take: with a small limit, and a receiver whose thread stands.
-@Suite(.heavy, .tags(.g2, .g6)) struct BusLossTests {
+@Suite("A bus that drops messages", .heavy, .tags(.g2, .g6)) struct BusLossTests {
     private static let name = "org.example.Twins"
     private static let text = String(repeating: "x", count: 1_000)
 

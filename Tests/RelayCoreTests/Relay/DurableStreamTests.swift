@@ -3,7 +3,8 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.computing, .tags(.g1, .g2)) struct DurableStreamTests {
+@Suite("The stream machine of a durable interface, in every interleaving", .computing, .tags(.g1, .g2))
+struct DurableStreamTests {
     static let starts = DurableExploration.all
 
     @Test(

@@ -33,7 +33,7 @@ struct Clear: Command {
     typealias Interface = Shop1
 }
 
-@Suite(.heavy, .tags(.g1, .g2)) struct EndToEndTests {
+@Suite("Events and commands over a bus", .heavy, .tags(.g1, .g2)) struct EndToEndTests {
     @Test func typedEventsAndCommandsCrossTheBus() async throws {
         let bus = try PrivateBus()
         let service = try EventService(name: "org.example.Shop", on: bus.bus, exporting: Shop1.self)

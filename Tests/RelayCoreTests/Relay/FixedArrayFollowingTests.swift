@@ -31,7 +31,7 @@ struct Captured<let ring: Int, Event: ScopeEvent>: DomainEvent {
 extension Captured: BitwiseCopyable where Event: RawScopeEvent {}
 extension Captured: FixedLayoutEvent where Event: RawScopeEvent {}
 
-@Suite(.heavy) struct FixedArrayFollowingTests {
+@Suite("Arrays of fixed length, from service to relay", .heavy) struct FixedArrayFollowingTests {
     struct Raw<let count: Int>: RawScopeEvent {
         var at: UInt64, samples: FixedArray<count, UInt64>, bins: FixedArray<16, Int8>, gains: FixedArray<2, Float>
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy, .tags(.g1, .g2)) struct FollowingTests {
+@Suite("Following a service", .heavy, .tags(.g1, .g2)) struct FollowingTests {
     static let schemas = [
         EventSchema(
             event: "Said",

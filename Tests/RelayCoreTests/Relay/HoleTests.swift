@@ -8,7 +8,7 @@ import Testing
 @testable import RelayCore
 
 /// What a relay reads to have no hole, with a service that loses what a test wants.
-@Suite(.heavy, .tags(.g2)) struct HoleTests {
+@Suite("Holes that are read from the journal", .heavy, .tags(.g2)) struct HoleTests {
     static let schemas = [
         EventSchema(
             event: "Booked",

@@ -19,7 +19,7 @@ enum Older: Sendable {
 }
 
 /// What the present service lacks, or has in another shape: told once to each subscription, and mended by the next service.
-@Suite(.heavy, .tags(.g2)) struct LackingTests {
+@Suite("Interfaces and events that a service lacks", .heavy, .tags(.g2)) struct LackingTests {
     private static let name = "org.example.Shop"
     private final class Log: Sendable {
         private let lines = Mutex<[String]>([])

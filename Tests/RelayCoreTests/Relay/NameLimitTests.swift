@@ -6,7 +6,7 @@ import Testing
 @testable import RelayEvents
 
 /// How many names an interface may have, and what becomes of those that are too many.
-@Suite(.heavy, .tags(.g2)) struct NameLimitTests {
+@Suite("The limit of names in an interface", .heavy, .tags(.g2)) struct NameLimitTests {
     private static let limit = 2 * ContractLimits.events
 
     @Test("an interface with too many events is refused where it is registered") func contract() throws {

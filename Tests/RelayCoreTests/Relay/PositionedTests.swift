@@ -8,7 +8,7 @@ import Testing
 @testable import RelayCore
 
 /// Subscriptions that start anywhere, at a service with a durable interface.
-@Suite(.heavy, .tags(.g1, .g2)) struct PositionedTests {
+@Suite("Positioned subscriptions", .heavy, .tags(.g1, .g2)) struct PositionedTests {
     static func relay(_ bus: PrivateBus, cursors: String? = nil) throws -> EventRelay {
         try EventRelay(
             following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, Plain1.self, cursors: cursors)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.tags(.g3)) struct ReadQueueTests {
+@Suite("The queue of Read requests", .tags(.g3)) struct ReadQueueTests {
     @Test("one request at a time, round robin, each with the token of the last answer") func turns() {
         var queue = ReadQueue<String>()
         for name in ["a", "b", "a"] { queue.ask(name) }

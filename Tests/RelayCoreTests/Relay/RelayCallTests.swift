@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy) struct RelayCallTests {
+@Suite("Calls by a relay", .heavy) struct RelayCallTests {
     private func error(_ body: () async throws -> Void) async -> RelayError? {
         do {
             try await body()

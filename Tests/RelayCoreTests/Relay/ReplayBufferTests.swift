@@ -7,7 +7,7 @@ import Testing
 @testable import RelayCore
 
 /// Subscribers that are slower than the stream.
-@Suite(.heavy, .tags(.g3)) struct ReplayBufferTests {
+@Suite("The buffer of a slow subscriber", .heavy, .tags(.g3)) struct ReplayBufferTests {
     private static func publish(_ numbers: ClosedRange<Int64>, _ desk: DurableDesk) async throws {
         try await desk.service.publish(contentsOf: numbers.map { Booked(number: $0, text: "") })
     }

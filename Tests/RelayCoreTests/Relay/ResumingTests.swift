@@ -7,7 +7,7 @@ import Testing
 @testable import RelayCore
 
 /// Named subscribers, which go on where they stopped.
-@Suite(.heavy, .tags(.g2, .g6)) struct ResumingTests {
+@Suite("Named subscriptions that resume", .heavy, .tags(.g2, .g6)) struct ResumingTests {
     private static func publish(_ numbers: ClosedRange<Int64>, _ desk: DurableDesk) async throws {
         try await desk.service.publish(contentsOf: numbers.map { Booked(number: $0, text: "") })
     }

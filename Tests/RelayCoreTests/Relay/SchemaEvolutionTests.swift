@@ -20,7 +20,7 @@ struct Changed<Fields: Codable & Sendable>: DomainEvent {
     func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
 }
 
-@Suite(.heavy, .tags(.g8)) struct SchemaEvolutionTests {
+@Suite("Schemas that differ between the two sides", .heavy, .tags(.g8)) struct SchemaEvolutionTests {
     struct Base: Codable, Sendable, Equatable { var a: Int32, b: String }
     struct First: Codable, Sendable { var new: [Double], a: Int32, b: String }
     struct Middle: Codable, Sendable { var a: Int32, new: [Double], b: String }

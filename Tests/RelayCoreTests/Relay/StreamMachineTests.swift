@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.computing, .tags(.g1, .g2)) struct StreamMachineTests {
+@Suite("The stream machine, in every interleaving", .computing, .tags(.g1, .g2)) struct StreamMachineTests {
     /// Where an exploration begins: what was done before, and how many free inputs follow.
     struct Start: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -4,7 +4,7 @@ import Testing
 @testable import RelayCore
 
 /// Durable streams, by hand: what the enumeration's small worlds do not have.
-@Suite(.heavy, .tags(.g2)) struct StreamReadingTests {
+@Suite("The stream machine of a durable interface, step by step", .heavy, .tags(.g2)) struct StreamReadingTests {
     typealias Machine = StreamMachine<Int>
 
     /// Actions as text, to be compared.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite struct TimeSearchTests {
+@Suite("The search for a time in the journal") struct TimeSearchTests {
     /// A journal of (sequence, time), and what it takes to find a place in it.
     private func place(
         _ events: [(sequence: UInt64, time: UInt64)], since time: UInt64, oldest: UInt64 = 1, head: UInt64,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.tags(.g2)) struct TransportChoiceTests {
+@Suite("The choice of the transport", .tags(.g2)) struct TransportChoiceTests {
     /// A relay that does what the transport says, and what its bus and its owner know of that.
     private struct World: Hashable {
         enum Input: CaseIterable {

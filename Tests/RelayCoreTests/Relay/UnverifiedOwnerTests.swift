@@ -7,7 +7,7 @@ import Testing
 @testable import RelayCore
 
 /// Somebody takes the service's name for a moment, and is gone before the bus can say who that was.
-@Suite(.heavy, .tags(.g7)) struct UnverifiedOwnerTests {
+@Suite("Owners that leave before they are verified", .heavy, .tags(.g7)) struct UnverifiedOwnerTests {
     /// What the stranger says, in one write: all of it is on the bus before the relay can ask about the first.
     private struct Speech {
         private(set) var bytes: [UInt8] = []

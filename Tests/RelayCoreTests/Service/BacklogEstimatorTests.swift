@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.tags(.g3)) struct BacklogEstimatorTests {
+@Suite("The estimate of the bus's backlog", .tags(.g3)) struct BacklogEstimatorTests {
     private static let mebibyte = 1 << 20
 
     /// A meter, and the bus that it is about: what is checked is said of the bus.

@@ -6,7 +6,7 @@ import Testing
 @testable import RelayCore
 
 /// What the daemons tell of what they hold: each in its own way, and both exactly enough.
-@Suite(.heavy) struct BusFiguresTests {
+@Suite("The figures that bus daemons report", .heavy) struct BusFiguresTests {
     enum Kind: CaseIterable {
         case daemon, broker
         func bus() throws -> PrivateBus {

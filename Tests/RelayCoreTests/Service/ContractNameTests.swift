@@ -53,7 +53,7 @@ enum Doubled {
     }
 }
 
-@Suite struct ContractNameTests {
+@Suite("Members with the same name") struct ContractNameTests {
     @Test(
         "two members of one name are refused on both sides, with both types",
         arguments: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy, .tags(.g5)) struct DurableServiceTests {
+@Suite("A durable service", .heavy, .tags(.g5)) struct DurableServiceTests {
     private static let properties = "org.freedesktop.DBus.Properties"
 
     @Test("what was committed is on the bus when publish returns, and one counter goes on across runs")

@@ -4,7 +4,7 @@ import Testing
 @testable import RelayTestKit
 
 /// The log that stands in for a journal pages like one, or the tests that rest on it show nothing.
-@Suite struct MemoryLogTests {
+@Suite("The log in memory") struct MemoryLogTests {
     private final class NoStream: CommittedEventSink {
         func emit(_ events: [CommittedEvent]) {}
         func pruned(_ last: [String: UInt64]) {}

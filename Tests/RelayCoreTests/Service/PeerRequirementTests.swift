@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy, .tags(.g7)) struct PeerRequirementTests {
+@Suite("Requirements on peers", .heavy, .tags(.g7)) struct PeerRequirementTests {
     private struct Accounts: AccountDirectory {
         var ownUserID: UInt32 { 1000 }
         func user(named name: String) -> Account { account(["root": 0, "ann": 1000, "bob": 1001], name) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy, .tags(.g3)) struct ReadLimitsTests {
+@Suite("The quota of Read", .heavy, .tags(.g3)) struct ReadLimitsTests {
     private static let page = 256 << 10
 
     /// Everything that a peer goes through for one page.

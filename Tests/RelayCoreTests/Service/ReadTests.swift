@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy, .tags(.g2)) struct ReadTests {
+@Suite("Read", .heavy, .tags(.g2)) struct ReadTests {
     private static let error = "org.eventrelay.Error."
 
     /// Publishes `Booked` for odd, `Struck` for even numbers; their sequences are the numbers on a new log.

@@ -44,7 +44,7 @@ struct GroupTold: DomainEvent {
 }
 
 /// Another user's processes, for real: only root can start them.
-@Suite(.enabled(if: geteuid() == 0, "needs root, to become another user"), .heavy, .tags(.g7))
+@Suite("Peers of another user", .enabled(if: geteuid() == 0, "needs root, to become another user"), .heavy, .tags(.g7))
 struct SecondUserTests {
     private static let name = "org.example.Guarded"
     private static let stranger = "65534"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy) struct ServiceCallTests {
+@Suite("Calls at a service", .heavy) struct ServiceCallTests {
     private static let standard = "org.freedesktop.DBus.Error."
 
     @Test("what is unknown is refused by the standard names") func unknown() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy, .tags(.g1, .g6)) struct ServiceLifeTests {
+@Suite("A service's life", .heavy, .tags(.g1, .g6)) struct ServiceLifeTests {
     @Test("a name that is taken is a conflict which says who has it") func conflict() async throws {
         let desk = try await Desk()
         let second = try EventService(name: Desk.name, on: desk.bus.bus, exporting: Plain1.self)

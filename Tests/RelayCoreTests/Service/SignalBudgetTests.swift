@@ -49,7 +49,7 @@ struct Poured: DomainEvent {
     var bytes: [UInt8]
 }
 
-@Suite(.heavy, .tags(.g3, .g4)) struct SignalBudgetTests {
+@Suite("The signal budget, on a bus", .heavy, .tags(.g3, .g4)) struct SignalBudgetTests {
     /// A service of all three, and a peer that hears what the bus brings.
     private final class Place: Sendable {
         let bus: PrivateBus

@@ -5,7 +5,7 @@ import Testing
 
 private let millisecond: UInt64 = 1_000_000
 
-@Suite(.computing, .tags(.g3)) struct SignalRateLimiterTests {
+@Suite("The signal budget, as a value", .computing, .tags(.g3)) struct SignalRateLimiterTests {
     /// A gate, and all that happened to it: what is checked is said of the history, not of the gate's own figures.
     private struct World: Explorable {
         enum Step: CaseIterable { case event, tick, lateTick, press }

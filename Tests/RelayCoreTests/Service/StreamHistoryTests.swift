@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.tags(.g6)) struct StreamHistoryTests {
+@Suite("The history that a subscriber and a log share", .tags(.g6)) struct StreamHistoryTests {
     /// Three runs before this one: 1…4, none, 5…9; this one begins at 10.
     private static let run = LogSnapshot(
         head: 9, last: ["A": 9, "B": 7, "Gone": 3], pruned: ["A": 2, "Gone": 3],

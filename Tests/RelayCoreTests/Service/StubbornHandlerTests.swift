@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayCore
 
-@Suite(.heavy, .tags(.g4)) struct StubbornHandlerTests {
+@Suite("Handlers that outlast the patience", .heavy, .tags(.g4)) struct StubbornHandlerTests {
     /// `Desk1` by hand, whose `Wait` stands until it is let go, be it cancelled or not.
     private final class Stubborn: Sendable {
         let service: EventService
