@@ -46,7 +46,8 @@ final class Database {
     /// Milliseconds that a foreign program may hold the file's lock.
     private static let patience: Int32 = 5_000
 
-    /// Whether closing leaves the WAL as it is. Otherwise the last connection that is closed moves it into the file, and removes it.
+    /// Whether closing leaves the WAL as it is. Otherwise the last connection that is closed moves it into the file,
+    /// and removes it.
     func keepLogAtClose(_ isKept: Bool) {
         _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isKept ? 1 : 0)
     }

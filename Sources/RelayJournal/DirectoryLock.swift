@@ -8,14 +8,15 @@ struct DirectoryLock: ~Copyable {
 
     /// Makes the directory, for its user alone, when it is missing, looks at what is in it, and takes its lock.
     ///
-    /// Throws `Conflict` when another journal has it, `InvalidArgument` when the directory or a file in it is of a kind that
-    /// would let others in, `NotPermitted` or `Unavailable` with the kernel's error.
+    /// Throws `Conflict` when another journal has it, `InvalidArgument` when the directory or a file in it is of a kind
+    /// that would let others in, `NotPermitted` or `Unavailable` with the kernel's error.
     init(_ directory: String) throws(RelayError) {
         let descriptor = try Self.take(directory)
         (self.directory, self.descriptor) = (directory, descriptor)
     }
     deinit {
-        // Not by closing alone: a child that was forked a moment ago, and has not become its program yet, has the file open too.
+        // Not by closing alone: a child that was forked a moment ago, and has not become its program yet, has the file
+        // open too.
         while flock(descriptor, LOCK_UN) != 0 && errno == EINTR {}
         close(descriptor)
     }

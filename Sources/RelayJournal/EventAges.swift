@@ -1,7 +1,7 @@
 /// How old an interface's events are at least, by marks: "all up to this sequence were published before this moment".
 ///
 /// A mark for a part of the retention's time is enough: an event goes a little after its age, never before. When an
-/// event says that it was published does not matter: see `RetentionClock`.
+/// event claims that it was published does not matter: see `RetentionClock`.
 struct EventAges {
     struct Mark: Hashable {
         let sequence: UInt64

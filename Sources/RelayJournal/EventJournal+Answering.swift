@@ -7,7 +7,8 @@ extension EventService {
     /// ```swift
     /// service.handle(PrintJob.self, in: journal) { job, _, unit in
     ///     guard job.pages <= 100 else { throw PrintJob.Failure.tooLong }
-    ///     let id: Int64 = try unit.query("INSERT INTO jobs (title) VALUES (?) RETURNING id", [SQLValue(job.title)]) { try $0[0] }[0]
+    ///     let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
+    ///     let id: Int64 = try unit.query(insert, [SQLValue(job.title)]) { try $0[0] }[0]
     ///     try unit.publish(JobPrinted(jobID: id, title: job.title, pages: job.pages))
     ///     return PrintJob.Reply(jobID: id)
     /// }
@@ -55,22 +56,22 @@ extension EventService {
 extension EventJournal {
     /// Runs the unit of work that a command asks for. A repeated key is answered with the first reply.
     ///
-    /// For a command that is no ``IdempotentCommand``, or has no key, this is ``unitOfWork(_:onRefusal:)``. With a key the
-    /// journal keeps the reply, in the same transaction as the unit's state and events. When the same user sends the same
-    /// command with the same key again, `body` does not run: the caller gets the first reply, also after a crash between
-    /// the commit and the reply, and also while the first call is under way.
+    /// For a command that is not an ``IdempotentCommand``, or has no key, this is ``unitOfWork(_:onRefusal:)``. With a
+    /// key the journal keeps the reply, in the same transaction as the unit's state and events. When the same user
+    /// sends the same command with the same key again, `body` does not run: the caller gets the first reply, also after
+    /// a crash between the commit and the reply, and also while the first call is under way.
     ///
     /// A refusal or an error is not kept, because nothing was done: the next try runs `body`. Whatever a handler does
     /// outside `body` is done each time.
     ///
     /// - Order: as any unit of work. Calls with one key run one after the other.
-    /// - Loss: a reply is kept for 24 hours, and as long as it is among the last 100,000 replies and 64 MiB. After that a
-    ///   repeated key runs the command again: do not try for longer than that.
+    /// - Loss: a reply is kept for 24 hours, and as long as it is among the last 100,000 replies and 64 MiB. After that
+    ///   a repeated key runs the command again, so do not retry for longer.
     /// - Parameter command: the request.
-    /// - Parameter context: whose it is: keys of different users have nothing to do with each other.
+    /// - Parameter context: identifies the caller. Keys of different users are independent of each other.
     /// - Parameter body: changes the state, publishes events, and returns the reply.
     /// - Parameter onRefusal: publishes what reports a refusal.
-    /// - Returns: the reply: of now, or of the first time.
+    /// - Returns: the reply of `body`, or the first reply to the key.
     /// - Throws: as ``unitOfWork(_:onRefusal:)``. `.keyReused` if the key came with other arguments before.
     ///   `.unavailable` for a key of a caller whose user is not known: one that has left, most often.
     ///   `.invalidArgument` for a key of more than 255 bytes. `.tooLarge` for a reply that no message has room for.

@@ -3,11 +3,11 @@ import RelayCore
 extension EventJournal {
     /// Brings a program's own tables to their present version, step by step, before they are used.
     ///
-    /// Each step is one transaction: after a crash it was done, or not. What was done is kept, and done once. Before the
-    /// first step of a journal that already has something in it, the whole journal is copied to
-    /// `DIRECTORY/backups/NAME-VERSION-TIME.sqlite`: readable for its user alone, examined, and synced before anything
-    /// is changed. Of a name the newest backups of the last three versions are kept: what fails again and again at one
-    /// version takes the place of no other's.
+    /// Each step is one transaction: after a crash it is done entirely, or not at all. Finished steps are recorded, so
+    /// each runs once. Before the first step of a journal that already has something in it, the whole journal is copied
+    /// to `DIRECTORY/backups/NAME-VERSION-TIME.sqlite`: readable for its user alone, examined, and synced before
+    /// anything is changed. Of a name the newest backups of the last three versions are kept: a step that fails again
+    /// and again takes the place of no other version.
     ///
     /// - Order: one call after the other.
     /// - Isolation: the steps keep all other units waiting, and so does the copy, which takes seconds for a large
@@ -18,8 +18,8 @@ extension EventJournal {
     /// - Parameter migrations: all steps since the first version, in order.
     /// - Returns: which versions it led from and to, and the backup.
     /// - Throws: `.schemaMismatch` for tables of a newer version, or steps that are not those that were done.
-    ///   `.storageFull` if there is no room for the backup, `.unavailable` if it cannot be made or is not whole: then no
-    ///   step was done. `.invalidArgument` for a bad name. `.cancelled`. What a step throws.
+    ///   `.storageFull` if there is no room for the backup, `.unavailable` if it cannot be made or is not whole: then
+    ///   no step was done. `.invalidArgument` for a bad name. `.cancelled`. What a step throws.
     @discardableResult
     public func migrate(_ name: String, by migrations: [Migration]) async throws -> MigrationOutcome {
         try Self.check(name, migrations)

@@ -2,15 +2,16 @@ public import RelayCore
 
 /// How much a journal keeps of an interface, as of one moment.
 public struct JournalStatistics: Hashable, Sendable {
-    /// The last sequence that was committed, and the oldest that is kept; one behind the last if none is.
+    /// The last sequence that was committed, and the oldest that is kept. If no event is kept, the oldest is the last
+    /// plus 1.
     public let head, oldest: UInt64
     /// How many events are kept.
     public let events: Int
     /// How many bytes their bodies have.
     public let bytes: Int
-    /// The size of the whole file, with that of all interfaces and of the program's own tables, and with its log.
+    /// The size of the whole file: all interfaces, the program's own tables, and its WAL.
     public let fileBytes: Int
-    /// The size of its log, which is moved into the file now and then.
+    /// The size of its WAL, which is moved into the main file now and then.
     public let logBytes: Int
     /// Whether all of the file is known to be sound; false as long as it is checked after a crash.
     public let isChecked: Bool
@@ -22,8 +23,8 @@ extension EventJournal {
     /// - Isolation: read on a thread of the journal's own, beside units of work.
     /// - Parameter interface: an interface of the service.
     /// - Returns: the figures.
-    /// - Throws: `.notFound` for an interface that the journal does not keep. `.unavailable` if the file cannot be read,
-    ///   or the journal is closed.
+    /// - Throws: `.notFound` for an interface that the journal does not keep. `.unavailable` if the file cannot be
+    ///   read, or the journal is closed.
     public func statistics(of interface: any EventInterface.Type) async throws -> JournalStatistics {
         var figures: [String: UInt64] = [:]
         for (name, value) in try await storage.figures(of: interface.name) { figures[name] = value }

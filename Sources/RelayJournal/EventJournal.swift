@@ -5,7 +5,8 @@ public import RelayCore
 /// ```swift
 /// let journal = try EventJournal(directory: "/var/lib/printer")
 /// let jobID = try await journal.unitOfWork { unit in
-///     let id: Int64 = try unit.query("INSERT INTO jobs (title) VALUES (?) RETURNING id", [SQLValue(title)]) { try $0[0] }[0]
+///     let insert = "INSERT INTO jobs (title) VALUES (?) RETURNING id"
+///     let id: Int64 = try unit.query(insert, [SQLValue(title)]) { try $0[0] }[0]
 ///     try unit.publish(JobPrinted(jobID: id, title: title, pages: 2))
 ///     return id
 /// }

@@ -19,8 +19,8 @@ struct GroupOutcome {
     /// Resumes the callers.
     func finish(_ works: [JournalWork]) {
         if range.count > 1 && failures.isEmpty && doom == nil {
-            // By one thread of the pool, which then runs them itself: resumed from here, the first of them would wake another thread,
-            // which would be asleep again when the next is resumed.
+            // By one thread of the pool, which then runs them itself: resumed from here, the first of them would wake
+            // another thread, which would be asleep again when the next is resumed.
             Task.detached { [works = works[range]] in for work in works { work.finish(nil) } }
             return
         }

@@ -26,7 +26,8 @@ struct JournalBackup {
     }
     /// Makes the copy, by the connection that writes. Returns its path.
     ///
-    /// Throws `StorageFull`, or `Unavailable` with what the file system or SQLite says; nothing of the copy stays then.
+    /// Throws `StorageFull`, or `Unavailable` with the message of the file system or of SQLite; the copy is removed
+    /// then.
     func make(by database: Database) throws(RelayError) -> String {
         try prepare()
         do {

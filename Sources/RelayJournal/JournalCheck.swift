@@ -3,8 +3,8 @@ import RelayCore
 
 /// A full check of a journal's file: on a thread and a connection of its own, which cannot write.
 ///
-/// It reads in one transaction, so that what it compares is of one moment. Meanwhile the WAL cannot be used from the front again:
-/// when that grows too long, the check gives way, and begins anew later.
+/// It reads in one transaction, so that what it compares is of one moment. Meanwhile the WAL cannot be used from the
+/// front again: when that grows too long, the check gives way, and begins anew later.
 final class JournalCheck: Sendable {
     enum Outcome: Sendable {
         case sound

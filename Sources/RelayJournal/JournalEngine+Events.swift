@@ -60,7 +60,7 @@ extension JournalEngine {
         statement.bind(borrowed: interfaces[index].names[event.event].bytes, at: first + 3)
         statement.bind(interfaces[index].names[event.event].schema, at: first + 4)
         statement.bind(Int64(bitPattern: interfaces[index].unwritten[row]), at: first + 5)
-        // The run is within the call: the borrowed bytes are not looked at later.
+        // The run is within the call: the borrowed bytes are not read later.
         return event.body.withUnsafeBytes { bytes in
             statement.bind(borrowed: bytes, at: first + 6)
             return step(statement, count, row + 1, index)

@@ -20,8 +20,8 @@ extension JournalEngine {
 
     /// Runs everything that is asked for, in groups. Finishes all groups but the last, and returns that one's outcome.
     ///
-    /// - Parameter more: called when a group could be committed; adds what is to share its commit, and returns whether that is
-    ///   anything.
+    /// - Parameter more: called when a group could be committed; adds what is to share its commit, and returns whether
+    ///   that is anything.
     func run(_ works: inout [JournalWork], more: (inout [JournalWork]) -> Bool) -> GroupOutcome? {
         var (place, last): (Int, GroupOutcome?) = (0, nil)
         while place < works.count {

@@ -10,7 +10,7 @@ struct Keeping {
     static let checkPages = 65_536
     /// The same on a disk that is nearly full: what a checkpoint may need is in the reserve then.
     static let nearPages = 128
-    /// The file system is looked at again when the WAL has changed by so many.
+    /// The file system is checked again when the WAL has changed by so many.
     static let lookPages = 32
     /// Pages that are given back at a time.
     static let vacuumPages: Int64 = 256
@@ -18,20 +18,20 @@ struct Keeping {
     /// What the WAL holds, as of the last commit.
     var walPages = 0
     var nextCheckpoint = checkpointPages
-    /// The monotonic time before which there is no upkeep, unless a service is open: its start does not wait until a log that was left
-    /// over is moved, or free pages of a large file are given back.
+    /// The monotonic time before which there is no upkeep, unless a service is open: its start does not wait until a
+    /// log that was left over is moved, or free pages of a large file are given back.
     var begin: UInt64 = 0
     /// What the WAL has to hold for a notice.
     var nextNotice = noticePages
     /// 64 MiB.
     static let noticePages = 16_384
-    /// What the WAL held when the file system was looked at, and whether it was nearly full.
+    /// What the WAL held when the file system was checked, and whether it was nearly full.
     var lookedAt = 0
     var isNear = false
     /// Small excesses are gathered for a while: each step costs an fsync.
     var nextStep: UInt64 = 0
     static let pause: UInt64 = 200_000_000
-    /// Whether pages may have become free since they were looked at.
+    /// Whether pages may have become free since the last check.
     var hasFreed = true
     /// Of the monotonic clock.
     var nextReserve: UInt64 = 0
@@ -41,7 +41,8 @@ struct Keeping {
 }
 
 extension JournalEngine {
-    /// Does a little of what is to be done; returns when to come again: 0 for at once, `.max` for not before there was work.
+    /// Does a little of what is to be done; returns when to come again: 0 for at once, `.max` for not before there was
+    /// work.
     ///
     /// - Parameter isIdle: no work waits.
     func keep(isIdle: Bool) -> UInt64 {
@@ -99,7 +100,7 @@ extension JournalEngine {
         let due = nextKeeping()
         return due > MonotonicClock.now ? due : nil
     }
-    /// The monotonic clock's time for one of the retention's. Within a minute all clocks are looked at again.
+    /// The monotonic clock's time for one of the retention's. Within a minute all clocks are read again.
     private static func time(of until: UInt64?, _ now: UInt64, _ elapsed: UInt64) -> UInt64 {
         guard let until else { return .max }
         return now + min(until - min(until, elapsed), 60_000_000) * 1_000 + 1_000_000
@@ -164,8 +165,8 @@ extension JournalEngine {
         return true
     }
 
-    /// Gives free pages back, a step's worth, where more than so many percent of the file are free: fewer are soon used again.
-    /// Returns whether more is to be done.
+    /// Gives free pages back, a step's worth, where more than so many percent of the file are free: fewer are soon used
+    /// again. Returns whether more is to be done.
     private func vacuum(above percent: Int64) -> Bool {
         guard let pages = try? sql.pages.integers(), pages.count == 2 else { return false }
         let free = pages[0] - pages[1] * percent / 100
@@ -219,8 +220,8 @@ extension JournalEngine {
                 + "backup or an sqlite3 that has been open for long")
     }
 
-    /// After a commit that found the disk full: gives the reserve back, and makes room with it. (Never a leader's task: none
-    /// leads before `keep` has done it.)
+    /// After a commit that found the disk full: gives the reserve back, and makes room with it. (Never a leader's task:
+    /// none leads before `keep` has done it.)
     func relieveIfStarved() {
         if isStarved && reserve.isThere { relieve() }
     }

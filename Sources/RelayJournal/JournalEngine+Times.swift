@@ -56,7 +56,8 @@ extension JournalEngine {
         ages.update(clock, head: head, isEmpty: events == 0)
         return ages
     }
-    /// Within a transaction, which `timesWereCommitted` follows: marks for events that are to have one, and now and then the clock.
+    /// Within a transaction, which `timesWereCommitted` follows: marks for events that are to have one, and now and
+    /// then the clock.
     func writeTimes(of dirty: [Int], at elapsed: UInt64) throws(SQLiteError) {
         let marked = dirty.filter { interfaces[$0].ages.wantsMark(at: elapsed) }
         if !marked.isEmpty { readClock() }

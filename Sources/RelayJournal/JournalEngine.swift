@@ -73,8 +73,8 @@ final class JournalEngine {
         for interface in interfaces { for name in interface.names { name.bytes.deallocate() } }
     }
 
-    /// The last thing that is done: leaves one whole file, if that can be done. Returns whether all of it is known to be sound, once
-    /// the connection is closed.
+    /// The last thing that is done: leaves one whole file, if that can be done. Returns whether all of it is known to
+    /// be sound, once the connection is closed.
     func finish() -> Bool {
         domain.detach()
         ownStatements = [:]
@@ -108,8 +108,8 @@ final class JournalEngine {
             .unavailable, "the journal \(path) has failed: nothing was done; restart the service", cause: failure)
     }
     func fail(_ error: RelayError) { if failure == nil { failure = error } }
-    /// After a sync that failed nothing more may be built on the files: the kernel takes what it could not write for written, and
-    /// a later checkpoint would go on behind it. The next start writes it again.
+    /// After a sync that failed nothing more may be built on the files: the kernel takes what it could not write for
+    /// written, and a later checkpoint would go on behind it. The next start writes it again.
     func failIfUnsynced(_ error: SQLiteError) {
         if !error.isFailedSync { return }
         fail(
@@ -117,8 +117,8 @@ final class JournalEngine {
                 .unavailable, "\(file.path): \(error): look at the disk, and restart the service", cause: error))
     }
 
-    /// What an error of one of the journal's own statements means: that its tables are not what it left, if another program wrote to
-    /// them. Then no later try can do better.
+    /// What an error of one of the journal's own statements means: that its tables are not what it left, if another
+    /// program wrote to them. Then no later try can do better.
     func consequence(ofOwn error: SQLiteError) -> RelayError {
         if !error.isContradiction || error.isDamage { return consequence(of: error) }
         let failure = RelayError(

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// Whether a journal's tables agree with each other: as far as a few look-ups show, so that the size of the file does not matter, or
-/// in full.
+/// Whether a journal's tables agree with each other: as far as a few look-ups show, so that the size of the file does
+/// not matter, or in full.
 ///
 /// Reads only. Each method returns the first contradiction, in words, or nil.
 struct JournalExamination {

@@ -2,8 +2,8 @@
 package struct JournalFaults: Sendable {
     /// Called at each step. Given, events are emitted one by one, so that there is a moment between any two.
     package var at: (@Sendable (JournalStep) -> Void)?
-    /// The reserve file, which is made without the file layer's knowledge, takes its room (true), if there is any, or gives it
-    /// back (false).
+    /// The reserve file, which is made without the file layer's knowledge, takes its room (true), if there is any, or
+    /// gives it back (false).
     package var reserve: (@Sendable (_ isTaken: Bool) -> Bool)?
     /// How many bytes the file system has left.
     package var room: (@Sendable () -> Int)?

@@ -94,7 +94,8 @@ struct JournalFile {
         }
         if size != nil, access(path, R_OK | W_OK) != 0 { throw DirectoryLock.refusal("cannot write \(path)", errno) }
     }
-    /// Whether a transaction from before the WAL is to be undone. Of the journal's own files only: SQLite does it at the first look.
+    /// Whether a transaction from before the WAL is to be undone. Of the journal's own files only: SQLite does it at
+    /// the first look.
     private func isUnfinished() throws -> Bool {
         guard Self.size(path + "-journal") ?? 0 > 0 else { return false }
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

@@ -3,10 +3,11 @@ import RelayCore
 
 /// Two small files beside the journal, which record what the next start can skip, and what it must do.
 ///
-/// - `clean`: the service ended in good order, every page and row was sound, and the journal is the file that it describes. It
-///   goes before anything is written, so that no run that ended otherwise leaves it. Another program's write changes the file,
-///   or leaves a WAL beside it: then it describes another file.
-/// - `damaged`: a check of the running service found what only a full check finds. The next start makes one before anything else.
+/// - `clean`: the service ended in good order, every page and row was sound, and the journal is the file that it
+///   describes. It goes before anything is written, so that no run that ended otherwise leaves it. Another program's
+///   write changes the file, or leaves a WAL beside it: then it describes another file.
+/// - `damaged`: a check of the running service found what only a full check finds. The next start makes one before
+///   anything else.
 struct JournalMarks: Sendable {
     private let directory: String
     private var clean: String { directory + "/clean" }

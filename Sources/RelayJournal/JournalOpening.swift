@@ -1,6 +1,6 @@
 import RelayCore
 
-/// The way from a directory to a journal that can be written: what is looked at first, and what is done only then.
+/// From a directory to a journal that can be written: what is examined first, and what is done only then.
 struct JournalOpening {
     let file: JournalFile
     private(set) var reserve: ReserveFile

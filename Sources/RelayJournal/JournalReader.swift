@@ -1,11 +1,12 @@
 import Glibc
 import RelayCore
 
-/// The threads that read: each on a connection of its own that cannot write, in short transactions, one request at a time.
+/// The threads that read: each on a connection of its own that cannot write, in short transactions, one request at a
+/// time.
 ///
-/// A peer has one request at a time here, so that first come, first served is fair among peers. Among reading and committing it is
-/// the kernel that is fair: the readers' threads have a low priority, which leaves them what the committing ones do not use, and
-/// a tenth of a processor when nothing is left.
+/// A peer has one request at a time here, so that first come, first served is fair among peers. Among reading and
+/// committing it is the kernel that is fair: the readers' threads have a low priority, which leaves them what the
+/// committing ones do not use, and a tenth of a processor when nothing is left.
 final class JournalReader: Sendable {
     enum Request: Sendable {
         case page(LogRequest, @Sendable (Result<LogPage, RelayError>) -> Void)
@@ -59,7 +60,8 @@ final class JournalReader: Sendable {
             refuse(request, RelayError(.unavailable, "the journal \(file.path) is closed"))
         }
     }
-    /// Answers what was asked, and ends the threads; returns when the connections are closed, but for the one of the calling thread.
+    /// Answers what was asked, and ends the threads; returns when the connections are closed, but for the one of the
+    /// calling thread.
     func stop() {
         queue.withLock { $0.isEnding = true }
         queue.announce()

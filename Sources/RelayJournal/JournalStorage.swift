@@ -22,7 +22,8 @@ final class JournalStorage: EventLogStorage {
     }
     deinit { close() }
 
-    /// Returns when the file is closed; within a unit of work or a read, before that: then it is closed once they have returned.
+    /// Returns when the file is closed; within a unit of work or a read, before that: then it is closed once they have
+    /// returned.
     func close() {
         check?.stop()
         // The writer last: the last connection to close moves the WAL into the file.

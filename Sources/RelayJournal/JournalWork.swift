@@ -2,8 +2,8 @@ import RelayCore
 
 /// What the writer is asked for.
 ///
-/// Its continuations are unsafe ones: `submit` finishes each work once. The checked ones' layout is known at run time only,
-/// which made each copy of a work several calls into the runtime.
+/// Its continuations are unsafe ones: `submit` finishes each work once. The checked ones' layout is known at run time
+/// only, which made each copy of a work several calls into the runtime.
 enum JournalWork: Sendable {
     /// An event that was encoded before.
     case event(EncodedEvent, UnsafeContinuation<Void, any Error>)

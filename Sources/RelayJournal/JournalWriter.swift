@@ -4,8 +4,9 @@ import Synchronization
 
 /// The thread that writes, and the queue before it.
 ///
-/// Queued work is committed together with what arrives until the commit is done: by a *leader*, on a thread of the cooperative
-/// pool, so that no thread has to be woken; or by the thread, which also does what takes longer. `WriterQueue` hands the engine out.
+/// Queued work is committed together with what arrives until the commit is done: by a *leader*, on a thread of the
+/// cooperative pool, so that no thread has to be woken; or by the thread, which also does what takes longer.
+/// `WriterQueue` hands the engine out.
 final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     private struct State {
         var queue: WriterQueue<JournalEngine>
@@ -36,8 +37,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
 
     // MARK: From any thread
 
-    /// Takes work, and always finishes it, perhaps before this returns: with a refusal after `stop`. A call is dropped then, and
-    /// false returned.
+    /// Takes work, and always finishes it, perhaps before this returns: with a refusal after `stop`. A call is dropped
+    /// then, and false returned.
     @discardableResult
     func submit(_ work: JournalWork) -> Bool {
         switch state.withLock({ $0.queue.accept(work, by: pthread_self(), permit) }) {
@@ -77,8 +78,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     }
     func closed() -> RelayError { RelayError(.unavailable, "the journal \(path) is closed: nothing was done") }
 
-    /// Finishes what was submitted, and ends the thread, which closes the file once no snapshot is read any more. Returns when that
-    /// is done, unless called from within what is done with the engine: then it is done after that.
+    /// Finishes what was submitted, and ends the thread, which closes the file once no snapshot is read any more.
+    /// Returns when that is done, unless called from within what is done with the engine: then it is done after that.
     ///
     /// - Parameter waits: false within a read of a snapshot.
     func stop(waits: Bool) {
@@ -102,8 +103,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
 
     // MARK: With the engine
 
-    /// Work that arrives meanwhile shares the commit. Finish the outcome's callers after the engine was put back: they find it there
-    /// when they submit again.
+    /// Work that arrives meanwhile shares the commit. Finish the outcome's callers after the engine was put back: they
+    /// find it there when they submit again.
     private func commit(_ works: inout [JournalWork], _ engine: JournalEngine, asLeader: Bool) -> GroupOutcome? {
         let outcome = engine.run(&works) { works in
             state.withLock { $0.queue.takeMore(&works, asLeader: asLeader) }

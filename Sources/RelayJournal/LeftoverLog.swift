@@ -3,18 +3,20 @@ import RelayCore
 
 /// The write-ahead log of a service that did not end in good order, before anything is built on it.
 ///
-/// Its last sync may have failed, or one of the main file in a checkpoint. The kernel has marked the pages clean then: it reads them as
-/// they were written, and never writes them again, while later syncs succeed. SQLite finds such frames sound, and would append
-/// commits behind them, or move them into the main file: a power cut would take the frames, and the rest would not fit together.
+/// Its last sync may have failed, or one of the main file in a checkpoint. The kernel has marked the pages clean then:
+/// it reads them as they were written, and never writes them again, while later syncs succeed. SQLite finds such frames
+/// sound, and would append commits behind them, or move them into the main file: a power cut would take the frames, and
+/// the rest would not fit together.
 ///
-/// So the log's frames are written once more, with the bytes that they have, and synced; then those pages of the main file that
-/// no checkpoint will write again. Whatever a cut leaves of that is what was there before: no byte changes.
+/// So the WAL's frames are written once more, with the bytes that they have, and synced; then those pages of the main
+/// file that no checkpoint will write again. Whatever a cut leaves of that is what was there before: no byte changes.
 enum LeftoverLog {
     /// What is read and written at a time: SQLite's layer takes less than 128 KiB.
     private static let block = 1 << 16
 
     /// - Parameter path: the journal's file, beside which there is a log.
-    /// - Returns: the connection that did it. As long as it is open, others need not read the log to find what is in it.
+    /// - Returns: the connection that did it. As long as it is open, others need not read the log to find what is in
+    ///   it.
     static func secure(_ path: String, vfs: String?) throws(SQLiteError) -> Database {
         // A connection of its own: the one that writes reads the log after this.
         let database = try Database(path, isReadOnly: false, vfs: vfs)
@@ -69,8 +71,8 @@ enum LeftoverLog {
         try log.sync()
         return (pages, size)
     }
-    /// Writes pages again that a checkpoint has written, perhaps without a sync: it goes on behind them. There are none unless another
-    /// program has kept the log's index: one that is made anew begins at the first frame.
+    /// Writes pages again that a checkpoint has written, perhaps without a sync: it goes on behind them. There are none
+    /// unless another program has kept the log's index: one that is made anew begins at the first frame.
     private static func rewrite(_ pages: Set<Int64>, of size: Int64, in main: FileBelow) throws(SQLiteError) {
         if pages.isEmpty { return }
         let end = try main.size()

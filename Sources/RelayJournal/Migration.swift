@@ -7,12 +7,12 @@
 /// ])
 /// ```
 ///
-/// A step that was released never changes, and never goes: what changes is a further step behind it.
+/// Never change or remove a step that was released: add another step after it.
 ///
 /// Foreign keys are enforced in a step, too: `DROP TABLE` first deletes the table's rows, and with them the rows of other
 /// tables that `ON DELETE CASCADE` names. Copy those first, when you rebuild a table that others refer to.
 public struct Migration: Sendable {
-    /// Tells the step from others in messages, and is kept with it.
+    /// Identifies the step, in messages and in the journal.
     public let name: String
     let body: @Sendable (inout UnitOfWork) throws -> Void
 

@@ -3,16 +3,17 @@ import RelayCore
 
 /// Reads pages of events, on a connection that cannot write. On one thread.
 ///
-/// A page of rare names costs what these names have, not what the interface has: they are found from each name's last event
-/// back, by the `previous` of each. An index would cost the writer half its speed.
+/// A page of rare names costs what these names have, not what the interface has: they are found from each name's last
+/// event back, by the `previous` of each. An index would cost the writer half its speed.
 final class PageReader {
     private let database: Database
     private let begin, end, head, names, scan, single, figure: Statement
-    /// Rows that are looked at in one transaction, so that it stays short.
+    /// Rows that are read in one transaction, so that it stays short.
     static let scanLimit = 4_096
-    /// Transactions without an event that one page takes: where a name is too frequent to be walked, and too rare to fill pages.
+    /// Transactions without an event that one page takes: where a name is too frequent to be walked, and too rare to
+    /// fill pages.
     static let scans = 16
-    /// Rows, and bytes of their bodies, that are looked at to walk back.
+    /// Rows, and bytes of their bodies, that are read to walk back.
     static let walkLimit = 1_024
     private static let walkBytes = 4 << 20
     /// Of so many rows one was wanted, at the most: then the names are rare.
@@ -50,7 +51,8 @@ final class PageReader {
         var page = PageScan(request, interface)
         var oldest: UInt64 = 1
         var canWalk = request.names != nil
-        // Goes on in another transaction only while there is no event: what was removed meanwhile is then below `oldest`, too.
+        // Goes on in another transaction only while there is no event: what was removed meanwhile is then below
+        // `oldest`, too.
         for _ in 0..<Self.scans {
             try begin.run()
             defer { try? end.run() }
@@ -91,7 +93,8 @@ final class PageReader {
         page.end()
         return (true, rows)
     }
-    /// Takes what follows of the names, which it finds from the last one back. False, and nothing was taken: there is too much.
+    /// Takes what follows of the names, which it finds from the last one back. False, and nothing was taken: there is
+    /// too much.
     private func walk(_ page: inout PageScan, _ interface: ReadInterface, _ moment: Moment) throws(SQLiteError) -> Bool
     {
         var found: [UInt64] = []
@@ -122,7 +125,8 @@ final class PageReader {
         single.bind(interface.id, at: 1)
         single.bind(Int64(bitPattern: sequence), at: 2)
     }
-    /// The sequence of the preceding event of the same name, from an event's stamp. Nil for a missing row, or an impossible stamp.
+    /// The sequence of the preceding event of the same name, from an event's stamp. Nil for a missing row, or an
+    /// impossible stamp.
     private func previous(
         of sequence: UInt64, _ interface: ReadInterface
     ) throws(SQLiteError) -> (previous: UInt64, bytes: Int)? {

@@ -3,15 +3,16 @@ import Glibc
 
 /// How much time has passed in a journal's life, as far as that is certain: what ages are measured with.
 ///
-/// A system's clock can be wrong by any amount, and be put right at any moment. So an age is a length of time that has certainly
-/// passed, never the difference of two readings that may not belong together:
+/// A system's clock can be wrong by any amount, and be put right at any moment. So an age is a length of time that has
+/// certainly passed, never the difference of two readings that may not belong together:
 ///
 /// - While a machine runs, its monotonic clock counts, whatever happens to the system's clock.
-/// - What passed between two boots is the difference of the system's clock then and now, if it could be trusted both times.
+/// - What passed between two boots is the difference of the system's clock then and now, if it could be trusted both
+///   times.
 ///
-/// The clock is trusted when the kernel reports it as synchronised, or when it has kept step with the monotonic clock for ten
-/// minutes (also over several runs of a service). A clock that has only kept step may have been wrong all the time: as
-/// soon as the kernel knows better, nothing is compared with it any more.
+/// The clock is trusted when the kernel reports it as synchronised, or when it has kept step with the monotonic clock
+/// for ten minutes (also over several runs of a service). A clock that has only kept step may have been wrong all the
+/// time: as soon as the kernel knows better, nothing is compared with it any more.
 struct RetentionClock: Hashable {
     /// A reading of the machine's clocks at one moment.
     struct Reading: Hashable, Sendable {

@@ -34,7 +34,8 @@ public struct Row: ~Copyable {
     ///
     /// - Parameter column: the column, from 0.
     /// - Parameter type: what is read.
-    /// - Throws: `.schemaMismatch` for a value of another type or out of its range, and for a column that the row lacks.
+    /// - Throws: `.schemaMismatch` for a value of another type or out of its range, and for a column that the row
+    ///   lacks.
     public subscript<Value: SQLStorable>(_ column: Int, as type: Value?.Type = Value?.self) -> Value? {
         get throws(RelayError) {
             if !(0..<count).contains(column) {

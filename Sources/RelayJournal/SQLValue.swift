@@ -3,7 +3,8 @@ public import RelayCore
 /// A value that SQLite stores, and a parameter of a statement.
 ///
 /// ```swift
-/// try unit.execute("UPDATE jobs SET pages = ?, note = ? WHERE id = ?", [SQLValue(pages), SQLValue(note), SQLValue(id)])
+/// let update = "UPDATE jobs SET pages = ?, note = ? WHERE id = ?"
+/// try unit.execute(update, [SQLValue(pages), SQLValue(note), SQLValue(id)])
 /// ```
 public enum SQLValue: Hashable, Sendable {
     /// A whole number.

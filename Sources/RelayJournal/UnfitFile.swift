@@ -14,7 +14,7 @@ public enum UnfitFile: Error, Hashable, Sendable {
     /// Whether an error comes from what is in the file, rather than from the way to it.
     ///
     /// - Parameter error: what opening or using the journal threw.
-    /// - Returns: false for what may be over when it is tried again, such as a full disk.
+    /// - Returns: false for an error that may be gone at the next attempt, such as a full disk.
     public static func explains(_ error: any Error) -> Bool {
         var next: (any Error)? = error
         while let error = next {

@@ -2,8 +2,9 @@ import Glibc
 
 /// The work that waits for the engine, and the engine's owner: what the writer's lock guards.
 ///
-/// Invariants: the engine is here, or with the one thread that took it: the writer's, or a leader's. No other touches it until
-/// it is put back. While something waits for a free engine, the writer's thread is awake or woken, or a leader is on its way.
+/// Invariants: the engine is here, or with the one thread that took it: the writer's, or a leader's. No other touches
+/// it until it is put back. While something waits for a free engine, the writer's thread is awake or woken, or a leader
+/// is on its way.
 struct WriterQueue<Engine> {
     private enum Place {
         case here(Engine)
@@ -21,14 +22,16 @@ struct WriterQueue<Engine> {
         case nothing
         /// Wake the writer's thread.
         case wake
-        /// Schedule a leader with the permit: it runs behind the jobs already in the pool's queue, and takes what they add, too.
+        /// Schedule a leader with the permit: it runs behind the jobs already in the pool's queue, and takes what they
+        /// add, too.
         case schedule
     }
     /// FIFO.
     private(set) var works: [JournalWork] = []
     private(set) var isEnding = false
     private var place: Place
-    /// How many shared the last commit. Where several publish, a caller that leads at once makes the others wait for a whole fsync.
+    /// How many shared the last commit. Where several publish, a caller that leads at once makes the others wait for a
+    /// whole fsync.
     private(set) var lastGroup = 0
     /// The writer's thread must do upkeep: it begins with that. No caller leads before it has.
     private(set) var isDue = true
@@ -104,8 +107,8 @@ struct WriterQueue<Engine> {
 
     // MARK: From the writer's thread
 
-    /// Takes the engine, and what has queued up: nothing if there is something to keep first, or nothing else to do but to look
-    /// or to end.
+    /// Takes the engine, and what has queued up: nothing if there is something to keep first, or nothing else to do but
+    /// to look or to end.
     ///
     /// Returns nil when the thread has to sleep: there is nothing to do, or a leader is at it.
     ///
@@ -122,7 +125,8 @@ struct WriterQueue<Engine> {
         if self.works.isEmpty { isThreads = false }
         return (engine, isEnding && works.isEmpty)
     }
-    /// For the engine's owner: adds what has queued up since, as long as a group may grow. Returns whether there was any.
+    /// For the engine's owner: adds what has queued up since, as long as a group may grow. Returns whether there was
+    /// any.
     mutating func takeMore(_ works: inout [JournalWork], asLeader: Bool) -> Bool {
         if asLeader && isThreads { return false }
         let count = min(self.works.count, Self.groupLimit - works.count)

@@ -1,10 +1,10 @@
 public import RelayCore
 import Synchronization
 
-/// Records what an interface's subscribers get: its events with their stamps, and gaps, in their one order.
+/// Records what an interface's subscribers receive: its events with their stamps, and gaps, in their one order.
 ///
-/// It is a subscription of its own to every event of the interface, so that a relay follows the interface for its sake.
-/// (``RecordingPublisher`` takes the place of a publisher; nobody follows anything for it.)
+/// It subscribes to every event of the interface, so a relay follows the interface. (``RecordingPublisher`` takes the
+/// place of a publisher, and makes no relay follow anything.)
 ///
 /// ```swift
 /// let recorder = EventRecorder(relay.publisher, of: Printing1.self)
@@ -30,10 +30,10 @@ public final class EventRecorder: Sendable {
     public init<I: EventInterface>(_ publisher: EventPublisher, of interface: I.Type) {
         stream = publisher.events(in: interface, buffer: .bufferingNewest(.max))
     }
-    /// Records a stream, which nobody else takes from: a positioned one, for example.
+    /// Records a stream that has no other consumer: a positioned one, for example.
     ///
-    /// It takes what the stream has when it is looked at. A long replay comes in pages: ``TestHarness/settle(within:)`` and
-    /// look again until nothing new comes.
+    /// Each look at the recorder takes what the stream holds by then. A long replay arrives in pages: call
+    /// ``TestHarness/settle(within:)`` and look again, until nothing new has arrived.
     ///
     /// - Parameter stream: the stream.
     public init(_ stream: EventStream<any DomainEvent>) { self.stream = stream }
@@ -69,7 +69,7 @@ public final class EventRecorder: Sendable {
     ///
     /// - Parameter limit: how long to wait.
     /// - Parameter condition: is called with everything so far.
-    /// - Returns: false if the time is over.
+    /// - Returns: false if the time ran out.
     public nonisolated(nonsending) func wait(
         within limit: Duration = .seconds(300), until condition: ([Delivery<any DomainEvent>]) -> Bool
     ) async -> Bool {
@@ -78,14 +78,13 @@ public final class EventRecorder: Sendable {
 }
 
 extension EventPublisher {
-    /// Puts a gap where an interface's subscribers are, as a relay does when events are missing: for tests of what they
-    /// do then.
+    /// Delivers a gap to an interface's subscribers, as a relay does when events are missing.
     ///
     /// - Order: with the events that are published by the same thread.
     /// - Parameter gap: the gap.
     /// - Parameter interface: each subscription to any of its events gets the gap once.
     public func deliver<I: EventInterface>(gap: Gap, in interface: I.Type) { deliver(gap, in: I.self) }
-    /// Puts a gap where the subscribers of one type are.
+    /// Delivers a gap to the subscribers of one type.
     ///
     /// - Parameter gap: the gap.
     /// - Parameter type: the type of event.

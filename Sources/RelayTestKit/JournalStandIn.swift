@@ -4,7 +4,7 @@ public import RelayJournal
 /// Stands in for the service of a journal: for tests of code that commits units of work, and of what a journal keeps.
 ///
 /// A journal accepts events from its service's interfaces only. This is a service without a bus, without handlers and
-/// without anybody who follows it.
+/// without relays.
 ///
 /// ```swift
 /// let journal = try EventJournal(directory: folder.path)
@@ -21,9 +21,9 @@ public final class JournalStandIn: Sendable {
     private let harness: TestHarness
     private let service: EventService
 
-    /// Takes a journal into use, in the place of its service.
+    /// Serves a journal, in the place of its service.
     ///
-    /// - Parameter journal: one that has served nobody yet.
+    /// - Parameter journal: one that has not served yet.
     /// - Parameter interfaces: the interfaces whose events may be published.
     /// - Parameter start: the time that events are stamped with, which stands still.
     /// - Throws: what `EventService` throws: `.conflict` for a journal that has served already, `.unsupportedType` for
@@ -36,7 +36,7 @@ public final class JournalStandIn: Sendable {
     }
     /// As above, for a journal in memory.
     ///
-    /// - Parameter log: one that has served nobody yet.
+    /// - Parameter log: one that has not served yet.
     /// - Parameter interfaces: the interfaces whose events may be published.
     /// - Parameter start: the time that events are stamped with, which stands still.
     /// - Throws: as above.
@@ -61,7 +61,8 @@ public final class JournalStandIn: Sendable {
         for command in interface.contract.commands { refuse(command) }
     }
 
-    /// What the journal keeps of an interface, with stamps: from its beginning, and a gap for what retention has removed.
+    /// The events that the journal keeps of an interface, with their stamps, and a gap for those that retention has
+    /// removed.
     ///
     /// - Parameter interface: one of those that are exported.
     /// - Returns: the events and gaps in their order.

@@ -1,8 +1,8 @@
 import Glibc
 public import RelayCore
 
-/// A folder of a test's own, closed to others. It goes, with all that is in it, with this value: keep it as long as the
-/// test runs, as a property of its suite for example.
+/// A folder of a test's own, closed to other users. It is removed, with its contents, when this value is released: keep
+/// it as long as the test runs, for example as a property of its suite.
 ///
 /// ```swift
 /// @Suite struct JournalTests {
@@ -16,7 +16,7 @@ public final class TestFolder: Sendable {
 
     /// Makes a folder.
     ///
-    /// - Throws: `.unavailable` if there can be none.
+    /// - Throws: `.unavailable` if it cannot be made.
     public convenience init() throws(RelayError) { try self.init(isInMemory: false) }
     /// - Parameter isInMemory: where the system has a file system for that. For what need not survive anything.
     package init(isInMemory: Bool) throws(RelayError) {

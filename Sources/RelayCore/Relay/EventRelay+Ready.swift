@@ -6,11 +6,12 @@ extension EventRelay {
     /// try await relay.ready(within: .seconds(5))
     /// ```
     ///
-    /// Nothing has to wait for that otherwise: a relay that was activated finds its service whenever that starts.
+    /// Other programs need not wait: an activated relay finds its service whenever it starts.
     ///
     /// - Cancellation: throws `.cancelled`.
     /// - Parameter limit: how long to wait.
-    /// - Throws: `.timedOut` if there is no service in time. What ended the relay, if it has ended: `.notPermitted`, …
+    /// - Throws: `.timedOut` if there is no service in time. If the relay has ended, the reason, such as
+    ///   `.notPermitted`.
     public func ready(within limit: Duration = .seconds(25)) async throws {
         let (service, states) = (service, states)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -112,7 +112,7 @@ public final class EventRelay: Sendable {
     /// The state of one interface. ``InterfaceChange`` reports each change.
     ///
     /// - Parameter interface: one of those that this relay was made for.
-    /// - Returns: `.unknown` for an interface of which nothing is subscribed to.
+    /// - Returns: the state; `.unknown` for an interface without a subscription.
     public func state<I: EventInterface>(of interface: I.Type) -> InterfaceState { receivers.state(of: I.name) }
 
     /// How many signals of the service's interfaces came from other senders than its owner, and were dropped.
@@ -120,7 +120,7 @@ public final class EventRelay: Sendable {
 
     // MARK: Commands
 
-    /// Sends a command once, and returns how it ended: the form for a program that acts on each of the endings.
+    /// Sends a command once, and returns how it ended: for a program that handles each outcome.
     ///
     /// ```swift
     /// switch await relay.outcome(of: PrintJob(title: "Invitation", pages: 2)) {
@@ -131,9 +131,9 @@ public final class EventRelay: Sendable {
     /// ```
     ///
     /// From ``activate()`` until the first attempt to connect has ended, and while the service's owner is looked up,
-    /// the call waits, within its timeout. A failed attempt ends all waiting calls at once with `.unavailable`: nothing
-    /// has run, and the relay goes on trying. Later, a call while the bus is gone ends at once, too. The bus starts an
-    /// absent service for a call if it can; else the call ends with `.unavailable`.
+    /// the call waits, within its timeout. A failed attempt ends all waiting calls at once with `.unavailable`: no
+    /// command has run, and the relay continues to retry. Later, a call while the bus is gone ends at once, too. The
+    /// bus starts an absent service for a call if it can; else the call ends with `.unavailable`.
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
@@ -156,8 +156,8 @@ public final class EventRelay: Sendable {
             return .failed(RelayError(.internalFailure, "\(C.name): \(error)", cause: error))
         }
     }
-    /// Sends a command once, and waits for its reply: as ``outcome(of:timeout:)``, for a program that goes on only with
-    /// a reply. One `catch` serves any number of commands.
+    /// Sends a command once, and waits for its reply: for a program that continues only with a reply. One `catch`
+    /// serves any number of commands. Everything else is as with ``outcome(of:timeout:)``.
     ///
     /// ```swift
     /// do {
@@ -173,8 +173,8 @@ public final class EventRelay: Sendable {
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the reply.
-    /// - Throws: always a ``RelayError``: `.refused` with what the command declares (``RelayError/refusal(of:)``), and
-    ///   what ``outcome(of:timeout:)`` returns as failed. Never the command's own failure.
+    /// - Throws: always a ``RelayError``: `.refused` if the handler refused (``RelayError/refusal(of:)`` returns the
+    ///   declared failure), or the error of ``CommandOutcome/failed(_:)``. It never throws the command's own `Failure`.
     // Not `throws(RelayError)`: a `catch` of some codes over it, in a function that throws and has a `var`, crashes the
     // compiler (6.3.1). For `do throws(RelayError)` there is `outcome(of:).get()`.
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws -> C.Reply {
@@ -192,7 +192,7 @@ public final class EventRelay: Sendable {
 
     // MARK: Subscriptions, live or from a position
 
-    /// Calls `handler` with each event of a type, from `start` on: from now on, unless it says otherwise.
+    /// Calls `handler` with each event of a type, from `start` on; by default from now on.
     ///
     /// Code that knows no bus subscribes to live events at ``publisher``.
     ///
@@ -221,7 +221,7 @@ public final class EventRelay: Sendable {
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
     ) throws -> Subscription { try subscribe(type, start, buffer, handler, onGap) }
-    /// Calls `handler` with each event of a type, from `start` on, and with nothing for those that are missing.
+    /// Calls `handler` with each event of a type, from `start` on, and ignores gaps.
     ///
     /// Everything else is as above.
     ///

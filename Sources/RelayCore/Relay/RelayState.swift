@@ -18,14 +18,14 @@ extension EventRelay {
         case invalidated(RelayError)
     }
 
-    /// The state of one interface, beside the connection's. Known while something of the interface is subscribed to.
+    /// The state of one interface, as distinct from the connection's. Known while the interface has a subscription.
     public enum InterfaceState: Hashable, Sendable {
         /// The service has not answered, or is gone.
         case unknown
         /// The present service has it.
         case available
-        /// The present service lacks it; the text says what it answered. Subscriptions get a gap with `schemaMismatch`.
-        /// The next service is asked again.
+        /// The present service lacks it; the text is its answer. Subscriptions get a gap with `schemaMismatch`. The
+        /// next service is asked again.
         case missing(String)
     }
     /// The state of an interface has changed: an `Event` on the relay's publisher.

@@ -4,8 +4,8 @@ import Synchronization
 extension EventService {
     /// Exports the interfaces, and returns when the service owns the name. Once only.
     ///
-    /// From then on it answers commands, until ``run()`` or ``stop(patience:)`` ends it. One that is only released leaves
-    /// like one that was killed: without `End`.
+    /// From then on it answers commands, until ``run()`` or ``stop(patience:)`` ends it. A service that is only
+    /// released leaves as if it was killed: without `End`.
     ///
     /// ```swift
     /// try await service.start()
@@ -14,10 +14,10 @@ extension EventService {
     /// ```
     ///
     /// - Cancellation: ends the start; the service is then over.
-    /// - Throws: `.notFound` at once if a command of an exported interface has no handler, or a handler no exported
+    /// - Throws: `.notFound` at once if a command of an exported interface has no handler, or a handler has no exported
     ///   command. `.conflict` if another process owns the name. `.notPermitted` if the bus's policy forbids it.
-    ///   `.unavailable` if there is no bus, or the journal has failed. `.cancelled`. `.invalidArgument` if it was started
-    ///   before.
+    ///   `.unavailable` if there is no bus, or the journal has failed. `.cancelled`. `.invalidArgument` if it was
+    ///   started before.
     public func start() async throws {
         try checkHandlers()
         guard case .prepared = life.move({ if case .prepared = $0 { .starting } else { nil } }) else {
@@ -37,8 +37,8 @@ extension EventService {
     /// Serves until the task is cancelled; then finishes what runs, and releases the name. Starts the service, if
     /// ``start()`` has not. Once only.
     ///
-    /// It is a witness of `run()` in the `Service` protocol of swift-service-lifecycle: `extension EventService: Service
-    /// {}` is the whole adapter. It ends by cancellation: name SIGTERM and SIGINT in the group's `cancellationSignals`.
+    /// It satisfies `run()` of the `Service` protocol of swift-service-lifecycle: `extension EventService: Service {}`
+    /// is the whole adapter. It ends by cancellation: name SIGTERM and SIGINT in the group's `cancellationSignals`.
     ///
     /// - Cancellation: commands may run for ten more seconds: see ``run(patience:onReady:)``.
     /// - Throws: as ``run(patience:onReady:)``.
@@ -72,8 +72,8 @@ extension EventService {
         await end(patience)
         if let reason { throw reason }
     }
-    /// Ends a service that was started: finishes what runs, announces `End`, and releases the name. Returns when that is
-    /// done; at once for one that has ended, or was never started.
+    /// Ends a service that was started: finishes what runs, announces `End`, and releases the name. Returns when that
+    /// is done; at once for one that has ended, or was never started.
     ///
     /// A ``run()`` under way ends, too, with its own patience.
     ///

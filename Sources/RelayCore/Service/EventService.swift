@@ -83,7 +83,7 @@ public final class EventService: Sendable {
     ///
     /// An error of the command's `Failure` reaches the caller as itself, a ``RelayError`` as its code, any other error
     /// as `.internalFailure`. `.invalidArgument`, `.notPermitted`, `.notFound`, `.conflict`, `.unavailable`,
-    /// `.storageFull` and `.limitsExceeded` tell the caller that nothing was done.
+    /// `.storageFull` and `.limitsExceeded` mean that nothing was done.
     ///
     /// - Parameter type: the command.
     /// - Parameter handler: is called with each request, and returns the reply.

@@ -5,9 +5,9 @@ final class ServiceCore: BusHandler {
     struct State {
         var connection: BusConnection?
         var credentials: [String: PeerCredentials] = [:]
-        /// What the peers that attached can do, as they said at last.
+        /// The features of the attached peers, as they last reported them.
         var features: [String: Set<StreamFeature>] = [:]
-        /// Who waits until the bus has said who a peer is.
+        /// The completions that wait until the bus has identified a peer.
         var lookUps: [String: [LookUp]] = [:]
         var lookUpQuota = WaitingQuota()
         var heldReplies: [WaitingReply] = []
@@ -87,8 +87,8 @@ final class ServiceCore: BusHandler {
             throw error
         }
     }
-    /// Whether the bus runs as our own user, as a session's does, and so lets nobody else in unless that user told it to. However
-    /// its address was given; what cannot be learnt counts as no.
+    /// Whether the bus runs as our own user, as a session's does, and so admits no other user unless that user allows
+    /// it. It does not matter how its address was given. If the bus's user cannot be found out, the answer is no.
     private func isOwn(_ connection: BusConnection) async -> Bool {
         guard bus != .system else { return false }
         do {
@@ -156,7 +156,7 @@ final class ServiceCore: BusHandler {
     /// How long a cancelled handler has to end by itself.
     private static let grace = Duration.seconds(1)
 
-    /// Takes no more calls, finishes what runs within `patience`, says the last word, releases the name.
+    /// Accepts no more calls, finishes what runs within `patience`, announces `End`, releases the name.
     func stop(patience: Duration) async {
         loop.execute { [self] in releaseAllReplies() }
         await queues.close(patience: patience, grace: Self.grace)

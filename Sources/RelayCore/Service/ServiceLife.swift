@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where a service is in its one life, and who sees to its end.
+/// Where a service is in its one life, and which caller ends it.
 final class ServiceLife: Sendable {
     enum Phase: Sendable {
         case prepared, starting, ended

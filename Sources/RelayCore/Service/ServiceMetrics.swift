@@ -6,8 +6,8 @@ import Synchronization
 /// for stream in service.metrics.streams { print(stream.interface, stream.events, stream.slowest ?? 0) }
 /// ```
 ///
-/// All numbers count up from the start of this run, except those that are of a moment. Losses that a subscriber suffered
-/// are known to its relay alone.
+/// All numbers count up from the start of this run, except those that are of a moment. A subscriber's losses are known
+/// only to its relay.
 public struct ServiceMetrics: Hashable, Sendable {
     /// One interface's stream.
     public struct Stream: Hashable, Sendable {
@@ -30,7 +30,7 @@ public struct ServiceMetrics: Hashable, Sendable {
         public let transports: [Transport]
         /// How many subscribers are attached.
         public var subscribers: Int { transports.reduce(0) { $0 + $1.subscribers } }
-        /// How many events the slowest subscriber lags behind; nil if none tells how far it is.
+        /// How many events the slowest subscriber lags behind; nil if none reports its position.
         public var slowest: UInt64? { transports.compactMap(\.slowest).max() }
     }
     /// One way by which a stream reaches subscribers.
@@ -39,7 +39,7 @@ public struct ServiceMetrics: Hashable, Sendable {
         public let name: String
         /// How many subscribers have their events by it.
         public let subscribers: Int
-        /// How many events the slowest of them lags behind, by its own account; nil if none gives one, as with signals.
+        /// How many events the slowest of them lags behind, by its own report; nil if none reports, as with signals.
         public let slowest: UInt64?
     }
     /// How calls of commands ended.
@@ -72,8 +72,8 @@ extension ServiceMetrics.Commands {
 extension EventService {
     /// What the service has done since its start.
     ///
-    /// - Isolation: from any thread. It takes each stream's lock for a moment: once a second costs nothing, a million
-    ///   times does.
+    /// - Isolation: from any thread. It takes each stream's lock for a moment, so read it now and then, not in a tight
+    ///   loop.
     public var metrics: ServiceMetrics {
         ServiceMetrics(
             streams: interfaces.map { $0.stream.metrics }, commands: core.answered.withLock { $0 },

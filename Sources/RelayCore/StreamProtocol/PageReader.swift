@@ -22,10 +22,10 @@ package struct PageReader {
 
     package init() {}
 
-    /// Calls `began` with what the answer says of its page, then `event` for each event, in order.
+    /// Calls `began` with the answer's description of its page, then `event` for each event, in order.
     ///
-    /// Throws what the closures throw, and `SchemaMismatch` or a `WireFault` for what is no page; by then some of its events
-    /// may have been shown.
+    /// Throws what the closures throw, and `SchemaMismatch` or a `WireFault` for what is no page; by then some of its
+    /// events may have been shown.
     package mutating func read(
         _ reader: inout WireReader, began: (StreamPage) throws -> Void, event: (StreamPage.Event) throws -> Void
     ) throws -> StreamPage {
@@ -58,7 +58,7 @@ package struct PageReader {
         reader.position = reader.count
         return page
     }
-    /// What an answer says of its page: it stands around the events, which are not looked at.
+    /// An answer's description of its page: it surrounds the events, which are not examined.
     static func trailer(_ answer: WireReader) throws(WireFault) -> StreamPage {
         var reader = answer
         let epoch = try reader.uint64()

@@ -12,7 +12,8 @@ extension Stream1 {
             token: try reader.uint64())
     }
 
-    /// Writes an answer. `signatures` are those of the bodies, by schema number; an event whose number it lacks is refused.
+    /// Writes an answer. `signatures` are those of the bodies, by schema number; an event whose number it lacks is
+    /// refused.
     package static func write(
         _ page: LogPage, token: UInt64, signatures: [UInt32: Signature], into writer: inout WireWriter
     ) throws(RelayError) {
@@ -83,7 +84,7 @@ package struct StreamRead: Hashable, Sendable {
     }
 }
 
-/// What `Read` answers, but for its events: they are looked at where they are.
+/// The answer of `Read`, without its events: they are read in place.
 package struct StreamPage: Hashable, Sendable {
     package var epoch: UInt64
     package var oldest: UInt64
@@ -128,7 +129,8 @@ package struct LogPage: Sendable {
             (self.name, self.schema, self.sequence, self.body) = (name, schema, sequence, body)
         }
     }
-    /// Events one behind the other, by rising sequence: a page has thousands, and memory for each of them costs more than its copy.
+    /// Events in one run of bytes, by rising sequence: a page has thousands, and an allocation for each costs more than
+    /// a copy.
     package struct Events: Sendable {
         struct Row {
             let schema: UInt32

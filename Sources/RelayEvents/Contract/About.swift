@@ -1,6 +1,6 @@
-/// What an interface, event or command says about itself to people, in its contract.
+/// Describes an interface, an event or a command for the people who see it in tools.
 ///
-/// Tools show it, since doc comments are gone when a program runs: it is part of the introspection data.
+/// It is part of the introspection data, so tools can show it. A running program has no doc comments.
 ///
 /// ```swift
 /// struct OrderBox: Command {
@@ -10,14 +10,14 @@
 ///         reply: ["boxID": "the new box's"])
 /// ```
 ///
-/// Names of fields are checked when the interface is registered. A field of a nested struct is named by its way:
-/// `"boxes.capacity"`; arrays, dictionaries and optionals on the way are left out.
+/// Names of fields are checked when the interface is registered. A field of a nested struct is named by its path, such
+/// as `"boxes.capacity"`. The path skips arrays, dictionaries and optionals.
 public struct About: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// What a field means, and what it is counted in.
+    /// What a field means, and its unit.
     public struct Field: Hashable, Sendable, ExpressibleByStringLiteral {
         /// One sentence; empty for none.
         public let text: String
-        /// `bytes`, `µs`, `°C`; nil for what has none.
+        /// The unit, such as `bytes`, `µs` or `°C`; nil for a field without one.
         public let unit: String?
 
         /// A field without a unit.
@@ -25,9 +25,9 @@ public struct About: Hashable, Sendable, ExpressibleByStringLiteral {
         /// - Parameter text: what it means.
         public init(stringLiteral text: String) { self.init(text, unit: nil) }
         private init(_ text: String, unit: String?) { (self.text, self.unit) = (text, unit) }
-        /// A field that is counted in something.
+        /// A field with a unit.
         ///
-        /// - Parameter unit: what one is: `bytes`, `µs`.
+        /// - Parameter unit: the unit, such as `bytes` or `µs`.
         /// - Parameter text: what the field means.
         public static func unit(_ unit: String, _ text: String = "") -> Self { Self(text, unit: unit) }
     }
@@ -50,6 +50,6 @@ public struct About: Hashable, Sendable, ExpressibleByStringLiteral {
     ///
     /// - Parameter text: one or two sentences.
     public init(stringLiteral text: String) { self.init(text) }
-    /// Nothing.
+    /// No description.
     public static let nothing = Self("")
 }

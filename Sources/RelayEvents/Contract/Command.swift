@@ -37,8 +37,8 @@ public struct NoReply: Codable, Hashable, Sendable {
 
 /// A refusal that a command declares: the D-Bus error `<interface>.Error.<errorName>` with a message.
 ///
-/// An enum with `String` raw values needs nothing but the conformance. Make it `CaseIterable`, too: then the introspection
-/// data lists the refusals, and `relay-cli` shows them.
+/// An enum with `String` raw values needs nothing but the conformance. Make it `CaseIterable`, too: then the
+/// introspection data lists the refusals, and `relay-cli` shows them.
 ///
 /// ```swift
 /// enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong", noPaper = "NoPaper" }

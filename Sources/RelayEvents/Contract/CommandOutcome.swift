@@ -14,7 +14,7 @@ public enum CommandOutcome<C: Command>: Sendable {
     case success(C.Reply)
     /// The handler refused, in a way that the command declares. Nothing was changed.
     case refused(C.Failure)
-    /// The call or its reply did not get through. ``RelayError/mayHaveRun`` tells whether the command may have run.
+    /// The call or its reply did not arrive. ``RelayError/mayHaveRun`` reports whether the command may have run.
     case failed(RelayError)
 
     /// The reply.
@@ -49,7 +49,7 @@ extension RelayError {
     /// ```
     ///
     /// - Parameter command: the command that was called.
-    /// - Returns: what the handler threw, if it is of this command's failures.
+    /// - Returns: the failure that the handler threw, if this command declares it.
     public func refusal<C: Command>(of command: C.Type) -> C.Failure? {
         code == .refused ? cause as? C.Failure : nil
     }

@@ -22,7 +22,7 @@ public protocol EnumInterface: EventInterface, Sendable {}
 extension ContractBuilder where Interface: EnumInterface {
     /// Adds an event by its case.
     ///
-    /// - Parameter make: the case, by its name.
+    /// - Parameter make: the case, written by its name, such as `placed`.
     /// - Returns: a line of the contract.
     public static func buildExpression<E: DomainEvent<Interface>>(
         _ make: @escaping @Sendable (E) -> Interface

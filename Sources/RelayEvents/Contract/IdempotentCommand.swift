@@ -1,7 +1,7 @@
-/// A command that may be sent again without being run again: a key that the caller chooses tells that it is the same one.
+/// A command that can be sent again without running twice: a key, chosen by the caller, identifies it.
 ///
-/// After a call of which `mayHaveRun` is true, nobody but the service knows whether it ran. Send the same command with
-/// the same key again: the service's journal answers with the first reply, or runs it now.
+/// After an error whose `mayHaveRun` is true, only the service knows whether the command ran. Send the same command
+/// with the same key again: the service's journal answers with the first reply, or runs it now.
 ///
 /// ```swift
 /// struct PrintJob: IdempotentCommand {
@@ -15,15 +15,15 @@
 /// serves as well: `var idempotencyKey: String? { orderID }`.
 ///
 /// The service handles such commands with `handle(_:in:_:onRefusal:)` of RelayJournal, or answers them with
-/// `EventJournal.answer(_:from:_:onRefusal:)`. Without that the key has no effect.
+/// `EventJournal.answer(_:from:_:onRefusal:)`. Otherwise the key has no effect.
 public protocol IdempotentCommand<Interface>: Command {
     /// At most 255 bytes, chosen by the caller for one command: a UUID, an order's number. nil or empty: none.
     ///
-    /// Keys of different commands, interfaces and users have nothing to do with each other.
+    /// Keys of different commands, interfaces or users are independent of each other.
     var idempotencyKey: String? { get }
 }
 
 extension RelayError.Code {
-    /// An idempotency key came again with other arguments. Nothing was done.
+    /// An idempotency key was used again with other arguments. Nothing was done.
     public static let keyReused = Self(rawValue: "KeyReused")
 }

@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// Events that were written with the former name are read into the field. They are never written so: a subscriber that
-/// knows only the former name has to be updated first. A former name belongs to nothing else for as long as such events
-/// may come.
+/// Events that were written with the former name are read into the field. Events are written with the present name
+/// only, so first update the subscribers that know only the former name. Do not reuse a former name while such events
+/// may still arrive.
 public protocol RenamedFields {
     /// The present name of a field by each former one. The type stays the same.
     static var formerNames: [String: String] { get }

@@ -2,8 +2,8 @@
 ///
 /// Holds at most `limit` events, and at most one run of gaps before, between and behind them.
 ///
-/// A subscriber that is slower than its publisher gets a gap, takes an event, and would at once get the next gap, of one event. So
-/// once a backlog has cost it a gap, a full queue gives up its older half: one backlog makes few gaps, each of many events.
+/// A subscriber that is slower than its publisher would get a gap of one event after each event. So once a backlog has
+/// caused a gap, a full queue drops its older half: one backlog makes few gaps, each of many events.
 struct DeliveryQueue {
     enum Entry { case event(AnyEventBox, Stamp), gaps(CoalescedGaps) }
     /// What is delivered in one step.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// How a program ends, as a value: its exit code, and what it says on stderr.
+/// How a program ends, as a value: its exit code, and its line on stderr.
 struct ProgramEnd: Equatable {
     let code: Int32
     let message: String?

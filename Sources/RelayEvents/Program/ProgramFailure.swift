@@ -1,6 +1,6 @@
-/// An error that says how its program ends.
+/// An error that determines how its program ends: its exit code, and its line on stderr.
 ///
-/// A ``RelayError`` is one. An error of your own that is none ends a program with 70, and its description.
+/// ``RelayError`` conforms to it. Any other error ends a program with exit code 70, and with its description on stderr.
 public protocol ProgramFailure: Error {
     /// The exit code, from 1 to 255: one of sysexits(3), where one fits.
     var exitCode: Int32 { get }

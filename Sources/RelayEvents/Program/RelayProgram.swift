@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The frame of a program: it ends in good order when it is asked to, and says in one line what went wrong.
+/// The frame of a program: a signal ends the program in good order, and an error is reported in one line.
 ///
 /// ```swift
 /// @main struct PrintService: RelayProgram {
@@ -20,16 +20,17 @@ import Synchronization
 /// - An error is one line on stderr, `print-service: …`, and an exit code of sysexits(3): see ``ProgramFailure``. A
 ///   cancellation that follows a signal is no error.
 ///
-/// It parses no options, and reads none: `run()` does, with whatever parser it likes. A program with another main
-/// function, or with swift-service-lifecycle, needs no frame.
+/// It does not read the command line: `run()` does, with any parser. A program with another main function, or with
+/// swift-service-lifecycle, needs no frame.
 ///
 /// - Isolation: `run()` runs where it is declared; on the main actor, if the type is. The main thread serves the main
 ///   queue.
-/// - Cancellation: what `run()` calls has to heed it. What does not keeps the program until the second signal.
+/// - Cancellation: the code that `run()` calls must respond to it. Code that does not keeps the program alive until the
+///   second signal.
 public protocol RelayProgram: SendableMetatype {
     /// What the program does. Its return ends the program.
     ///
-    /// - Throws: what ends the program otherwise, as one line and an exit code.
+    /// - Throws: an error, which ends the program with one line on stderr and an exit code.
     static func run() async throws
 }
 

@@ -51,8 +51,8 @@ public final class EventPublisher: Sendable, EventSink {
         after.run()
     }
 
-    /// Whether everything that was published has been delivered, and its handlers have returned; but for what streams
-    /// and pollable targets hold, which is their owners' to take.
+    /// Whether all published events have been delivered, and their handlers have returned. Events that streams and
+    /// pollable targets hold do not count.
     package var isIdle: Bool {
         let mailboxes = state.withLock { Array($0.mailboxes.values) + Array($0.privateMailboxes.values) }
         return mailboxes.allSatisfy(\.isIdle)
@@ -91,7 +91,7 @@ public final class EventPublisher: Sendable, EventSink {
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
     ) -> Subscription { subscribe(type, buffer, handler, onGap) }
-    /// Calls `handler` with each event of a type, and with nothing for those that are missing.
+    /// Calls `handler` with each event of a type, and ignores gaps.
     ///
     /// ```swift
     /// let subscription = publisher.subscribe(to: JobPrinted.self, onGap: .ignore) { show($0) }
@@ -127,7 +127,7 @@ public final class EventPublisher: Sendable, EventSink {
         // Here and not below, so that it is specialised for E in the caller's module.
         subscribe(delivery, buffer, handler, onGap) { handler($0.assumingMemoryBound(to: E.self).pointee) }
     }
-    /// Calls `handler` with each event of a type, where `delivery` says, and with nothing for those that are missing.
+    /// Calls `handler` with each event of a type, where `delivery` says, and ignores gaps.
     ///
     /// Everything else is as above.
     ///
@@ -148,7 +148,7 @@ public final class EventPublisher: Sendable, EventSink {
 
     /// The events of a type from this moment on, as a sequence.
     ///
-    /// A loop that ignores gaps says so by its pattern: `for await case .event(let job, _) in stream`.
+    /// A loop ignores gaps by its pattern: `for await case .event(let job, _) in stream`.
     ///
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the stream may fall behind.
@@ -243,7 +243,7 @@ public final class EventPublisher: Sendable, EventSink {
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (S, E) -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (S, Gap) -> Void
     ) { subscribe(subscriber, type, buffer, handler, onGap) }
-    /// Subscribes an object, held weakly, to one more type of event, and calls nothing for those that are missing.
+    /// Subscribes an object, held weakly, to one more type of event, and ignores gaps.
     ///
     /// Everything else is as above.
     ///
@@ -295,7 +295,7 @@ public final class EventPublisher: Sendable, EventSink {
         _ handler: @escaping @Sendable (isolated S, E) -> Void,
         onGap: @escaping @Sendable (isolated S, Gap) -> Void
     ) { subscribe(subscriber, type, buffer, handler, onGap) }
-    /// Subscribes an actor, held weakly, to one more type of event, and calls nothing for those that are missing.
+    /// Subscribes an actor, held weakly, to one more type of event, and ignores gaps.
     ///
     /// Everything else is as above.
     ///

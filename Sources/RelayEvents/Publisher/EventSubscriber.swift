@@ -25,7 +25,7 @@ public protocol EventSubscriber<Subscribed>: AnyObject {
     nonisolated(nonsending) func on(_ event: Subscribed) async
     /// Is called when events are missing.
     ///
-    /// There is no default: an object for which missing events make no difference says so by an empty method.
+    /// There is no default: an object that ignores missing events has an empty method.
     ///
     /// - Parameter gap: the missing range.
     nonisolated(nonsending) func onGap(_ gap: Gap) async

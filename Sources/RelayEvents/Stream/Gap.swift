@@ -1,7 +1,7 @@
 /// A range of events that a subscription does not receive, and the reason. It is delivered in their place.
 ///
-/// Each subscription says what happens to its gaps: a closure has `onGap: { … }` or `onGap: .ignore`, an object has its
-/// `onGap(_:)`, and a stream yields them.
+/// Each subscription decides what happens to its gaps: a closure has `onGap: { … }` or `onGap: .ignore`, an object has
+/// its `onGap(_:)`, and a stream yields them.
 ///
 /// ```swift
 /// let subscription = publisher.subscribe(to: JobPrinted.self) { show($0) } onGap: { gap in
@@ -55,7 +55,7 @@ public struct Gap: Hashable, Sendable {
 }
 
 extension Gap: CustomStringConvertible {
-    /// Whether nobody knows where the gap ends: the run ended at an unknown sequence.
+    /// Whether the gap's end is unknown: the run ended at an unknown sequence.
     public var isOpenEnded: Bool { sequences.upperBound == .max }
 
     /// What is missing and why, as a sentence.
@@ -89,7 +89,7 @@ extension Gap.Reason {
 
 /// What a subscription does about gaps, where it has no handler for them.
 public struct GapHandling: Hashable, Sendable {
-    /// Nothing: the handler gets what comes, and what is missing does not show. ``Subscription/missed`` counts it.
+    /// Ignores gaps: the handler receives only events. ``Subscription/missed`` counts those that are missing.
     public static let ignore = Self()
 }
 

@@ -7,7 +7,7 @@ import Glibc
 /// print("\(yesterday)")  // 2026-11-21T09:30:00.000000Z
 /// ```
 ///
-/// Its arithmetic never traps: a sum beyond either end of the range is that end. ``adding(_:)`` tells whether it is.
+/// Its arithmetic never traps: a sum beyond either end of the range is that end. ``adding(_:)`` returns nil instead.
 /// `RelayFoundation` converts from and to `Date`.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// Since 1970-01-01T00:00:00Z, without leap seconds.
@@ -62,8 +62,8 @@ extension Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// As ISO 8601 has it, in UTC, with six digits behind the second: `2026-11-22T09:30:00.000000Z`. From the year 10,000
-    /// on with a `+` before it.
+    /// The time in ISO 8601, in UTC, with six digits after the second: `2026-11-22T09:30:00.000000Z`. From the year
+    /// 10,000 on, it begins with a `+`.
     public var description: String {
         let (seconds, micros) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let (days, second) = seconds.quotientAndRemainder(dividingBy: 86_400)

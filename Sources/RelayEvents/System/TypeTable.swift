@@ -1,6 +1,7 @@
 /// What is kept for types. Pointers are their own hash: a lookup is two loads, where `Dictionary` takes a SipHash.
 ///
-/// `public`, for Relay's own modules: of what is `package`, another module sees no bodies, and cannot specialise it.
+/// `public` for Relay's own modules only: another module cannot see the bodies of `package` functions, and so cannot
+/// specialise them.
 @_spi(Relay) public struct TypeTable<Value: Sendable>: Sendable {
     @usableFromInline var keys: ContiguousArray<UInt> = ContiguousArray(repeating: 0, count: 16)
     @usableFromInline var values: ContiguousArray<Value?> = ContiguousArray(repeating: nil, count: 16)

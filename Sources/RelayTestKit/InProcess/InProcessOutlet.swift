@@ -133,7 +133,8 @@ final class InProcessQueue: Sendable {
     private let state = Mutex(State())
     private let onNews: @Sendable () -> Void
 
-    /// - Parameter onNews: is called once until `next` had nothing. Under the stream's lock: it must only pass the news on.
+    /// - Parameter onNews: is called once until `next` had nothing. Under the stream's lock: it must only pass the news
+    ///   on.
     init(onNews: @escaping @Sendable () -> Void) { self.onNews = onNews }
 
     func push(_ event: Event) {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Runs services and relays in one process, without a bus, for tests of the code on both sides.
 ///
-/// Services and relays are made as in a program, but `on:` the harness's ``bus``. Everything else is what a program has:
+/// Services and relays are made as in a program, but `on:` the harness's ``bus``. Everything else is as in a program:
 /// the encoding, the comparison of schemas, the order, requirements, the journal, commands and their errors.
 ///
 /// ```swift
@@ -24,7 +24,7 @@ import Synchronization
 ///
 /// - Order: as on a bus. A reply comes after the events that were published before it.
 /// - Isolation: from any thread. Harnesses share nothing: tests run side by side.
-/// - Loss: none, but what ``loseEvents(_:of:)`` takes. Signals, which no relay of a harness needs, keep their budget.
+/// - Loss: none, except by ``loseEvents(_:of:)``. Signals keep their budget, but no relay of a harness needs signals.
 /// - Cancellation: its release stops its services and ends its relays' connections.
 public final class TestHarness: Sendable {
     private struct Run {
@@ -45,9 +45,9 @@ public final class TestHarness: Sendable {
         link.end()
     }
 
-    /// For `on:` of services and relays.
+    /// The bus for `on:` of services and relays.
     ///
-    /// What connects there is the test's own user, as far as requirements are concerned.
+    /// To requirements, peers that connect to it are the test's own user.
     public var bus: Bus { bus(user: getuid()) }
     /// The same bus, as another user sees it: for tests of requirements.
     ///
@@ -86,7 +86,7 @@ public final class TestHarness: Sendable {
         }
         runs.withLock { $0.append(Run(service: service, task: task)) }
     }
-    /// Ends a service as a program does: what runs is finished, `End` is said, the name is released.
+    /// Ends a service as a program does: running commands are finished, `End` is announced, and the name is released.
     ///
     /// - Parameter service: one that was started here; any other is left alone.
     /// - Throws: what `EventService.run` throws at the end.
@@ -100,11 +100,11 @@ public final class TestHarness: Sendable {
 
     // MARK: Time
 
-    /// The time: that of `publishedAt`, of timeouts and of everything that services and relays do after a while.
+    /// The harness's time. `publishedAt`, timeouts and all delays of services and relays follow it.
     ///
-    /// It stands still until ``advance(by:)``. The system's clock and `Task.sleep` are not its concern.
+    /// It stands still until ``advance(by:)``. It does not control the system's clock or `Task.sleep`.
     public var now: Timestamp { link.clock.timestamp }
-    /// Lets time pass, from one due moment to the next, and returns when everything due has been done.
+    /// Advances the time, from one due moment to the next, and returns when everything due has been done.
     ///
     /// A handler of a command that does not return is left alone, so that a call can time out:
     ///
@@ -114,7 +114,7 @@ public final class TestHarness: Sendable {
     /// try await harness.advance(by: .seconds(5))
     /// ```
     ///
-    /// - Parameter duration: how much.
+    /// - Parameter duration: by how much.
     /// - Throws: `.cancelled` if the task is.
     public func advance(by duration: Duration) async throws {
         let clock = link.clock
@@ -138,9 +138,9 @@ public final class TestHarness: Sendable {
     /// #expect(alarms.isEmpty)
     /// ```
     ///
-    /// It waits for services and relays that are connected here, and for their subscribers: closures, objects and actors
-    /// of the relay's publisher, and handlers of positioned subscriptions. It knows nothing of a task that the tested code
-    /// started by itself, of an `EventStream`'s loop, or of a pollable target, which is its owner's to drain.
+    /// It waits for services and relays that are connected here, and for their subscribers: closures, objects and
+    /// actors of the relay's publisher, and handlers of positioned subscriptions. It does not wait for tasks that the
+    /// tested code starts, for loops over an `EventStream`, or for a pollable target.
     ///
     /// - Parameter limit: how long to wait.
     /// - Throws: `.timedOut`, with what is still under way. `.cancelled` if the task is.
@@ -149,7 +149,7 @@ public final class TestHarness: Sendable {
     }
     /// Whether a call waits for its answer while nothing else is under way: its handler has not returned.
     ///
-    /// Wait for that before time passes, so that a call's timeout has begun.
+    /// Wait for this before you advance the time: then the call's timeout has begun.
     public var isCalling: Bool {
         get async { link.clock.isIdle && link.connections.contains { $0.isCalling } && link.clock.isIdle }
     }
@@ -192,7 +192,7 @@ public final class TestHarness: Sendable {
     public func loseEvents<I: EventInterface>(_ count: Int, of interface: I.Type) {
         link.streams.lose(count, of: I.name)
     }
-    /// Ends the connections of all services and relays, as a bus does that goes away. Services end; relays connect again
-    /// after a while (``advance(by:)``).
+    /// Ends the connections of all services and relays, as when a bus goes away. Services end; relays connect again
+    /// after a delay (``advance(by:)``).
     public func breakConnections() { link.end() }
 }

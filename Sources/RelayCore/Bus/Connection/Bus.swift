@@ -41,7 +41,7 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
         case .system: return value("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"
         case .session:
             if let address = value("DBUS_SESSION_BUS_ADDRESS") { return address }
-            // A relative one counts for nothing, says the XDG Base Directory Specification.
+            // The XDG Base Directory Specification requires that a relative one is ignored.
             if let directory = value("XDG_RUNTIME_DIR"), directory.hasPrefix("/"), isSocket("\(directory)/bus") {
                 return "unix:path=\(Self.escaped("\(directory)/bus"))"
             }

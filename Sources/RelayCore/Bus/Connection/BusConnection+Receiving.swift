@@ -43,7 +43,7 @@ extension BusConnection {
         case .signal:
             if message.isDisconnected {
                 let reason = RelayError(.unavailable, "the bus closed the connection")
-                // One that was never let in has no handler to tell: `open` says so.
+                // A connection that was never admitted has no handler to notify: `open` reports that.
                 let wasIn = !uniqueName.isEmpty
                 if end(reason), wasIn { loop.execute { [handler] in handler?.disconnected(reason) } }
             } else {

@@ -40,7 +40,7 @@ package final class BusConnection: Sendable {
 
     // MARK: Connecting
 
-    /// Opens a connection and says hello. The completion comes on the loop's thread.
+    /// Opens a connection and calls `Hello`. The completion comes on the loop's thread.
     package static func open(
         _ bus: Bus, on loop: BusLoop, handler: any BusHandler, timeout: Duration = .seconds(10),
         completion: @escaping @Sendable (Result<BusConnection, RelayError>) -> Void
@@ -65,7 +65,7 @@ package final class BusConnection: Sendable {
             }
         }
     }
-    /// Opens a connection and says hello.
+    /// Opens a connection and calls `Hello`.
     package static func connect(
         to bus: Bus, on loop: BusLoop, handler: any BusHandler, timeout: Duration = .seconds(10)
     ) async throws -> BusConnection {
@@ -141,7 +141,7 @@ package final class BusConnection: Sendable {
     }
 
     /// Ends the connection. From any thread, any number of times, also within the handler. Waiting calls end; the
-    /// handler hears nothing any more, but for what another thread is just telling it.
+    /// handler is not called any more, except for a call that another thread has begun.
     package func close() { end(RelayError(.unavailable, "the connection was closed")) }
 
     @discardableResult func end(_ reason: RelayError) -> Bool {

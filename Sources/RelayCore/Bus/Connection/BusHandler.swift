@@ -1,15 +1,15 @@
-/// What a connection tells its owner. All calls come on the loop's thread, in the order in which the bus sent.
+/// What a connection reports to its user. All calls come on the loop's thread, in the order in which the bus sent.
 package protocol BusHandler: AnyObject, Sendable {
     func signal(_ message: borrowing ReceivedMessage)
     func methodCall(_ call: IncomingCall)
-    /// How many of the file descriptors that a call's arguments begin with are taken. All others are closed with its message: calls wait
-    /// in queues, and a process has few descriptors.
+    /// How many of the file descriptors that a call's arguments begin with are taken. All others are closed with its
+    /// message: calls wait in queues, and a process has few descriptors.
     func descriptorLimit(interface: String?, member: String, signature: String) -> Int
     /// The last word: every waiting call has ended before.
     func disconnected(_ reason: RelayError)
 }
 
-/// What the bus says when a name goes from one connection to another (specification, "NameOwnerChanged").
+/// What the bus announces when a name passes from one connection to another (specification, "NameOwnerChanged").
 struct OwnerChange {
     let name: String
     /// Nil when nobody has it now.

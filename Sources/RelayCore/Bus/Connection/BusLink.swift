@@ -1,11 +1,11 @@
 import CDBus
 import Synchronization
 
-/// What passes messages from connection to connection within the process, in place of a bus's daemon: for tests.
+/// Passes messages between connections within the process, in place of a bus's daemon: for tests.
 ///
-/// Messages are those of a bus, whole and in wire format, and are looked at by libdbus. File descriptors are not passed.
+/// Messages are those of a bus, whole and in wire format, and libdbus parses them. File descriptors are not passed.
 ///
-/// - Order: each connection receives messages in the order in which `send` was called, whoever sent them.
+/// - Order: each connection receives messages in the order in which `send` was called, from any sender.
 /// - Isolation: from any thread. `send` is called under the sender's lock, and must not call a connection back.
 package protocol BusLink: AnyObject, Sendable {
     /// The time of the loops that its connections have.
@@ -17,7 +17,7 @@ package protocol BusLink: AnyObject, Sendable {
     func send(_ message: LinkedMessage, from connection: BusConnection)
 }
 
-/// A link, and whom it takes its connections for.
+/// A link, and the user and groups that its connections have.
 package struct LinkedBus: Hashable, Sendable {
     package let link: any BusLink
     package let userID: UInt32
@@ -98,7 +98,7 @@ extension BusConnection {
     }
 }
 
-/// Who serves a connection, and knows whether something is still under way: for a test that waits until nothing is.
+/// Serves a connection, and knows whether something is still under way: for a test that waits until nothing is.
 package protocol SettlingHandler: BusHandler {
     /// What is not done yet, for a person; nil: everything that has come is done. In a turn of the loop.
     var unsettled: String? { get }

@@ -21,7 +21,7 @@ package struct MatchRule: Hashable, Sendable, CustomStringConvertible {
         }
         return text + "'"
     }
-    /// Who owns a name, and who follows.
+    /// Changes of the owner of a name.
     package static func owner(of name: String) -> Self {
         Self(
             sender: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",

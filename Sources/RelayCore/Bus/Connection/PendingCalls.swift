@@ -11,8 +11,8 @@ struct PendingCalls {
     private var lastSerial: UInt32
     private(set) var isClosed = false
 
-    /// Serials come from the upper half, where libdbus never gets to, and start anywhere in it: a stranger who wants to
-    /// answer in the service's place has to guess one.
+    /// Serials come from the upper half, which libdbus never reaches, and start anywhere in it: a stranger that wants
+    /// to answer in the service's place has to guess one.
     init(startingAt start: UInt32) { lastSerial = start | 0x8000_0000 }
 
     var count: Int { entries.count }
@@ -36,7 +36,7 @@ struct PendingCalls {
     }
     mutating func remove(_ serial: UInt32) -> Entry? { entries.removeValue(forKey: serial) }
 
-    /// The call that a reply answers: from whom it was asked, or from the bus in that one's place.
+    /// The call that a reply answers. The reply must come from the call's destination, or from the bus in its place.
     mutating func answered(by sender: String?, serial: UInt32) -> Entry? {
         guard let entry = entries[serial] else { return nil }
         let isExpected =

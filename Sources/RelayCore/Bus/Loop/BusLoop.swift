@@ -32,7 +32,7 @@ package final class BusLoop: Sendable {
         return try body()
     }
 
-    /// Whether somebody waits for a turn: for who holds it, and could go on for long.
+    /// Whether a thread waits for the turn: for the thread that holds it, and could keep it for long.
     @inline(__always) package var isTurnWanted: Bool { core.turn.isWanted }
 
     /// Runs a job on the loop's thread, after those given before. After `stop()` too: there is always somebody who
@@ -65,7 +65,7 @@ package final class BusLoop: Sendable {
     }
 }
 
-/// State that belongs to who holds a loop's turn: no lock, and a trap for the programmer who forgets.
+/// State that only the holder of a loop's turn may touch: no lock, and a trap in debug builds for code that forgets.
 package final class LoopBound<Value>: @unchecked Sendable {  // Only touched in a turn, which is checked.
     private var value: Value
     private let loop: BusLoop

@@ -17,7 +17,7 @@ final class LoopCore: Sendable {
         /// Whether the thread is going to look at the jobs before it sleeps.
         var isWoken = false
         var hasThread = false
-        /// Jobs and timers that have run, for who waits until nothing is done any more.
+        /// Jobs and timers that have run, for code that waits until nothing is done any more.
         var activity: UInt64 = 0
 
         mutating func takeDue(_ now: UInt64) -> BusLoop.Job? {

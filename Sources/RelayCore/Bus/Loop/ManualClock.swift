@@ -10,7 +10,7 @@ package final class ManualClock: Sendable {
         var now: UInt64 = 1_000_000_000
         var loops: [WeakLoop] = []
     }
-    /// What the calendar says at the start.
+    /// The calendar time at the start.
     private let start: Timestamp
     private let origin: UInt64
     private let state = Mutex(State())
@@ -30,7 +30,7 @@ package final class ManualClock: Sendable {
 
     /// Moves on to the next deadline of a loop, or to `end`, whichever is first. Returns false at the end.
     ///
-    /// Whose time it is, it is woken; `isIdle` says when it has done what was due.
+    /// A loop whose deadline has come is woken; `isIdle` reports when it has done what was due.
     package func step(to end: UInt64) -> Bool {
         let loops = loops
         let next = loops.compactMap { $0.nextDeadline }.min() ?? .max

@@ -2,14 +2,15 @@ import CRelayShims
 import Glibc
 import Synchronization
 
-/// A loop's turn: who holds it may touch what belongs to the loop. The loop's thread gives it up while it sleeps.
+/// A loop's turn: the thread that holds it may touch what belongs to the loop. The loop's thread releases it while it
+/// sleeps.
 ///
 /// FIFO, so that a thread which takes it again and again lets others in between.
 final class TicketLock: Sendable {
     private let next = Atomic<UInt32>(0)
     private let serving = Atomic<UInt32>(0)
     private let holder = Atomic<UInt>(0)
-    /// Counts the calls for those who sleep: their futex.
+    /// Counts the calls to sleeping threads: their futex.
     nonisolated(unsafe) private let calls: UnsafeMutableRawPointer  // Only by atomic operations.
     /// A turn is mostly shorter than falling asleep.
     private static let pauses = relay_usable_processors() > 1 ? 200 : 0

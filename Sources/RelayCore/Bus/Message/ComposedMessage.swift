@@ -1,7 +1,7 @@
 import CDBus
 
 /// A message that libdbus composes, as it has to when file descriptors are in it.
-final class ComposedMessage: @unchecked Sendable {  // Used by who makes it, then under the connection's lock.
+final class ComposedMessage: @unchecked Sendable {  // Used by its maker, then under the connection's lock.
     let handle: MessageHandle
     /// What it counts as while it waits: near enough, as there is next to nothing in it.
     static let size = 256

@@ -4,8 +4,9 @@ import Synchronization
 
 /// Closes file descriptors that came from others, on threads of its own.
 ///
-/// To close a file of some file systems waits until whoever serves them agrees (FUSE): a hostile peer could send one to stop a loop.
-/// It holds up one of these threads instead. They are started when there is something to close, and end when there is not.
+/// Closing a file of some file systems waits until their server agrees (FUSE): a hostile peer could send one to stop a
+/// loop. It blocks one of these threads instead. They are started when there is something to close, and end when there
+/// is not.
 enum DescriptorCloser {
     /// So many can be held up at once; past that descriptors stay open until one is let go.
     private static let threadLimit = 64

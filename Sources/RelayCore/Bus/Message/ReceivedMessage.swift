@@ -78,7 +78,8 @@ package struct ReceivedMessage: ~Copyable {
     }
 }
 
-/// A file descriptor that came with a message, or goes with one: this process's own, closed when this value goes, a moment later.
+/// A file descriptor that came with a message, or goes with one: this process's own, closed when this value goes, a
+/// moment later.
 package final class ReceivedDescriptor: Sendable {
     package let number: Int32
     package init(_ number: Int32) { self.number = number }
@@ -104,7 +105,7 @@ package struct MessageHandle: ~Copyable, @unchecked Sendable {
     init(parsing bytes: UnsafeRawBufferPointer) throws(RelayError) {
         var failure = DBusError()
         dbus_error_init(&failure)
-        // libdbus only reads the bytes, as its declaration says; the pointer is valid during the call.
+        // libdbus only reads the bytes, as it declares; the pointer is valid during the call.
         let message = dbus_message_demarshal(
             bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(clamping: bytes.count), &failure)
         guard let message else {

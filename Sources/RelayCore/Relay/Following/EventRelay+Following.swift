@@ -1,5 +1,5 @@
 extension EventRelay {
-    /// Follows a state: calls `state` with what a query replies, then `change` with each event that came after it.
+    /// Follows a state: calls `state` with the reply to a query, then `change` with each event that came after it.
     ///
     /// ```swift
     /// let following = try relay.follow(Orders1.self, from: ListOrders()) { [weak self] reply in
@@ -15,17 +15,18 @@ extension EventRelay {
     ///   After a gap, and after a new run of the service, a new state comes first: no event is applied to a state that
     ///   lacks an earlier one.
     /// - Isolation: on the actor that `state` is written on, else where the publisher's delivery says.
-    /// - Loss: none that stays. What is missing is in the next state. While the service is away, the last state stands;
-    ///   ``states`` tells. The interface is durable: its queries read state and position in one transaction.
+    /// - Loss: none that lasts: the next state includes the missing events. While the service is away, the last state
+    ///   stands; ``states`` reports that. The interface is durable: its queries read state and position in one
+    ///   transaction.
     /// - Cancellation: by the subscription, which must be kept, and by the relay's end. After `cancel()` on the
     ///   handlers' own actor no call comes.
     /// - Parameter interface: the interface.
-    /// - Parameter query: what is asked, now and after each gap: a command that changes nothing.
+    /// - Parameter query: the command that requests the state, now and after each gap. It must change nothing.
     /// - Parameter buffer: how many events are held while the query runs. Past that they are read again.
     /// - Parameter state: is called with each state, which replaces what was known.
     /// - Parameter change: is called with each event that applies to the last state.
-    /// - Parameter onFailure: is called when the query fails; once until it fails otherwise. It is sent again, up to
-    ///   every two seconds, as long as the subscription lives.
+    /// - Parameter onFailure: is called when the query fails: once for consecutive failures with the same code. The
+    ///   query is retried as long as the subscription lives, after two seconds at most.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for an interface that the relay was not made for.
     public func follow<I: EnumInterface, Query: Command<I>>(
@@ -52,8 +53,8 @@ extension EventRelay {
     /// - Parameter buffer: how many events are held while the pages come. Past that they are read again.
     /// - Parameter state: is called with all pages, which replace what was known.
     /// - Parameter change: is called with each event after the first page.
-    /// - Parameter onFailure: is called when a query fails; once until it fails otherwise. The first page is asked for
-    ///   again.
+    /// - Parameter onFailure: is called when a query fails: once for consecutive failures with the same code. The first
+    ///   page is then requested again.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for an interface that the relay was not made for.
     public func follow<I: EnumInterface, Query: PagedQuery<I>>(

@@ -28,7 +28,7 @@ extension EventRelay {
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (I) -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
     ) throws -> Subscription { try subscribe(interface, start, buffer, handler, onGap) }
-    /// Calls `handler` with all events of an interface, and with nothing for those that are missing.
+    /// Calls `handler` with all events of an interface, and ignores gaps.
     ///
     /// Everything else is as above.
     ///
@@ -124,7 +124,7 @@ extension EventRelay {
         let source = try source(of: type, from: start, buffer)
         try subscribe(subscriber, source, on: (subscriber as? any Actor) ?? isolation)
     }
-    /// Ends every subscription of an object that was made here, as its release does.
+    /// Ends all subscriptions of an object at this relay, as the object's release does.
     ///
     /// - Parameter subscriber: the object.
     public func unsubscribe(_ subscriber: AnyObject) { objects.remove(subscriber) }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Brings a state, then the events behind it, to where a subscription's handlers run.
 ///
-/// Nothing is taken from the stream while a snapshot is awaited: the buffer is the only queue, and a durable interface
+/// No event is taken from the stream while a snapshot is awaited: the buffer is the only queue, and a durable interface
 /// is read again instead of overflowing it.
 final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBody {
     /// What a snapshot is of.

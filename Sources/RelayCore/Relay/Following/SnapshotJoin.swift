@@ -1,9 +1,9 @@
 /// Joins a state with the stream behind it, as a value: which events apply on top of a snapshot, and when a new one is
 /// needed.
 ///
-/// Each state is a snapshot and exactly the events after its sequence, in their order. It rests on two facts: a snapshot
-/// is asked for after the item of the stream that made it necessary was looked at, so that it is of that item's run or
-/// of a later one; and the stream shows each event once, or a gap in its place.
+/// Each state is a snapshot and exactly the events after its sequence, in their order. It rests on two facts. A
+/// snapshot is requested after the item of the stream that made it necessary was processed, so it belongs to that
+/// item's run or to a later one. And the stream shows each event once, or a gap in its place.
 package struct SnapshotJoin: Hashable, Sendable {
     /// What is to be done with an item of the stream.
     package enum Step: Hashable, Sendable {
@@ -21,7 +21,7 @@ package struct SnapshotJoin: Hashable, Sendable {
     }
     /// The state includes everything up to here; nil: a snapshot is needed.
     private(set) package var position: Position?
-    /// The run of the last item that was looked at.
+    /// The run of the last item that was processed.
     private var lastEpoch: UInt64?
     /// The gap for which a snapshot was asked.
     private var askedFor: Gap?

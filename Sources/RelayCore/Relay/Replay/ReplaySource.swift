@@ -28,7 +28,8 @@ final class ReplaySource<Payload: Sendable>: Sendable {
 
     /// The next event or gap; nil: nothing now, or nothing any more.
     ///
-    /// Events in a row that cannot be read are one gap: those of a replay up to its end, live ones as far as they are here.
+    /// Events in a row that cannot be read are one gap: those of a replay up to its end, live ones as far as they are
+    /// here.
     func next() -> Taken? {
         var item: UnreadableRun<Taken>.Item?
         if holdsUnreadable.load(ordering: .relaxed) {

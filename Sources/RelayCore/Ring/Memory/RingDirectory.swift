@@ -55,7 +55,7 @@ enum RingDirectory {
     private static func number<T: FixedWidthInteger & BitwiseCopyable>(
         _ bytes: ArraySlice<UInt8>, _ offset: Int, as type: T.Type
     ) -> T {
-        // Within the slice: `decode` looked at its count.
+        // Within the slice: `decode` checked its count.
         bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 }

@@ -1,7 +1,7 @@
 import CRelayShims
 import Glibc
 
-/// What a ring claims of itself: read once, checked, and never looked at again.
+/// What a ring claims about itself: read once, checked, and never read again.
 package struct RingHeader: Hashable, Sendable {
     package let epoch: UInt64
     /// The ring's number among those of its service: where a subscriber reports its progress (`RingWaiter.report`).

@@ -17,7 +17,7 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
     /// Sizes of raw payloads; -1 where any will do.
     private let sizes: [Int]
 
-    /// Bytes from `position` to `filled`, copied while they were safe: nothing is looked at elsewhere.
+    /// Bytes from `position` to `filled`, copied while they were safe: only the copy is read.
     private let buffer: UnsafeMutableRawPointer
     private let bufferSize: Int
     private var bufferStart: UInt64 = 0
@@ -28,7 +28,7 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
 
     /// All up to this one are delivered or reported.
     package private(set) var sequence: UInt64
-    /// Of the last record that was looked at.
+    /// Of the last record that was read.
     private var lastRecord: UInt64
     /// Something was overwritten, and no record has come yet that shows how much.
     package private(set) var wasLapped = false

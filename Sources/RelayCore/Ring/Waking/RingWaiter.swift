@@ -71,7 +71,7 @@ package final class RingWaiter: Sendable {
     ///
     /// - Parameters:
     ///   - limit: at most `bound`.
-    ///   - hasNews: whether any of the thread's rings has something; looked at often, so it must not take long.
+    ///   - hasNews: whether any of the thread's rings has something; called often, so it must be quick.
     package func wait(
         atMost limit: Duration = bound, spinning: Spinning = .standard, until hasNews: () -> Bool
     ) -> Bool {

@@ -4,7 +4,7 @@ import Synchronization
 /// Wakes the sleeping readers of a service's rings.
 ///
 /// Up to four sleepers are woken by the publishing thread; more are handed to a thread of the waker's own: each call
-/// takes microseconds. So are those that were woken a moment ago, and those whose pages only say so again and again.
+/// takes microseconds. So are those that were woken a moment ago, and those whose pages only repeat the request.
 ///
 /// Four, since the way through a thread takes as long as waking so many; and since some may only pretend to sleep: for
 /// their sake the others are not to wait until the waker's thread has a processor.
@@ -30,7 +30,7 @@ package final class RingWaker: Sendable {
 /// What a `RingWaker` and its thread share.
 final class WakerCore: Sendable {
     private struct State {
-        /// Claimed by who handed them over, to be woken when they are due.
+        /// Claimed by the thread that passed them on, to be woken when they are due.
         var kept: [WaitPage] = []
         var groups: [WakeGroup] = []
         var isStopped = false
@@ -168,7 +168,7 @@ final class WakeGroup: Sendable {
     func call() -> Bool { !isCalled.exchange(true, ordering: .sequentiallyConsistent) }
     /// Those that are flagged now.
     func flagged() -> [WaitPage] {
-        // Before the look: who finds it called relies on a look that comes after.
+        // Before the check: a thread that finds it called relies on a later check.
         isCalled.store(false, ordering: .sequentiallyConsistent)
         relay_fence_full()
         return pages.withLock { $0.filter { $0.isFlagged } }

@@ -3,10 +3,10 @@ import Synchronization
 
 /// A service's side of one peer's wait page: where the peer shows that it sleeps.
 ///
-/// The peer can write anything there at any time: it is looked at for one bit, whether to wake, and that at most once
-/// in 50 µs; and for how far the peer claims to have come, which is shown to people, and relied on by nothing.
+/// The peer can write anything there at any time: it is read for one bit, whether to wake, and that at most once in 50
+/// µs; and for how far the peer claims to have come, which is shown to people, and relied on by nothing.
 ///
-/// It must not be looked at before it is settled: until then the peer can take the page out of the file, and a thread
+/// It must not be touched before it is settled: until then the peer can take the page out of the file, and a thread
 /// that touches it meanwhile waits in the kernel until that is done, for seconds when the peer has the lowest priority
 /// of a busy machine. The peer seals it, on a thread of its own that may wait: the file's lock is the peer's to hold.
 /// The service only looks.
@@ -77,12 +77,12 @@ package final class WaitPage: Sendable {
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .sequentiallyConsistent) }
 
     func wake(at now: UInt64) {
-        // Before the look at the flag: who finds it claimed relies on a look that comes after.
+        // Before the flag is read: a thread that finds it claimed relies on a later read.
         isClaimed.store(false, ordering: .sequentiallyConsistent)
         relay_fence_full()
         guard isFlagged else { return }
         lastWake.store(now, ordering: .relaxed)
-        // Cleared before the call: one who is not asleep yet finds it changed, and does not fall asleep.
+        // Cleared before the call: a thread that is not asleep yet finds it changed, and does not fall asleep.
         relay_store32(flag, 0)
         _ = relay_futex_wake(flag, 1)
     }

@@ -3,10 +3,10 @@ import Glibc
 
 /// A ring's descriptor for one peer, which shows whether the peer has got it.
 ///
-/// It is a file description of its own, see open(2): who has the descriptor shares its status flags, and nobody else
-/// can set those. So a peer that has got it sets `O_NONBLOCK`, which changes nothing for memory, and cannot be done
-/// without it. To set the flag and to look at it takes no lock that a thread can hold asleep; the description's offset
-/// would.
+/// It is a file description of its own, see open(2): a process that has the descriptor shares its status flags, and no
+/// other can set those. So a peer that has got it sets `O_NONBLOCK`, which changes nothing for memory, and cannot be
+/// done without it. To set the flag and to look at it takes no lock that a thread can hold asleep; the description's
+/// offset would.
 package final class RingReceipt: Sendable {
     /// To be sent; open as long as this value lives.
     package let descriptor: Int32

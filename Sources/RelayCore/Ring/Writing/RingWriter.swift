@@ -76,7 +76,7 @@ package final class RingWriter: Sendable {
         if hasSleepers { wakeSleepers() }
     }
     /// As above, for a caller whose own lock keeps everybody else off this ring: takes none, and wakes nobody, which
-    /// may be a system call. Returns whether somebody seems to sleep, who is to be woken (`wakeSleepers`) when that
+    /// may be a system call. Returns whether a reader seems to sleep, which is to be woken (`wakeSleepers`) when that
     /// lock is free; false for what `publish` would refuse.
     @inline(__always)
     func putExclusively(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> Bool {

@@ -52,7 +52,7 @@ struct WriterState: ~Copyable {
         sequence = record.sequence
         last[record.kind] = record.sequence
         if flags.isEmpty { return false }
-        // The tail is out before a flag is looked at; who sleeps raises the flag before a look at the tail.
+        // The tail is stored before a flag is read; a sleeper raises the flag before it reads the tail.
         relay_fence_full()
         for flag in flags where relay_load32(flag) != 0 { return true }
         return false

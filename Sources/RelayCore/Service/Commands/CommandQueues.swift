@@ -28,7 +28,7 @@ final class CommandQueues: Sendable {
         var isClosed = false
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// Counts ended ones; whom to wake, if they were the last.
+        /// Counts ended ones; returns the waiters to wake, if they were the last.
         mutating func end(_ ended: Int) -> [CheckedContinuation<Void, Never>] {
             count -= ended
             return isClosed && count == 0 ? takeWaiters() : []

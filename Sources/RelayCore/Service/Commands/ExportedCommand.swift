@@ -102,7 +102,8 @@ public struct CommandContext: Sendable {
     /// A context for tests that call a handler as a function. Real contexts come from the service.
     ///
     /// ```swift
-    /// let reply = try await desk.print(PrintJob(title: "Invitation", pages: 2), CommandContext(peer: Peer(userID: 1000)))
+    /// let context = CommandContext(peer: Peer(userID: 1000))
+    /// let reply = try await desk.print(PrintJob(title: "Invitation", pages: 2), context)
     /// ```
     ///
     /// - Parameter peer: the caller.

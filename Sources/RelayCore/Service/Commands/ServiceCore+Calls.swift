@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Calls: which object and interface one is for, and who may.
+/// Calls: which object and interface each is for, and whether its caller may make it.
 extension ServiceCore {
     /// How many peers' credentials are remembered.
     private static let rememberedPeers = 4_096
@@ -132,9 +132,9 @@ extension ServiceCore {
 
     /// Asks the bus who a peer is, once for each peer.
     ///
-    /// On the loop's thread. The completions for one peer come in the order of asking: an `Attach` is answered before a call
-    /// that came behind it runs, and so before that call's events. They fail with `Unavailable` when the bus did not say in time, which
-    /// says nothing about the peer, and with `LimitsExceeded` when too many wait.
+    /// On the loop's thread. The completions for one peer come in the order of asking: an `Attach` is answered before a
+    /// call that came behind it runs, and so before that call's events. They fail with `Unavailable` when the bus did
+    /// not answer in time, which proves nothing about the peer, and with `LimitsExceeded` when too many wait.
     func credentials(
         of peer: String, bytes: Int, _ connection: BusConnection,
         completion: @escaping @Sendable (Result<PeerCredentials, RelayError>) -> Void

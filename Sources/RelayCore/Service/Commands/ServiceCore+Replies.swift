@@ -34,7 +34,7 @@ extension ServiceCore {
         }
         if let question { ask(question, connection) }
     }
-    /// Whether a call is looked at; refuses it once if not. On the loop's thread.
+    /// Whether a call is processed; refuses it once if not. On the loop's thread.
     func isHeard(_ call: IncomingCall, _ connection: BusConnection) -> Bool {
         // It gets no answer in any case.
         if !call.wantsReply { return true }

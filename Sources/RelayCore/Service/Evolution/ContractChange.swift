@@ -23,7 +23,7 @@ public struct ContractChange: Hashable, Sendable, CustomStringConvertible {
     public let kind: Kind
     /// The event or the command.
     public let member: String
-    /// For a person: which field, in which way, and the remedy.
+    /// A sentence: which field differs, in which way, and the remedy.
     public let message: String
     /// Whether something that worked no longer does.
     public var breaks: Bool { kind != .added && kind != .eventRemoved }
@@ -57,7 +57,7 @@ package struct ContractRecord: Sendable {
 
 /// Compares a contract with what a journal keeps or a running service offers, and names what would break.
 ///
-/// Run it in a test, against the journal or the service of the release before:
+/// Run it in a test, against the journal or the service of the previous release:
 ///
 /// ```swift
 /// let changes = try await ContractCheck.changes(of: Printing1.self, fromService: "org.example.Printer")
@@ -70,8 +70,8 @@ public enum ContractCheck {
     /// - Parameter service: the bus name of the service.
     /// - Parameter bus: the bus that it is on.
     /// - Returns: all differences, by member.
-    /// - Throws: `.notFound` for a service without the interface, `.unavailable` without the service, `.unsupportedType`
-    ///   for a contract that D-Bus cannot carry, `.notPermitted`, `.timedOut`.
+    /// - Throws: `.notFound` for a service without the interface, `.unavailable` without the service,
+    ///   `.unsupportedType` for a contract that D-Bus cannot carry, `.notPermitted`, `.timedOut`.
     public static func changes<I: EventInterface>(
         of interface: I.Type, fromService service: String, on bus: Bus = .session
     ) async throws -> [ContractChange] {

@@ -13,8 +13,8 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
     init(_ stream: PublishedStream, _ index: Int, logIndex: Int?, valueSize: Int?) {
         (self.stream, self.index, self.logIndex, self.valueSize) = (stream, index, logIndex, valueSize)
     }
-    /// A value whose own bytes are the payload, while payloads are enough: makes no message. Returns false, with nothing done, where
-    /// there is more to do.
+    /// A value whose own bytes are the payload, while payloads are enough: makes no message. Returns false, with
+    /// nothing done, where there is more to do.
     @inline(__always) final func publishBytes(_ value: UnsafeRawPointer) throws -> Bool {
         guard let valueSize, stream.needsPayloadsOnly.load(ordering: .relaxed) else { return false }
         return try stream.publish(index, UnsafeRawBufferPointer(start: value, count: valueSize))
@@ -25,8 +25,8 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
 final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable {
     private let codec: WireCodec<E>
     private let template: MessageTemplate
-    /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body: it must
-    /// not be found too large once it was committed.
+    /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body:
+    /// it must not be found too large once it was committed.
     private var room: Int { logIndex == nil ? 32 : 2_048 }
 
     init(_ codec: WireCodec<E>, _ stream: PublishedStream, _ index: Int, logIndex: Int?) {
@@ -72,7 +72,8 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
                 if stream.needsPayloadsOnly.load(ordering: .relaxed), (try? stream.publish(index, payload)) == true {
                     return
                 }
-                // Its size is known to fit. A run that has ended in between is not told of it: like any volatile event, it is gone.
+                // Its size is known to fit. If the run has ended in between, the event is lost, like any volatile
+                // event.
                 guard var message = try? EventMessage(template, { $0.append(fields) }) else { return }
                 try? stream.publish(index, &message, bytes == nil ? .fields : .value(payload))
             }
@@ -110,8 +111,8 @@ struct ExportedEvents: EventEncoder {
 
 /// Knows the events of a service's interfaces, and how to encode them.
 package protocol EventEncoder: Sendable {
-    /// Throws `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus cannot
-    /// carry, `TooLarge` over the message limit.
+    /// Throws `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus
+    /// cannot carry, `TooLarge` over the message limit.
     func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent
 }
 

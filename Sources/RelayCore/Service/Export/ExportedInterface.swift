@@ -16,8 +16,8 @@ struct ExportedInterface: Sendable {
     private(set) var names: Set<String>
     private(set) var log: ExportedLog?
 
-    /// Checks every type, and refuses what D-Bus cannot carry by type, field and reason (`UnsupportedType`); a bad or doubled
-    /// name is an `InvalidArgument`, as is a durable interface without a log.
+    /// Checks every type, and refuses what D-Bus cannot carry by type, field and reason (`UnsupportedType`); a bad or
+    /// doubled name is an `InvalidArgument`, as is a durable interface without a log.
     ///
     /// - Parameters:
     ///   - number: of the interface in its service.

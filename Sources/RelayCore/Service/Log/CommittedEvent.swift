@@ -13,12 +13,12 @@ package struct CommittedEvent: Sendable {
         (self.event, self.sequence) = (event, sequence)
         (self.body, fieldsLength) = (body.bytes, body.fieldsLength)
     }
-    /// What the stamp says; nil for a body that is none.
+    /// The stamp's values; nil for a body that is none.
     var place: PlacedEvent? {
         let stamp = body.count - 3 * 8
         guard stamp >= 0, 0...stamp ~= fieldsLength else { return nil }
         return body.withUnsafeBytes { body in
-            // Within the body: looked at above.
+            // Within the body: checked above.
             let previous = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: stamp + 8, as: UInt64.self))
             let time = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: stamp + 16, as: UInt64.self))
             return PlacedEvent(

@@ -1,19 +1,21 @@
 /// How much of what `Read` answered may be unread, as a value.
 ///
-/// The bus keeps what a peer does not read, and at its bound stops reading from the service. So a page carries a random number
-/// that the peer's next `Read` gives back, which proves that it has read that page; and until then it gets no other.
+/// The bus keeps what a peer does not read, and at its bound stops reading from the service. So a page carries a random
+/// number that the peer's next `Read` gives back, which proves that it has read that page; and until then it gets no
+/// other.
 struct ReadLimits: Sendable {
     enum Verdict: Hashable, Sendable {
         case admitted
         case refused(String)
-        /// It owes a proof, and was refused so often that the refusals themselves are what fills the bus. Or the peer has gone.
+        /// It owes a proof, and was refused so often that the refusals themselves are what fills the bus. Or the peer
+        /// has gone.
         case ignored
     }
     /// Bytes of one user's peers.
     static let perUser = 4 << 20
     static let together = 16 << 20
-    /// How many refusals in a row a peer is told that owes a proof, or an answer's reading. One that is refused for others' sake
-    /// is told each time: it must not wait for ever for what it could have had later.
+    /// How many refusals in a row are answered for a peer that owes a proof, or the reading of an answer. A refusal
+    /// caused by other peers is always answered: the peer must not wait for ever for a page that it could have later.
     static let refusals = 64
 
     private enum Page {
@@ -59,7 +61,8 @@ struct ReadLimits: Sendable {
         owe(peer, user, count, token: nil)
         return .admitted
     }
-    /// The page goes out, with so many bytes and this number. One for which there is no room, as it has a large event, does not.
+    /// The page goes out, with so many bytes and this number. One for which there is no room, as it has a large event,
+    /// does not.
     mutating func answer(_ peer: String, bytes count: Int, token: UInt64) -> Verdict {
         guard case .owed(let user, _, nil)? = peers[peer]?.page else { return .ignored }
         release(peer)

@@ -2,8 +2,9 @@ import Glibc
 
 /// The sockets into which pages are written for peers that gave one, as a value: one for each peer.
 ///
-/// A page that goes through the bus is copied and checked by its daemon, 2 KiB at a time. A socket has none of that, and unlike
-/// memory that is shared it can neither be cut short under its user nor hold up who writes: what has no room is an error.
+/// A page that goes through the bus is copied and checked by its daemon, 2 KiB at a time. A socket costs none of that.
+/// Unlike shared memory, it can neither be cut short under its user nor block the writer: a page without room is an
+/// error.
 struct ReplaySockets {
     static let perUser = 64
     static let together = 256
@@ -35,12 +36,13 @@ struct ReplaySockets {
 
 /// One peer's socket. On any thread; one page at a time, as a peer has one only.
 ///
-/// Its options are the peer's to set: to set one takes a lock that the peer can hold while it sleeps. Neither to ask for its kind nor
-/// to write does.
+/// Its options are the peer's to set: to set one takes a lock that the peer can hold while it sleeps. Neither to ask
+/// for its kind nor to write does.
 final class ReplaySocket: Sendable {
     private let descriptor: ReceivedDescriptor
 
-    /// Throws `.invalidArgument` for what is no stream socket of this machine: only of those it is known that a write never waits.
+    /// Throws `.invalidArgument` for what is no stream socket of this machine: only of those it is known that a write
+    /// never waits.
     init(_ descriptor: ReceivedDescriptor) throws(RelayError) {
         let (domain, type) = (Self.option(SO_DOMAIN, descriptor), Self.option(SO_TYPE, descriptor))
         guard domain == AF_UNIX, type == Int32(SOCK_STREAM.rawValue) else {
@@ -52,7 +54,8 @@ final class ReplaySocket: Sendable {
         var (value, size): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
         return getsockopt(descriptor.number, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
     }
-    /// Writes all of it, without waiting. False: there was no room, or nobody reads any more; then it is of no use any more.
+    /// Writes all of it, without waiting. False: there was no room, or nobody reads any more; then it is of no use any
+    /// more.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var rest = bytes
         while !rest.isEmpty {

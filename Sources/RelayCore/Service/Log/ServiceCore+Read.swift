@@ -102,7 +102,8 @@ extension ServiceCore {
             let token = UInt64.random(in: 1...UInt64.max)
             var body = WireWriter(capacity: Self.pageLength + Self.pageLength / 4)
             try Stream1.write(page, token: token, signatures: log.signatures, into: &body)
-            // A row that is larger than any event: put there by hand. Refused here, as a number that is not sent cannot be proved.
+            // A row that is larger than any event: put there by hand. Refused here, as a number that is not sent cannot
+            // be proved.
             let count = body.count
             if count > Self.longestAnswer {
                 throw RelayError(.tooLarge, "a page of \(count) bytes, up to \(page.through)")
@@ -112,7 +113,8 @@ extension ServiceCore {
                 let text = "a page of \(count) bytes, with a large event: use Read"
                 return loop.execute { [self] in fail(call, ErrorNames.name(for: .tooLarge), text, connection) }
             }
-            // All before it leaves: the peer may give the number back, and attach with what it read, as soon as it has it.
+            // All before it leaves: the peer may give the number back, and attach with what it read, as soon as it has
+            // it.
             let verdict = limits.withLock { $0.answer(call.sender, bytes: count, token: token) }
             guard isAdmitted(verdict, call, connection) else { return }
             // Not what lies beyond all events, as it can when `after` does.
@@ -137,7 +139,8 @@ extension ServiceCore {
                 connection)
         }
     }
-    /// Answers, which `ReadLimits` has counted. On the loop's thread: this one yields to all others, and must not be what they wait for with the connection in its hands.
+    /// Answers, which `ReadLimits` has counted. On the loop's thread: this one yields to all others, and must not be
+    /// what they wait for with the connection in its hands.
     private func deliver(_ call: IncomingCall, _ signature: String, _ body: [UInt8], _ connection: BusConnection) {
         loop.execute {
             // Always one: the text is ours.

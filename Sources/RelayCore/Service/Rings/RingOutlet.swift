@@ -6,7 +6,7 @@ struct RingOutlet: PayloadOutlet {
     let plan: RingPlan?
     /// From the first peer that asked for it to the end of the run.
     private(set) var writer: RingWriter?
-    /// The same, for who publishes: without the two atomic counts that each copy of a reference costs.
+    /// The same, for publishers: without the two atomic counts that each copy of a reference costs.
     private var reference: Unmanaged<RingWriter>?
     /// Who has opened it.
     private(set) var readers: [String: WaitPage] = [:]
@@ -15,7 +15,7 @@ struct RingOutlet: PayloadOutlet {
 
     init(_ plan: RingPlan?) { self.plan = plan }
 
-    /// Those who sleep over the ring.
+    /// The peers that sleep until the ring has news.
     struct Wake: OutletWake {
         let ring: RingWriter?
         @inline(__always) func wake() { ring?.wakeSleepers() }
@@ -79,8 +79,8 @@ extension PublishedStream {
     func withRing<Result: Sendable>(_ body: (inout RingOutlet) throws -> Result) rethrows -> Result {
         try state.withLock { try body(&$0.outlets.ring) }
     }
-    /// Lets a peer read, and be woken by its page as soon as that is settled. The first one who asks makes the ring;
-    /// by one thread at a time.
+    /// Lets a peer read, and be woken by its page as soon as that is settled. The first request makes the ring; by one
+    /// thread at a time.
     ///
     /// Returns the ring, which keeps the descriptor open also when the run ends just now.
     /// Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no
@@ -94,7 +94,7 @@ extension PublishedStream {
         if let failure, MonotonicClock.now < failure.until { throw failure.error }
         let new: RingWriter
         do throws(RelayError) {
-            // Without the lock: a large one takes its time, and nobody who publishes should wait for that.
+            // Without the lock: a large ring takes time to make, and publishers must not wait for that.
             new = try RingWriter(
                 "relay-ring", events: plan.events, capacity: plan.capacity, epoch: epoch, ringIndex: plan.ringIndex,
                 waker: waker)

@@ -12,8 +12,10 @@ struct RingPlan: Sendable {
 
     /// Nil for a capacity of 0.
     ///
-    /// - Parameter isVolatile: of a durable interface the ring has the wire encoding of every event: what was committed is that.
-    /// Throws `InvalidArgument` for any other capacity that no ring can have, and for events that no such ring can hold.
+    /// - Parameter isVolatile: of a durable interface the ring has the wire encoding of every event: what was committed
+    ///   is that.
+    /// Throws `InvalidArgument` for any other capacity that no ring can have, and for events that no such ring can
+    /// hold.
     init?<I: EventInterface>(_ interface: I.Type, isVolatile: Bool, ringIndex: Int) throws {
         if I.ringCapacity == 0 { return nil }
         guard RingLayout.isCapacity(UInt64(clamping: I.ringCapacity), page: Self.smallestCapacity) else {

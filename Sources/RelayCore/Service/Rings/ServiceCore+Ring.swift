@@ -1,4 +1,4 @@
-/// `OpenRing`: who may read the shared memory gets it.
+/// `OpenRing`: gives the shared memory to peers that may read it.
 extension ServiceCore {
     struct RingRequest {
         let call: IncomingCall
@@ -14,7 +14,7 @@ extension ServiceCore {
             let text = "\(interface.name) has no ring, or this bus passes no descriptors: its events come as signals"
             return fail(call, ErrorNames.name(for: .notFound), text, connection)
         }
-        // Whose the page is counts, whoever may have one.
+        // The quota counts by user: so the user is looked up even where anyone may have a ring.
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             let credentials: PeerCredentials

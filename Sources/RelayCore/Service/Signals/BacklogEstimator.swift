@@ -1,4 +1,4 @@
-/// How much of what a service has sent is still ahead of the slowest who gets it, as a value.
+/// How much a service has sent and its slowest receiver has not taken, as a value.
 ///
 /// What the bus holds is known when it has answered; what was sent since the question is counted on top, so that the
 /// sum is never less than what is held. Times are nanoseconds of a monotonic clock.
@@ -51,7 +51,7 @@ struct BacklogEstimator {
     private static let brokersShare = 1_536
     private static let soon: UInt64 = 100_000_000
     private static let later: UInt64 = 1_000_000_000
-    /// For so long after it has become high it is looked at soon.
+    /// For so long after it has become high, it is checked soon.
     private static let lasting: UInt64 = 10_000_000_000
 
     private var ahead: Int { held + sent }

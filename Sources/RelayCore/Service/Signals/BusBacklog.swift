@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How much of what a service has sent is still ahead of the slowest who gets it; all its streams share it.
+/// How much a service has sent and its slowest receiver has not taken; all its streams share it.
 ///
 /// A bus that holds too much of a sender's harms it: dbus-daemon stops reading what it sends, replies included, and
 /// dbus-broker ends its connection, or another one of its user. So the bus is asked.

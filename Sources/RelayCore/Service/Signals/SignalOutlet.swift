@@ -1,12 +1,13 @@
 import Synchronization
 
-/// The way through the bus: what it is given of a stream's events, and what it is told when it is not given them.
+/// The way through the bus: which of a stream's events are sent as signals, and what is announced in place of the
+/// others.
 struct SignalOutlet: MessageOutlet {
     /// Who gets the events.
     private enum Audience: Sendable {
         /// Whoever asks the bus.
         case everyone
-        /// Those who attached, and may: each gets a signal of its own.
+        /// The peers that attached, and may: each gets a signal of its own.
         case attached(Set<String>)
     }
     private let requirement: PeerRequirement
@@ -19,9 +20,9 @@ struct SignalOutlet: MessageOutlet {
     private var backlog: BusBacklog?
     private var limiter: SignalRateLimiter
     private var audience = Audience.attached([]) { didSet { updateListeners() } }
-    /// Those who get the events by another outlet.
+    /// The peers that get the events by another outlet.
     private var elsewhere: Set<String> = [] { didSet { updateListeners() } }
-    /// Of an audience that attached: those who get the events from here.
+    /// Of an audience that attached: the peers that get the events from here.
     private var listeners: [String] = []
 
     /// Whether a tick is ordered that will announce the head.
@@ -67,7 +68,7 @@ struct SignalOutlet: MessageOutlet {
     // MARK: Events
 
     var takesMessages: Bool { connection != nil }
-    /// Sends the event, unless signals are paused, or pause here: then `Head` tells of it.
+    /// Sends the event, unless signals are paused, or pause here: then `Head` announces it.
     mutating func emit(_ event: PlacedEvent, _ message: inout EventMessage, in stream: PublishedStream) {
         guard let connection else { return }
         if message.isSendable { send(event, &message, on: connection, in: stream) }
@@ -98,7 +99,7 @@ struct SignalOutlet: MessageOutlet {
 
     // MARK: Pausing
 
-    /// When a pause is first looked at.
+    /// When a pause is first checked.
     private static let firstLook = Duration.milliseconds(100)
 
     private mutating func pause(before sequence: UInt64, on connection: BusConnection, in stream: PublishedStream) {
@@ -114,7 +115,7 @@ struct SignalOutlet: MessageOutlet {
     }
     private mutating func lookAtPause(_ stream: PublishedStream, _ place: borrowing StreamPlace) {
         guard let connection, let backlog else { return }
-        // Before the first signal that follows, so that what was left out is told by its range.
+        // Before the first signal that follows, so that the omitted range is announced.
         if announced != place.sequence { announce(stream, place) }
         let now = MonotonicClock.now
         let (isHigh, pace) = backlog.look(now)
@@ -162,8 +163,8 @@ struct SignalOutlet: MessageOutlet {
         connection = nil
         return true
     }
-    /// Reports how far the interface has come to those who get its events from here, or to `some`; a run's end also
-    /// to those who get them elsewhere. Returns false if the bus holds too much even for that, which the last word
+    /// Announces the interface's head to the peers that get its events from here, or to `some`; a run's end also to
+    /// peers that get them elsewhere. Returns false if the bus holds too much even for that, which the last word
     /// ignores.
     @discardableResult private func send(_ member: String, _ head: StreamHead, to some: [String]? = nil) -> Bool {
         guard let connection else { return false }

@@ -54,7 +54,7 @@ struct SignalRateLimiter {
     mutating func tick(_ sequence: UInt64, isPressed: Bool, now: UInt64) -> Bool {
         guard let start = pause else { return false }
         let elapsed = now > start.since ? now - start.since : 0
-        // A pause may be looked at late, and then by more than a second's worth of events.
+        // A pause may be checked late, and then by more than a second's worth of events.
         if isPressed || sequence &- start.sequence > allowance(max(elapsed, Self.calm)) {
             pause = Pause(since: now, sequence: sequence)
             return false

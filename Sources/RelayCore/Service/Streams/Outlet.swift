@@ -98,8 +98,8 @@ package protocol OutletWake { func wake() }
 package struct OutletProgress: Sendable {
     /// The transport's name, as in `Status`.
     let transport: String
-    /// What the peer says to have, which may be anything; 0 when it says nothing. Not under the stream's lock: it may
-    /// look at memory that the peer has, too.
+    /// The last sequence that the peer reports, which may be anything; 0 if it reports none. Not under the stream's
+    /// lock: it may look at memory that the peer has, too.
     let sequence: @Sendable () -> UInt64
 
     package init(_ transport: String, sequence: @escaping @Sendable () -> UInt64 = { 0 }) {

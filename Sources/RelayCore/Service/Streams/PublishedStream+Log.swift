@@ -39,6 +39,7 @@ extension PublishedStream: CommittedEventSink {
     }
     package func pruned(_ last: [String: UInt64]) { state.withLock { $0.history?.prune(last) } }
 
-    /// A page up to here goes out: whoever has it may say so in `Attach`, though its last events were not emitted yet.
+    /// A page up to here leaves: the peer that has it may name its last event in `Attach`, before that event was
+    /// emitted.
     func handOut(through sequence: UInt64) { state.withLock { $0.handedOut = max($0.handedOut, sequence) } }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a stream tells people.
+/// What a stream reports to people.
 extension PublishedStream {
     /// A peer that attached, as `Status` shows it.
     struct Subscriber: Hashable, Sendable {
@@ -8,10 +8,10 @@ extension PublishedStream {
         let names: [String]
         /// What brings it the events.
         let transport: String
-        /// The last sequence that the peer says to have; 0 when it says nothing.
+        /// The last sequence that the peer reports; 0 if it reports none.
         let sequence: UInt64
     }
-    /// How many are noted; those who come past that have their events, and are not shown.
+    /// How many are noted. Peers beyond that get their events, and are not shown.
     static var notedSubscribers: Int { 4_096 }
 
     /// In the order of their names.

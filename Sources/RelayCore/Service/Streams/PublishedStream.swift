@@ -8,7 +8,7 @@ package final class PublishedStream: Sendable {
     struct State {
         var place: StreamPlace
         var outlets: StreamOutlets
-        /// The last word was said: subscribers take it that nothing follows.
+        /// `End` was sent: subscribers rely on it that nothing follows.
         var hasEnded = false
         /// Who attached, and for which names.
         var subscribers: [String: [String]] = [:]
@@ -29,8 +29,8 @@ package final class PublishedStream: Sendable {
     let state: Mutex<State>
     /// A test's time; nil: the machine's.
     private let clock: ManualClock?
-    /// Payloads are enough: nobody gets messages for now. A hint for who does not hold the lock; changed under it, by
-    /// the outlet that takes messages.
+    /// Payloads are enough: no peer gets messages for now. A hint for code that does not hold the lock; changed under
+    /// it, by the outlet that takes messages.
     let needsPayloadsOnly = Atomic<Bool>(false)
 
     init(
@@ -104,7 +104,7 @@ package final class PublishedStream: Sendable {
         place.last[index] = event.sequence
         return event
     }
-    /// Throws `TooLarge` for what an outlet could only tell the absence of, though nobody could have it elsewhere.
+    /// Throws `TooLarge` for an event that an outlet could only skip, and that could not be had elsewhere.
     func check(_ count: Int, _ index: Int) throws(RelayError) {
         guard let limit, count > limit.bytes else { return }
         throw RelayError(.tooLarge, "\(interface).\(names[index]): \(count) bytes; \(limit.bytes) \(limit.reason)")

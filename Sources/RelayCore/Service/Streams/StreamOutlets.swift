@@ -1,5 +1,5 @@
-/// All ways out of one stream. Ring and signals are called by their own types, since every event of every service passes
-/// them; a further transport is an `OutletSource` of the bus, and is called by its protocol.
+/// All ways out of one stream. Ring and signals are called by their own types, since every event of every service
+/// passes them; a further transport is an `OutletSource` of the bus, and is called by its protocol.
 ///
 /// The order is a rule: each event enters the ring before its signal is sent.
 struct StreamOutlets: Sendable {

@@ -20,8 +20,8 @@ package struct FieldMap: Sendable {
     /// Tolerates fields that only the sender has, another order, optional fields that it lacks (they are nil), and
     /// former names of fields (`RenamedFields`).
     ///
-    /// Throws `.schemaMismatch` with type, field and both shapes for a field of another type, or one that is missing and not
-    /// optional. The names within nested structures belong to a field's type.
+    /// Throws `.schemaMismatch` with type, field and both shapes for a field of another type, or one that is missing
+    /// and not optional. The names within nested structures belong to a field's type.
     package init(sender: [WireField], to schema: WireSchema, event name: String) throws(RelayError) {
         if sender == schema.fields {
             self.init(schema)

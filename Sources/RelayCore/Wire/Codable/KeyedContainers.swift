@@ -69,7 +69,8 @@ struct WireKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// Not counted: each field asks for it. See `WireDecoder`.
     let decoder: Unmanaged<WireDecoder>
     let id: UInt64
-    /// By the bits of a key that has one byte at the most: the field, as an index of the plan. Valid as long as the id is a value's.
+    /// By the bits of a key that has one byte at the most: the field, as an index of the plan. Valid as long as the id
+    /// is a value's.
     let indices: UnsafeMutablePointer<Int16>
     var codingPath: [any CodingKey] { [] }
 

@@ -1,4 +1,5 @@
-/// What a value writes without names: an array's elements, a dictionary's keys and values in turn, a structure's fields.
+/// What a value writes without names: an array's elements, a dictionary's keys and values in turn, a structure's
+/// fields.
 struct WireUnkeyedEncoding: UnkeyedEncodingContainer {
     let encoder: WireEncoder
     let id: UInt32

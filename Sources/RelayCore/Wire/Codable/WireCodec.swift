@@ -27,8 +27,8 @@ package struct WireCodec<Value: Codable>: Sendable {
 
     /// Appends the fields in the schema's order.
     ///
-    /// Throws `.invalidArgument` with the field if the value cannot be carried or does not encode as its schema says; the
-    /// writer is then as before.
+    /// Throws `.invalidArgument` with the field if the value cannot be carried or does not encode as its schema says;
+    /// the writer is then as before.
     package func encode(_ value: Value, into writer: inout WireWriter) throws {
         try WireEncoder.encode(value, isStructure: form.isStructure, map.plan, form.typeName, into: &writer)
     }
@@ -42,7 +42,8 @@ package struct WireCodec<Value: Codable>: Sendable {
     package func decode(stamped body: UnsafeRawBufferPointer, using map: FieldMap) throws -> Value {
         try form.decode(Value.self, stamped: body, using: map)
     }
-    /// Reads a whole body: the sender's fields, then arguments of the types that `trailing` has, which are checked and dropped.
+    /// Reads a whole body: the sender's fields, then arguments of the types that `trailing` has, which are checked and
+    /// dropped.
     package func decode(_ body: UnsafeRawBufferPointer, using map: FieldMap, trailing: Signature = .empty) throws
         -> Value
     {
@@ -56,7 +57,8 @@ package struct WireCodec<Value: Codable>: Sendable {
     }
 }
 
-/// What decoding needs to know of a type beside its schema. Of no type: a generic one's metadata is looked up at every event.
+/// What decoding needs to know of a type besides its schema. It is not generic: a generic type's metadata is looked up
+/// at every event.
 struct WireForm: Sendable {
     let isStructure: Bool
     let typeName: String
@@ -77,7 +79,7 @@ struct WireForm: Sendable {
         } catch { throw error.relayError("\(typeName), a body,") }
         return value
     }
-    /// Whether it has so many bytes, and nothing in the padding. If not, reading it field by field tells what is wrong.
+    /// Whether it has so many bytes, and nothing in the padding. If not, reading it field by field finds the fault.
     private static func isPlain(_ body: UnsafeRawBufferPointer, _ size: Int) -> Bool {
         let padded = (size + 7) & ~7
         return body.count == padded + WireSchema.stampSize && body[size..<padded].allSatisfy { $0 == 0 }

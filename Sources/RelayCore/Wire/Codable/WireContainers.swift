@@ -17,7 +17,7 @@ final class WireContainers {
     }
     /// Where the field of a key is not known yet.
     private static var unknown: Int16 { -1 }
-    /// As many keys as a byte tells apart.
+    /// As many keys as one byte can number.
     private static var keyLimit: Int { 256 }
 
     /// Of the values that these serve: none else has it.

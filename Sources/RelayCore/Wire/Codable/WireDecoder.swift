@@ -1,7 +1,7 @@
 /// Reads a value by the sender's plan, from bytes that may be anything; then the next one.
 ///
-/// A container refers to its decoder without counting. One that outlives its value finds that its `id` is nobody's, and the decoder
-/// stays for as long as the process does.
+/// A container refers to its decoder without counting. One that outlives its value finds that its `id` is nobody's, and
+/// the decoder stays for as long as the process does.
 final class WireDecoder {
     /// A value under way.
     struct Frame: BitwiseCopyable {
@@ -206,7 +206,8 @@ final class WireDecoder {
         top.start = reader.position
         top.state = state
     }
-    /// Codable reads such a dictionary by key, and asks for all keys before: they are collected, and everything is checked.
+    /// Codable reads such a dictionary by key, and asks for all keys before: they are collected, and everything is
+    /// checked.
     private func collectEntries(_ node: WirePlan.Node) throws {
         var entries: [Entry] = []
         while reader.position < top.end {

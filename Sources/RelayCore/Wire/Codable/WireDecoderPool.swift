@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Keeps one decoder of a plan between two values: its containers serve the next value of the same type again, and making them costs
-/// more than reading a small event.
+/// Keeps one decoder of a plan between two values: its containers serve the next value of the same type again, and
+/// making them costs more than reading a small event.
 final class WireDecoderPool: @unchecked Sendable {  // Who takes a decoder is alone with it.
     private let kept = Atomic<Unmanaged<WireDecoder>?>(nil)
     private let plan: WirePlan

@@ -1,18 +1,18 @@
-/// Proves that a fixed-layout event's memory is exactly its coded fields, in order: no padding, no hidden field, no Bool or
-/// enum whose bytes could be invalid.
+/// Proves that a fixed-layout event's memory is exactly its coded fields, in order: no padding, no hidden field, no
+/// Bool or enum whose bytes could be invalid.
 ///
-/// `BitwiseCopyable` accepts all of these. So a value is decoded from a distinct byte pattern per field, and its memory is
-/// compared with the patterns one after the other.
+/// `BitwiseCopyable` accepts all of these. So a value is decoded from a distinct byte pattern per field, and its memory
+/// is compared with the patterns one after the other.
 enum FixedLayout {
-    /// Bytes of a value: it lies on the stacks of those who handle it, more than once.
+    /// Bytes of a value: it lies on the stacks of all functions that handle it, more than once.
     static let largest = 1 << 16
 
     static func tooLarge(_ type: String) -> String {
         "\(type) has more than \(largest) bytes; send an ordinary array, or parts"
     }
 
-    /// Returns the layout in words: names, kinds and sizes of the fields (`LayoutParser`). Throws `.unsupportedType` with field and
-    /// reason.
+    /// Returns the layout in words: names, kinds and sizes of the fields (`LayoutParser`). Throws `.unsupportedType`
+    /// with field and reason.
     @discardableResult static func check<E: DomainEvent>(_ type: E.Type) throws(RelayError) -> String {
         do throws(SchemaRefusal) { return try checked(type) } catch {
             throw RelayError(.unsupportedType, "\(error)", cause: error)
@@ -21,8 +21,8 @@ enum FixedLayout {
 
     /// The size of a value of a fixed layout that has the same bytes in memory and on the wire; nil for any other type.
     ///
-    /// So it is where it has numbers alone, all of which are as large there: both align each number by its size, and the layout has
-    /// no padding. A structure or an array within is aligned, or counted, on the wire only.
+    /// So it is where it has numbers alone, all of which are as large there: both align each number by its size, and
+    /// the layout has no padding. A structure or an array within is aligned, or counted, on the wire only.
     static func plainSize<E: DomainEvent>(_ type: E.Type) -> Int? {
         guard type.isFixedLayout, let layout = try? check(type),
             let steps = try? FixedLayoutTranscoder(layout: layout).steps

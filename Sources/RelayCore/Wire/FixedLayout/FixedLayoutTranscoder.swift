@@ -1,5 +1,5 @@
-/// A fixed-layout event's own bytes as the wire encoding of its fields, for who does not have the type: by the sender's layout in
-/// words.
+/// A fixed-layout event's own bytes as the wire encoding of its fields, for code that lacks the type: by the sender's
+/// layout in words.
 package struct FixedLayoutTranscoder: Sendable {
     /// The sender's, in its order.
     package let fields: [WireField]
@@ -9,7 +9,7 @@ package struct FixedLayoutTranscoder: Sendable {
 
     /// - Parameters:
     ///   - layout: as `FixedLayout.check` returns it; it may come from anywhere.
-    ///   - size: bytes of a value, as the sender tells them; nil when only the layout tells.
+    ///   - size: bytes of a value, as the sender reports them; nil if they follow from the layout.
     /// Throws `.invalidArgument` with the place and the reason.
     package init(layout: String, size: Int? = nil) throws(RelayError) {
         var parser = LayoutParser(layout)

@@ -2,8 +2,8 @@ import Glibc
 
 /// Reads the D-Bus wire format, little-endian, from bytes that may be anything.
 ///
-/// Checks what libdbus checks, so that it accepts what libdbus accepts. Alignment counts from the first byte. The bytes must
-/// outlive the reader and not change under it.
+/// Checks what libdbus checks, so that it accepts what libdbus accepts. Alignment counts from the first byte. The bytes
+/// must outlive the reader and not change under it.
 package struct WireReader {
     private let base: UnsafeRawPointer
     package let count: Int
@@ -95,7 +95,7 @@ package struct WireReader {
         guard BusNames.isObjectPath(bytes) else { throw WireFault(.objectPath, at: position - bytes.count - 1) }
         return String(decoding: bytes, as: UTF8.self)
     }
-    /// A signature's bytes where they are, not looked at; valid as long as the reader's.
+    /// A signature's bytes where they are, not examined; valid as long as the reader's.
     mutating func signatureBytes() throws(WireFault) -> UnsafeRawBufferPointer {
         try terminated(Int(try take(UInt8.self)))
     }

@@ -40,7 +40,8 @@ struct WireSkip {
 }
 
 extension WireReader {
-    /// Passes over the fields of a structure, checking them as `skip` does for its type. The reader is at a multiple of 8.
+    /// Passes over the fields of a structure, checking them as `skip` does for its type. The reader is at a multiple of
+    /// 8.
     mutating func skip(_ skip: WireSkip) throws(WireFault) {
         for step in skip.steps {
             switch step {

@@ -1,4 +1,4 @@
-/// What a contract says to people, as annotations of the introspection data (PROTOCOL.md, "Annotations for people").
+/// The descriptions in a contract, as annotations of the introspection data (PROTOCOL.md, "Annotations for people").
 extension InterfaceDescription.Annotation {
     /// A sentence about an interface, a member or an argument.
     package static let about = "org.eventrelay.Description"
@@ -24,7 +24,7 @@ extension InterfaceDescription.Annotation {
 }
 
 extension InterfaceDescription.Argument {
-    /// An argument, with what a contract says about it. What is said about a field within has the way to that field behind its name:
+    /// An argument, with its description. The annotation of a field within has the path to the field behind its name:
     /// `org.eventrelay.Unit.capacity`, of the argument `boxes`, is the unit of `capacity` in its structures.
     init(_ field: WireField, about notes: [String: About.Field]) {
         self.init(field)
@@ -45,7 +45,7 @@ extension InterfaceDescription.Argument {
         collect(field, field.name, "")
         annotations = found
     }
-    /// The arguments of a member. Throws `.invalidArgument` for what is said about a field that there is not.
+    /// The arguments of a member. Throws `.invalidArgument` for the description of a field that does not exist.
     static func all(
         _ fields: [WireField], about notes: [String: About.Field], of member: String
     ) throws(RelayError) -> [Self] {
@@ -64,7 +64,7 @@ extension InterfaceDescription.Argument {
 }
 
 extension InterfaceDescription.Method {
-    /// A command, with what it says about itself.
+    /// A command, with its description.
     init<C: Command>(_ command: C.Type, in inputs: [WireField], out outputs: [WireField]) throws(RelayError) {
         let about = C.about
         self.init(
@@ -76,7 +76,7 @@ extension InterfaceDescription.Method {
 }
 
 extension InterfaceDescription.Signal {
-    /// An event, with what it says about itself: its fields, then its stamp.
+    /// An event, with its description: its fields, then its stamp.
     init<E: DomainEvent>(_ event: E.Type, fields: [WireField]) throws(RelayError) {
         let about = E.about
         let arguments = try InterfaceDescription.Argument.all(fields, about: about.fields, of: "\(E.self).about")

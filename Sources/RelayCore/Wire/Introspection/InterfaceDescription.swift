@@ -5,7 +5,7 @@ package struct InterfaceDescription: Hashable, Sendable {
         package let signature: String
         /// What the signature does not show (see `WireType.shape`); nil when it shows everything.
         package let shape: String?
-        /// What its contract says about it.
+        /// Its description in the contract.
         package var annotations: [Annotation] = []
 
         /// An argument of one complete type.

@@ -1,4 +1,5 @@
-/// Foundation's types whose coded form nobody else can read. Known by their names, since this library imports no Foundation.
+/// Foundation's types whose coded form nobody else can read. Known by their names, since this library imports no
+/// Foundation.
 enum ForeignTypes {
     /// Why a type is refused, and what to use instead; nil for all others.
     static func refusal(of type: Any.Type) -> String? {

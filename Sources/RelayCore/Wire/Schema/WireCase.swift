@@ -27,8 +27,8 @@ extension WireCase {
     /// An interface's description must not grow with an enum's cases.
     private static let most = 256
 
-    /// The cases of an enum with raw values, or of what arrays, optionals and dictionaries of it have as values; none for any other
-    /// type.
+    /// The cases of an enum with raw values, or of what arrays, optionals and dictionaries of it have as values; none
+    /// for any other type.
     static func cases(of type: Any.Type) -> [WireCase] {
         if let generic = type as? any WireGenericType.Type { return cases(of: generic.element) }
         guard let type = type as? any (RawRepresentable & CaseIterable).Type else { return [] }
