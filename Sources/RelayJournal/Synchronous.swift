@@ -7,7 +7,7 @@ extension EventJournal {
         /// The last transactions. Faster: the disk is synced only when the log is moved into the file.
         ///
         /// After a power loss published events may be undone, and their sequences given to others: subscribers that had
-        /// them cannot tell. The end of the process alone loses nothing.
+        /// them cannot detect that. The end of the process alone loses nothing.
         public static let normal = Self(pragma: "NORMAL")
     }
 }

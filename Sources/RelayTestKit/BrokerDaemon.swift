@@ -4,8 +4,9 @@ package import RelayCore
 
 /// A private `dbus-broker` at a socket of its own, which ends with this value or with the process.
 ///
-/// The program serves whom its controller lets in. That is systemd's business elsewhere; here it is ours, so that
-/// neither systemd nor a journal has to run: `AddListener` with a socket, and with a policy that allows everything.
+/// The program serves the connections that its controller admits. Elsewhere that is systemd; here it is this type, so
+/// that neither systemd nor a journal has to run: `AddListener` with a socket, and with a policy that allows
+/// everything.
 package final class BrokerDaemon: Sendable {
     package let address: String
     package let process: ChildProcess

@@ -108,7 +108,7 @@ package final class RunningProgram: Sendable {
     package func line(
         containing part: String, count: Int = 1, within limit: Duration = .seconds(300)
     ) async throws -> String {
-        // Each line is looked at once: there may be many.
+        // Each line is examined once: there may be many.
         var (found, looked): ([String], (output: Int, errors: Int)) = ([], (0, 0))
         _ = await eventually(within: limit) {
             let hasEnded = process.exit != nil && text.state.withLock { $0.openStreams == 0 }

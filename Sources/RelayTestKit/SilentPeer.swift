@@ -1,7 +1,7 @@
 import Glibc
 package import RelayCore
 
-/// A connection that calls and reads no answer, until it is told to: a bare socket, since libdbus would read.
+/// A connection that calls and reads no answer, until a test has it read: a bare socket, since libdbus would read.
 package final class SilentPeer {
     private let descriptor: Int32
     private var lastSerial: UInt32 = 1

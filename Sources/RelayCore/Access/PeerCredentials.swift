@@ -14,8 +14,8 @@ package struct PeerCredentials: Hashable, Sendable {
         (self.processID, self.securityLabel) = (processID, securityLabel)
     }
 
-    /// From the answer of `GetConnectionCredentials`, a dictionary of variants; what has another type than the
-    /// specification says counts as unknown.
+    /// From the answer of `GetConnectionCredentials`, a dictionary of variants; a value of another type than the
+    /// specification requires counts as unknown.
     package init(_ reply: BusReply) throws(RelayError) {
         guard reply.signature == "a{sv}", case .dictionary(_, let entries)? = try reply.values().first else {
             throw RelayError(.schemaMismatch, "the bus answered GetConnectionCredentials with '\(reply.signature)'")
@@ -44,7 +44,8 @@ package struct PeerCredentials: Hashable, Sendable {
 }
 
 extension PeerRequirement {
-    /// Asks the bus who a peer is, unless nothing has to be known. The completion comes on the loop's thread.
+    /// Asks the bus for the credentials of a peer, unless nothing has to be known. The completion comes on the loop's
+    /// thread.
     package func check(
         _ peer: String, on connection: BusConnection, accounts: some AccountDirectory & Sendable,
         completion: @escaping @Sendable (Result<PeerCredentials?, RelayError>) -> Void

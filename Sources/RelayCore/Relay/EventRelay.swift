@@ -198,7 +198,7 @@ public final class EventRelay: Sendable {
     ///
     /// - Order: that of the interface: first the journal's events, then the live ones, each once. Positioned
     ///   subscriptions have no order among each other, nor with the publisher's.
-    /// - Isolation: on the actor that the handler is written on, else where the publisher's delivery says.
+    /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
     /// - Loss: what the journal no longer has is a gap in its place, and so is everything that a volatile interface
     ///   published while nobody listened. If the buffer overflows, a durable interface is read again from there,
     ///   without a gap; on a volatile one the buffer's rule holds. An event whose schema cannot be read is a gap of its

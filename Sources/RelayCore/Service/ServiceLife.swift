@@ -26,7 +26,7 @@ final class ServiceLife: Sendable {
         for waiter in waiters { waiter.resume() }
         return before
     }
-    /// Waits for the next phase, unless `isPatient` says of the present one that there is no need.
+    /// Waits for the next phase, if `isPatient` accepts the present one; else returns at once.
     func wait(while isPatient: (Phase) -> Bool) async {
         await withCheckedContinuation { continuation in
             let mustWait = state.withLock { state in

@@ -26,7 +26,7 @@ public struct FixedArray<let count: Int, Element: FixedLayoutNumber>: BitwiseCop
     }
     /// Copies a sequence.
     ///
-    /// - Parameter sequence: has exactly as many elements as the type says.
+    /// - Parameter sequence: has exactly as many elements as the type requires.
     /// - Throws: `.invalidArgument` for a sequence of another length.
     public init(copying sequence: some Sequence<Element>) throws(RelayError) {
         var rest = sequence.makeIterator()

@@ -9,7 +9,7 @@ struct DeliveryQueue {
     /// What is delivered in one step.
     enum Item { case event(AnyEventBox, Stamp), gap(Gap) }
 
-    /// What a push did, for those who keep one token for each entry.
+    /// What a push did, for mailboxes, which keep one token for each entry.
     struct Change {
         /// A new entry stands at the end.
         var isAdded = false

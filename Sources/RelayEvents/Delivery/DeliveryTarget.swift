@@ -51,7 +51,7 @@ package enum DeliveryPlace {
     case pollable(PollableTarget)
 }
 
-/// Where a buffered subscription is delivered, and with whom it shares an order.
+/// Where a buffered subscription is delivered, and which subscriptions share its order.
 package struct DeliveryRoute {
     /// nil: with nobody.
     let key: PublisherState.MailboxKey?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The queue of a stream, and those who wait for it.
+/// The queue of a stream, and the consumers that wait for it.
 final class StreamBuffer: SubscriptionBody, BufferedDelivery {
     typealias Waiter = UnsafeContinuation<DeliveryQueue.Item?, Never>
     fileprivate struct State {

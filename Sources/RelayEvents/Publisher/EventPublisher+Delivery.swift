@@ -75,7 +75,7 @@ extension EventPublisher {
     private func offer(
         _ event: UnsafeRawPointer, to channel: Channel, _ given: Stamp?, _ sequence: UInt64, _ after: inout AfterUnlock
     ) {
-        // The clock is read only for those who can see it.
+        // The clock is read only for subscribers that can see the time.
         let time = given == nil && channel.showsStamps ? Timestamp.now : Timestamp(microseconds: 0)
         let stamp = given ?? Stamp(epoch: epoch, sequence: sequence, previous: channel.previous, publishedAt: time)
         // If nobody keeps the box it goes under the lock, which is safe: what it holds is also held by the caller's
@@ -103,8 +103,8 @@ extension EventPublisher {
         let id = ObjectIdentifier(interface)
         deliver(gap) { state in state.channels.all.filter { $0.interface == id } }
     }
-    /// As above, for a gap that lasts: each subscription gets it once, also one that comes later. `isNew` reports it to
-    /// all, else only those hear it who came since.
+    /// As above, for a gap that lasts: each subscription gets it once, also one that comes later. With `isNew`, all
+    /// subscriptions get it; else only those that came since.
     package func deliver(lasting gap: Gap, isNew: Bool, to types: [any Event.Type]) {
         deliver(gap, isNew ? .everyoneOnce : .newcomers) { state in
             types.compactMap { state.channels.value(for: ObjectIdentifier($0)) }

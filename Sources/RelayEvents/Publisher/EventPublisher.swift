@@ -14,7 +14,7 @@ import Synchronization
 ///   subscription and each subscriber object has an order of its own. Immediate deliveries come in the order of each
 ///   publishing thread. An event that an immediate handler publishes is delivered at once, depth first: a later
 ///   immediate subscriber sees the inner event before the outer one. Buffered subscribers never do.
-/// - Isolation: a handler runs on the actor that it is written on, else where its delivery says.
+/// - Isolation: a handler runs on the actor that it is written on, else as its delivery determines.
 /// - Loss: buffers are bounded. What overflows is a counted ``Gap`` in its place.
 /// - Cancellation: ``Subscription/cancel()``, or the subscription's release. Handlers may subscribe, publish, cancel
 ///   and release.
@@ -78,7 +78,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// ```
     ///
     /// - Order: that of `publish`, with all other closures on that actor or queue.
-    /// - Isolation: on the actor that the handler is written on, else where the publisher's delivery says.
+    /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
     /// - Loss: `onGap` is called in the place of what is missing, where the handler runs.
     /// - Cancellation: by the subscription, which must be kept.
     /// - Parameter type: the type of event.
@@ -109,7 +109,7 @@ public final class EventPublisher: Sendable, EventSink {
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void
     ) -> Subscription { subscribe(type, buffer, handler, nil) }
 
-    /// Calls `handler` with each event of a type, where `delivery` says.
+    /// Calls `handler` with each event of a type, on a delivery target.
     ///
     /// - Order: that of `publish`, across event types, on a queue, an actor or a pollable target.
     /// - Loss: `onGap` is called in the place of what is missing, where the handler runs.
@@ -127,7 +127,7 @@ public final class EventPublisher: Sendable, EventSink {
         // Here and not below, so that it is specialised for E in the caller's module.
         subscribe(delivery, buffer, handler, onGap) { handler($0.assumingMemoryBound(to: E.self).pointee) }
     }
-    /// Calls `handler` with each event of a type, where `delivery` says, and ignores gaps.
+    /// Calls `handler` with each event of a type, on a delivery target, and ignores gaps.
     ///
     /// Everything else is as above.
     ///
@@ -207,7 +207,7 @@ public final class EventPublisher: Sendable, EventSink {
             buffer, .async { await weakly.deliver($0) }, .async { await weakly.deliver($0) })
     }
 
-    /// Subscribes a sendable object, held weakly, where `delivery` says.
+    /// Subscribes a sendable object, held weakly, on a delivery target.
     ///
     /// An object that is subscribed twice is one subscriber. An actor is called on itself. As `on(_:)` may await,
     /// ``DeliveryTarget/immediate`` means ``DeliveryTarget/background`` here.
@@ -227,7 +227,7 @@ public final class EventPublisher: Sendable, EventSink {
 
     /// Subscribes an object, held weakly, to one more type of event. Once for each type.
     ///
-    /// The handler runs on the actor that it is written on, else where the publisher's delivery says
+    /// The handler runs on the actor that it is written on, else as the publisher's delivery determines
     /// (``DeliveryTarget/immediate`` means ``DeliveryTarget/background``).
     ///
     /// - Order: that of `publish`, with the closures on that actor or queue.

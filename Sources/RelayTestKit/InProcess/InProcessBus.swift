@@ -3,14 +3,14 @@ import Synchronization
 
 /// What a bus does, without a daemon, a socket or a thread: names, match rules, messages from one to the other.
 ///
-/// It takes messages where a connection would write them to its socket, looks at them as a bus does, and shows them on
-/// the loop of who is to have them. So services and relays do all that they do on a bus, in the order of a bus.
+/// It takes messages where a connection would write them to its socket, routes them as a bus does, and delivers them on
+/// the loop of each receiver. So services and relays do all that they do on a bus, in the order of a bus.
 ///
-/// - Order: each connection receives messages in the order in which they were sent, whoever sent them.
-/// - Isolation: from any thread. It calls nobody back under its lock.
+/// - Order: each connection receives messages in the order in which they were sent, from any sender.
+/// - Isolation: from any thread. It calls no code back under its lock.
 /// - Loss: none.
 final class InProcessBus: BusLink, OutletSource {
-    /// A connection of ours, kept by who made it.
+    /// A connection of this process, kept by its maker.
     final class Member: Sendable {
         private let reference: WeakConnection
         let loop: BusLoop
@@ -34,7 +34,7 @@ final class InProcessBus: BusLink, OutletSource {
     private struct State {
         /// In the order in which they came, so that what goes to all goes to each in one order.
         var members: [(name: String, member: Member)] = []
-        /// Those that have not said hello.
+        /// Those that have not called `Hello`.
         var strangers: [ObjectIdentifier: Member] = [:]
         var owners: [String: String] = [:]
         var rules: [String: [SignalFilter]] = [:]

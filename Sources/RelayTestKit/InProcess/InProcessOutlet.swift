@@ -39,10 +39,10 @@ final class InProcessStreams: Sendable {
 
 /// The way out of a stream into the memory of its own process.
 ///
-/// Invariant: an event is in every reader's queue, and the reader's loop has been told, when `emit` returns: under the
-/// stream's lock, and so before anything that is sent behind the event.
+/// Invariant: an event is in every reader's queue, and the reader's loop has been notified, when `emit` returns: under
+/// the stream's lock, and so before anything that is sent after the event.
 final class InProcessOutlet: PayloadOutlet {
-    /// Nobody sleeps: readers are told as their events come.
+    /// No reader sleeps: each is notified of its events at once.
     struct NoWake: OutletWake { func wake() {} }
     private struct State {
         var readers: [(peer: String, queue: InProcessQueue)] = []
@@ -123,7 +123,7 @@ final class InProcessQueue: Sendable {
         var events: [Event] = []
         /// What comes next of `events`.
         var head = 0
-        /// The reader was told, and has not looked yet.
+        /// The reader was notified, and has not read yet.
         var isTold = false
         var hasLost = false
         var given: UInt64 = 0

@@ -217,7 +217,7 @@ package final class BusConnection: Sendable {
             throw RelayError(.unavailable, "the connection to the bus is gone")
         }
         guard inner.outbox.isEmpty, dbus_connection_get_outgoing_size(pointer) == 0 else {
-            // libdbus waits for the socket; the loop goes on from there. Events come from the codec, and are looked at
+            // libdbus waits for the socket; the loop continues from there. Events come from the codec, and are parsed
             // then. A caller that waits for a reply must learn now that there will be none.
             if !Self.isSignal(bytes) { _ = try MessageHandle(parsing: bytes) }
             return inner.outbox.append(bytes)

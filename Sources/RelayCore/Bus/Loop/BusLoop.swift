@@ -35,8 +35,8 @@ package final class BusLoop: Sendable {
     /// Whether a thread waits for the turn: for the thread that holds it, and could keep it for long.
     @inline(__always) package var isTurnWanted: Bool { core.turn.isWanted }
 
-    /// Runs a job on the loop's thread, after those given before. After `stop()` too: there is always somebody who
-    /// waits for an answer, if only for this one: that the connection is gone.
+    /// Runs a job on the loop's thread, after those given before. After `stop()` too: some caller always waits for an
+    /// answer, if only for the one that the connection is gone.
     package func execute(_ job: @escaping Job) { core.execute(job) }
 
     /// Runs a job on the loop's thread when the time has come; never after `stop()`. Returns a number for
@@ -51,8 +51,8 @@ package final class BusLoop: Sendable {
 
     // MARK: Descriptors
 
-    /// Names a handler for descriptors, and what to do with it when the loop stops. Nothing is watched until `watch`
-    /// says so. Nil when the loop was stopped.
+    /// Names a handler for descriptors, and what to do with it when the loop stops. Nothing is watched before `watch`
+    /// is called. Nil when the loop was stopped.
     func addHandler(_ handler: @escaping Handler, whenStopped: @escaping Job) -> UInt64? {
         core.addHandler(handler, whenStopped: whenStopped)
     }

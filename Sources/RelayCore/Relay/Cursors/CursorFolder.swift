@@ -11,7 +11,7 @@ struct CursorFolder: Sendable {
         if let given {
             path = given
         } else if let state = value("XDG_STATE_HOME"), state.hasPrefix("/") {
-            // A relative one counts for nothing, says the XDG Base Directory Specification.
+            // The XDG Base Directory Specification requires that a relative one is ignored.
             path = state + "/relay/cursors"
         } else if let home = value("HOME") {
             path = home + "/.local/state/relay/cursors"
@@ -42,7 +42,7 @@ struct CursorFolder: Sendable {
         }
         return descriptor
     }
-    /// Why cursors must not be kept in a folder; anybody who can write there decides what a subscriber gets to see.
+    /// Why cursors must not be kept in a folder; a process that can write there decides what a subscriber receives.
     static func refusal(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         if owner != user { return "belongs to user \(owner), not to user \(user): use a folder of your own" }
         if mode & 0o022 != 0 {

@@ -14,7 +14,7 @@ extension EventRelay {
     /// - Order: a state, then the events after the sequence that it names, each once, in the order of the interface.
     ///   After a gap, and after a new run of the service, a new state comes first: no event is applied to a state that
     ///   lacks an earlier one.
-    /// - Isolation: on the actor that `state` is written on, else where the publisher's delivery says.
+    /// - Isolation: on the actor that `state` is written on, else as the publisher's delivery determines.
     /// - Loss: none that lasts: the next state includes the missing events. While the service is away, the last state
     ///   stands; ``states`` reports that. The interface is durable: its queries read state and position in one
     ///   transaction.

@@ -23,7 +23,7 @@ struct HoldbackQueue<Payload> {
         elements.append(element)
         return true
     }
-    /// The first ones were taken. What the rest costs is not looked at again: the bound is an upper one.
+    /// The first ones were taken. The cost of the rest is not computed again: the bound is an upper one.
     mutating func removeFirst(_ count: Int) {
         elements.removeFirst(count)
         if elements.isEmpty { cost = 0 }

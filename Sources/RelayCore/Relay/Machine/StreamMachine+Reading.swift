@@ -44,7 +44,7 @@ extension StreamMachine {
         reading.fruitless = reached.sequence > reading.after ? 0 : reading.fruitless + 1
         var output: [Output] = []
         var isWhole = reached.sequence >= head
-        // Before the target is looked at: what was held may reach it.
+        // Before the target is checked: what was held may reach it.
         if isWhole { isWhole = drain(&reading.held, reading: true, into: &output) }
         if isWhole { isWhole = reached.sequence >= reading.target }
         if isWhole {

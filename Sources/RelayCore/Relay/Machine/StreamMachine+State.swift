@@ -140,7 +140,7 @@ extension StreamMachine {
         var after: UInt64
         /// How many requests in a row brought nothing.
         var fruitless = 0
-        /// The page that is being looked at.
+        /// The page that is being read.
         var page: Page?
 
         mutating func hold(_ event: HoldbackQueue<Payload>.Element, cost: Int) {

@@ -13,7 +13,7 @@ package final class EnvelopeSubscription: Sendable {
     }
     deinit { source.cancel() }
 
-    /// The next event or gap. Nil: none now, and `onNews` tells when there is; or none any more, if `isOver`.
+    /// The next event or gap. Nil: none now, and `onNews` reports when there is; or none any more, if `isOver`.
     package func next() -> FollowedDelivery? {
         switch source.next() {
         case .event(let envelope, _)?: .event(envelope)

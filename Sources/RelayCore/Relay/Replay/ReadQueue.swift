@@ -19,7 +19,7 @@ struct ReadQueue<Reader: Hashable> {
     }
     mutating func withdraw(_ reader: Reader) { waiting.removeAll { $0 == reader } }
 
-    /// The next one, of those who can. The request counts as sent; `answered` follows.
+    /// The next reader, of those that can read. The request counts as sent; `answered` follows.
     mutating func next(where canRead: (Reader) -> Bool = { _ in true }) -> Reader? {
         guard !isBusy, let index = waiting.firstIndex(where: canRead) else { return nil }
         (isBusy, owesProof) = (true, false)

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A positioned subscription whose handler is called.
 ///
-/// The handler runs where the subscription says, one event at a time, and takes the next one from the feed when it has
-/// returned: no hop and no suspension between the look at whether it was cancelled and the call.
+/// The handler runs on the subscription's delivery target, one event at a time, and takes the next one from the feed
+/// when it has returned: no hop and no suspension between the look at whether it was cancelled and the call.
 final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
     private let source: ReplaySource<Payload>
     private let handler: Handler<Payload>

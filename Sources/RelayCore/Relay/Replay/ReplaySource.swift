@@ -14,7 +14,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
     private let taken = Mutex<ReplayBuffer.Place?>(nil)
     private let onEnd = Mutex<(@Sendable () -> Void)?>(nil)
     private let unreadable = Mutex(UnreadableRun<Taken> { .gap($0) })
-    /// What that says, for who asks about every event.
+    /// The same, for code that asks about every event.
     private let holdsUnreadable = Atomic(false)
 
     init(_ feed: ReplayBuffer, _ decoding: ReplayDecoding<Payload>, _ cursor: Cursor?) {

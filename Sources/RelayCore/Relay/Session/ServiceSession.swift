@@ -1,4 +1,5 @@
-/// A relay's session with its service, as a value: decides who owns the service's name, and what of that owner counts.
+/// A relay's session with its service, as a value: decides which connection owns the service's name, and what counts of
+/// what it sends.
 ///
 /// What happened goes in; each input returns what to do now. Its user asks the bus and verifies candidates, and hands
 /// every answer back with the generation of its question.
@@ -72,7 +73,7 @@ struct ServiceSession<Signal> {
     }
     /// The unique name of the owner that is being verified.
     var candidate: String? { if case .online(.candidate(let name, _)) = phase { name } else { nil } }
-    /// Whether the bus has answered who owns the name, be it nobody.
+    /// Whether the bus has reported the owner of the name, or that there is none.
     var isOwnershipKnown: Bool {
         switch phase {
         case .online(.unknown), .inactive, .offline, .over: false

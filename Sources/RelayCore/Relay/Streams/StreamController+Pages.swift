@@ -78,7 +78,7 @@ extension StreamController {
         default: refused(error, session)
         }
     }
-    /// Asks for the page behind this one before it is looked at, if there is one and the consumer waits: the service
+    /// Requests the page after this one before this one is read, if there is one and the consumer waits: the service
     /// reads meanwhile.
     private func askAhead(
         _ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer, _ session: SessionController

@@ -42,7 +42,7 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
     var readGeneration = 0
     /// Where the page begins that is waited for.
     var readAfter: UInt64 = 0
-    /// Where the page begins that was asked for while the one before it was looked at.
+    /// Where the page begins that was requested while the one before it was read.
     var askedAhead: UInt64?
     /// Its next page has a large event, for which a socket has no room.
     var needsMessage = false

@@ -8,7 +8,7 @@ package struct TimeSearch {
     /// Not below the place: the next event above it is at or after the time, or there is none. Nil before the first
     /// answer.
     private var high: UInt64?
-    /// What is looked at: the event after it.
+    /// What is examined: the event after it.
     private var probe: UInt64 = 0
     /// The sequence behind which to read one event.
     package private(set) var after: UInt64 = 0

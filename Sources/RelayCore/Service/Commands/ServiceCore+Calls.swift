@@ -130,7 +130,7 @@ extension ServiceCore {
     }
     private static let lookUpTime = Duration.seconds(10)
 
-    /// Asks the bus who a peer is, once for each peer.
+    /// Asks the bus for the credentials of a peer, once for each peer.
     ///
     /// On the loop's thread. The completions for one peer come in the order of asking: an `Attach` is answered before a
     /// call that came behind it runs, and so before that call's events. They fail with `Unavailable` when the bus did

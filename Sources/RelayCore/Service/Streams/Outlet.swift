@@ -65,7 +65,7 @@ extension Outlet {
 }
 
 /// An outlet that takes each event's payload: its fields in the wire encoding, or the bytes of its value, as its
-/// contract says.
+/// contract determines.
 package protocol PayloadOutlet: Outlet {
     associatedtype Wake: OutletWake
     /// What is left to be done when the lock is free, or before something that takes longer.

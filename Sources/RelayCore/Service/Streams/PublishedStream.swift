@@ -66,8 +66,8 @@ package final class PublishedStream: Sendable {
     /// Throws `TooLarge`, and `Unavailable` after the end: the sequence is then as before. A bus that is gone is no
     /// error here: the event has its place, and subscribers will find it missing.
     ///
-    /// - Parameter message: made before the lock: an `encode(to:)` is anybody's code, which may publish, or wait for
-    ///   somebody who does.
+    /// - Parameter message: made before the lock: an `encode(to:)` is a user's code, which may publish, or wait for
+    ///   code that does.
     func publish(_ index: Int, _ message: inout EventMessage, _ payload: EventPayload = .fields) throws {
         try check(payload.count(in: message), index)
         try state.withLock { state in
@@ -82,8 +82,7 @@ package final class PublishedStream: Sendable {
     }
     /// As above, while payloads are enough.
     ///
-    /// Returns false when they are not, and nothing was done: that may have changed since `needsPayloadsOnly` was
-    /// looked at.
+    /// Returns false when they are not, and nothing was done: that may have changed since `needsPayloadsOnly` was read.
     /// Throws `Unavailable` after the end.
     func publish(_ index: Int, _ payload: UnsafeRawBufferPointer) throws -> Bool {
         let wake = try state.withLock { state -> RingOutlet.Wake? in
