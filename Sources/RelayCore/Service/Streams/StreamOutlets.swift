@@ -7,9 +7,12 @@ struct StreamOutlets: Sendable {
     var signals: SignalOutlet
     /// The one that the bus brings; a real one brings none.
     private var further: (any PayloadOutlet)?
+    /// Beside it, since a look at an existential copies it.
+    private let hasFurther: Bool
 
     init(ring: RingOutlet, signals: SignalOutlet, further: (any PayloadOutlet)? = nil) {
         (self.ring, self.signals, self.further) = (ring, signals, further)
+        hasFurther = further != nil
     }
 
     /// An event that is larger is refused before it is published: it could not be had anywhere else.
@@ -20,7 +23,7 @@ struct StreamOutlets: Sendable {
     /// To all that take payloads. Returns the sleepers, to be woken when the lock is free, or before a message is sent.
     @inline(__always)
     mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> RingOutlet.Wake {
-        if further != nil { emitFurther(event, payload) }
+        if hasFurther { emitFurther(event, payload) }
         return ring.emit(event, payload)
     }
     @inline(never) private mutating func emitFurther(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) {
