@@ -32,7 +32,7 @@ private final class Plain: EventSubscriber, Sendable {
     func on(_ event: Numbered) { log.add(event.number) }
     func onGap(_ gap: Gap) {}
 }
-private final class WhereAmI: EventSubscriber, Sendable {
+private final class PlaceRecorder: EventSubscriber, Sendable {
     let log = Log<String>()
     func on(_ event: Numbered) async {
         note()
@@ -109,7 +109,7 @@ private final class Local: EventSubscriber {
     @Test("an object is delivered to where its delivery says, also after it awaited")
     func deliveries() async throws {
         let publisher = EventPublisher()
-        let (queued, polled, background) = (WhereAmI(), WhereAmI(), Plain())
+        let (queued, polled, background) = (PlaceRecorder(), PlaceRecorder(), Plain())
         publisher.subscribe(queued, delivery: .queue(.marked("home")))
         let target = try PollableTarget()
         publisher.subscribe(polled, delivery: .pollable(target))
@@ -174,9 +174,9 @@ private final class Local: EventSubscriber {
     }
     @Test("an object released while it is being called ends its call, and is called no more")
     func releasedDuringDelivery() async {
-        final class Suicidal: EventSubscriber, Sendable {
-            let holder: Holder<Suicidal>, log: Log<Int>
-            init(_ holder: Holder<Suicidal>, _ log: Log<Int>) { (self.holder, self.log) = (holder, log) }
+        final class SelfReleasing: EventSubscriber, Sendable {
+            let holder: Holder<SelfReleasing>, log: Log<Int>
+            init(_ holder: Holder<SelfReleasing>, _ log: Log<Int>) { (self.holder, self.log) = (holder, log) }
             func on(_ event: Numbered) async {
                 holder.hold(nil)
                 await Task.yield()
@@ -186,9 +186,9 @@ private final class Local: EventSubscriber {
             deinit { log.add(-1) }
         }
         let publisher = EventPublisher()
-        let (holder, log) = (Holder<Suicidal>(), Log<Int>())
+        let (holder, log) = (Holder<SelfReleasing>(), Log<Int>())
         do {
-            let object = Suicidal(holder, log)
+            let object = SelfReleasing(holder, log)
             holder.hold(object)
             publisher.subscribe(object, delivery: .background)
         }

@@ -126,7 +126,7 @@ import Testing
 
     @Test("an event or a handler whose deinit cancels, publishes or subscribes does no harm when it is dropped")
     func deinitsInside() {
-        final class Bomb: Sendable {
+        final class ActingAtDeinit: Sendable {
             let publisher: EventPublisher, held: Subscription
             init(_ publisher: EventPublisher) {
                 self.publisher = publisher
@@ -138,7 +138,7 @@ import Testing
                 held.cancel()
             }
         }
-        struct Loaded: Event { let bomb: Bomb }
+        struct Loaded: Event { let object: ActingAtDeinit }
         let publisher = EventPublisher()
         let queue = DispatchQueue(label: "stopped")
         queue.suspend()
@@ -146,13 +146,13 @@ import Testing
             to: Loaded.self, delivery: .queue(queue), buffer: .bufferingNewest(1), onGap: .ignore
         ) { _ in }
         let stream = publisher.events(of: Loaded.self, buffer: .bufferingNewest(1))
-        for _ in 0..<100 { publisher.publish(Loaded(bomb: Bomb(publisher))) }
+        for _ in 0..<100 { publisher.publish(Loaded(object: ActingAtDeinit(publisher))) }
         for _ in 0..<200 {
-            let bomb = Bomb(publisher)
+            let object = ActingAtDeinit(publisher)
             let passing = publisher.subscribe(to: Loaded.self, delivery: .queue(queue), onGap: .ignore) { _ in
-                withExtendedLifetime(bomb) {}
+                withExtendedLifetime(object) {}
             }
-            publisher.publish(Loaded(bomb: Bomb(publisher)))
+            publisher.publish(Loaded(object: ActingAtDeinit(publisher)))
             passing.cancel()
         }
         stream.cancel()

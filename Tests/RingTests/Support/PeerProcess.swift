@@ -8,7 +8,7 @@ final class PeerProcess: Sendable {
     private let process: ChildProcess
     private let output: Int32
     private let input: Int32
-    private let text = SpokenText()
+    private let text = ProcessOutput()
 
     /// - Parameter descriptors: ours, to become 3, 4 and so on there.
     init(_ arguments: [String], _ descriptors: [Int32] = []) throws {

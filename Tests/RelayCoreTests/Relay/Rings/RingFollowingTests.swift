@@ -11,7 +11,7 @@ import Testing
     @Test("a relay on the ring has rules for the last word only, and sees each in order, raw or encoded") func whole()
         async throws
     {
-        let meter = try await Gauge()
+        let meter = try await GaugeService()
         try meter.publish(1...5)
         let relay = try meter.relay()
         let log = GaugeLog(relay.publisher)
@@ -39,7 +39,7 @@ import Testing
     }
     @Test("joining in the middle of a flood loses nothing from the first event on, for one name and for all")
     func joining() async throws {
-        let meter = try await Gauge()
+        let meter = try await GaugeService()
         let isOver = Mutex(false)
         @Sendable func publish() async throws {
             var number: Int64 = 1
@@ -75,7 +75,7 @@ import Testing
         try await meter.stop()
     }
     @Test("a reader that is lapped learns which events it missed, exactly") func lapped() async throws {
-        let meter = try await Gauge()
+        let meter = try await GaugeService()
         let relay = try meter.relay()
         let (isIn, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let log = GaugeLog(relay.publisher) { number in
@@ -139,8 +139,8 @@ import Testing
         try await desk.stop()
     }
     @Test("a tool that starts beyond the head sees all that is published from then on") func beyondHead() async throws {
-        let meter = try await Gauge()
-        let follower = try ServiceFollower(service: Gauge.name, on: meter.bus.bus) { _ in }
+        let meter = try await GaugeService()
+        let follower = try ServiceFollower(service: GaugeService.name, on: meter.bus.bus) { _ in }
         let tool = try follower.subscribe(
             interface: Gauge1.name, names: nil, from: StreamPosition(.at(41))
         ) {}
@@ -197,7 +197,7 @@ import Testing
         try await desk.stop()
     }
     @Test("an answer comes behind the events that preceded it") func replies() async throws {
-        let meter = try await Gauge()
+        let meter = try await GaugeService()
         let relay = try meter.relay()
         let log = GaugeLog(relay.publisher)
         relay.activate()
@@ -210,7 +210,7 @@ import Testing
     }
     @Test("a service that stops has said everything, and the next one's run is whole") func restart() async throws {
         let bus = try PrivateBus()
-        var meter = try await Gauge(bus)
+        var meter = try await GaugeService(bus)
         let relay = try meter.relay()
         let log = GaugeLog(relay.publisher)
         relay.activate()
@@ -221,7 +221,7 @@ import Testing
             try await meter.stop()
             #expect(await eventually { relay.phase(of: Gauge1.name) == .unknown })
             #expect(log.all.count == (round + 1) * 200)
-            meter = try await Gauge(bus)
+            meter = try await GaugeService(bus)
             #expect(await relay.isOnRing())
         }
         #expect(log.all == Array(repeating: GaugeLog.numbers(1...200), count: 5).flatMap { $0 })
@@ -230,8 +230,8 @@ import Testing
     @Test(
         "a program of another version reads raw events by the sender's layout, and tools see what a signal would have")
     func versions() async throws {
-        let meter = try await Gauge()
-        let relay = try EventRelay(following: Gauge.name, on: meter.bus.bus, interfaces: OtherGauge1.self)
+        let meter = try await GaugeService()
+        let relay = try EventRelay(following: GaugeService.name, on: meter.bus.bus, interfaces: OtherGauge1.self)
         let seen = Mutex<[String]>([])
         let sampled = relay.publisher.subscribe(to: OtherGauged.self, delivery: .immediate, onGap: .ignore) { event in
             seen.withLock { $0.append("\(event.number) \(event.value)") }
@@ -242,7 +242,7 @@ import Testing
         let positioned = try relay.events(of: OtherGauged.self, from: .now)
         relay.activate()
         let outputs = Mutex<[Envelope]>([])
-        let follower = try ServiceFollower(service: Gauge.name, on: meter.bus.bus) { output in
+        let follower = try ServiceFollower(service: GaugeService.name, on: meter.bus.bus) { output in
             if case .event(let envelope) = output { outputs.withLock { $0.append(envelope) } }
         }
         follower.follow(interface: Gauge1.name, names: nil)

@@ -27,7 +27,7 @@ import Testing
         #expect(await eventually { !thread.isRunning })
     }
     @Test("the ring's thread ends with the last ring, and with the relay") func threads() async throws {
-        let meter = try await Gauge()
+        let meter = try await GaugeService()
         weak var thread: RingThread?
         do {
             let relay = try meter.relay()
@@ -50,7 +50,7 @@ import Testing
     }
     @Test("a handler on the ring's thread may do what it likes with the relay: subscribe, call, end it, let it go")
     func handlers() async throws {
-        let meter = try await Gauge()
+        let meter = try await GaugeService()
         let kept = Mutex<EventRelay?>(try meter.relay())
         weak var thread: RingThread?
         weak var loop: BusLoop?

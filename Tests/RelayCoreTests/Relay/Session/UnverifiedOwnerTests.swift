@@ -9,7 +9,7 @@ import Testing
 /// Somebody takes the service's name for a moment, and is gone before the bus can say who that was.
 @Suite("Owners that leave before they are verified", .heavy, .tags(.g7)) struct UnverifiedOwnerTests {
     /// What the stranger says, in one write: all of it is on the bus before the relay can ask about the first.
-    private struct Speech {
+    private struct StrangerMessages {
         private(set) var bytes: [UInt8] = []
         private var serial: UInt32 = 0x8000_0000
 
@@ -43,18 +43,18 @@ import Testing
         }
     }
     private func speak(
-        _ bus: PrivateBus, as name: String, _ body: (inout Speech) throws -> Void
+        _ bus: PrivateBus, as name: String, _ body: (inout StrangerMessages) throws -> Void
     ) throws -> RawPeer {
         let peer = try RawPeer(bus.address)
-        var speech = Speech()
-        try speech.toBus("RequestName", [.string(name), .uint32(4)])
-        try body(&speech)
-        try speech.toBus("ReleaseName", [.string(name)])
+        var messages = StrangerMessages()
+        try messages.toBus("RequestName", [.string(name), .uint32(4)])
+        try body(&messages)
+        try messages.toBus("ReleaseName", [.string(name)])
         var socket: Int32 = -1
         try #require(dbus_connection_get_unix_fd(peer.pointer, &socket) != 0)
         // Nothing of libdbus's waits to be written: it has its name.
-        let written = speech.bytes.withUnsafeBytes { write(socket, $0.baseAddress, $0.count) }
-        try #require(written == speech.bytes.count)
+        let written = messages.bytes.withUnsafeBytes { write(socket, $0.baseAddress, $0.count) }
+        try #require(written == messages.bytes.count)
         return peer
     }
 
@@ -64,9 +64,9 @@ import Testing
         for round in 1...20 {
             let log = try RelayLog(bus.bus, requiring: .user("no such user"))
             await log.activate()
-            let peer = try speak(bus, as: Desk.name) { speech in
-                try speech.event(Plain1.name, "Said", FollowingTests.said(66), 1)
-                try speech.word("End", Plain1.name, "Said", 1)
+            let peer = try speak(bus, as: Desk.name) { messages in
+                try messages.event(Plain1.name, "Said", FollowingTests.said(66), 1)
+                try messages.word("End", Plain1.name, "Said", 1)
             }
             // It may have been the service, which nobody was quick enough to hear.
             #expect(
@@ -97,9 +97,9 @@ import Testing
                     core.loop.execute { continuation.resume(returning: core.state.onLoop.session.isOwnershipKnown) }
                 }
             })
-        let peer = try speak(bus, as: DurableDesk.name) { speech in
-            try speech.word("Head", Ledger1.name, "Booked", 500)
-            try speech.event(Ledger1.name, "Booked", [.int64(66), .string("")], 501)
+        let peer = try speak(bus, as: DurableDesk.name) { messages in
+            try messages.word("Head", Ledger1.name, "Booked", 500)
+            try messages.event(Ledger1.name, "Booked", [.int64(66), .string("")], 501)
         }
         #expect(await eventually { relay.foreignSignals == 2 })
         let desk = try await DurableDesk(bus)

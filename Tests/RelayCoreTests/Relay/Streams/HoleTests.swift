@@ -25,7 +25,7 @@ import Testing
             DurableDesk.name, Ledger1.name, on: bus, epoch: epoch, schemas: schemas, isDurable: true, after: earlier)
     }
     /// A relay, what its publisher tells of `Booked` and of its state, and what a positioned subscription does.
-    private final class Ears: Sendable {
+    private final class RelayRecorder: Sendable {
         let relay: EventRelay
         let lines = Log<String>()
         let replayed = Log<String>()
@@ -78,21 +78,21 @@ import Testing
     {
         let bus = try PrivateBus()
         let service = try await Self.fake(bus.bus, epoch: 1)
-        let ears = try Ears(bus.bus, alsoStruck: alsoStruck)
-        #expect(await ears.has("active"))
+        let recorder = try RelayRecorder(bus.bus, alsoStruck: alsoStruck)
+        #expect(await recorder.has("active"))
         try service.publish("Booked", Self.booked(1))
         for number in Int64(2)...4 { try service.publish("Booked", Self.booked(number), isLost: true) }
         try service.publish("Booked", Self.booked(5))
-        #expect(await ears.has("5"))
+        #expect(await recorder.has("5"))
         try service.publish("Booked", Self.booked(6), isLost: true)
         try service.announce()
-        #expect(await ears.has("6"))
+        #expect(await recorder.has("6"))
         try service.publish("Booked", Self.booked(7))
         try service.publish("Booked", Self.booked(8), isLost: true)
-        #expect(await ears.has("8"), "asked for when nothing comes for two seconds")
+        #expect(await recorder.has("8"), "asked for when nothing comes for two seconds")
         let all = (1...8).map { "\($0)" }
-        #expect(ears.events == all)
-        #expect(await eventually { ears.replayed.values == all })
+        #expect(recorder.events == all)
+        #expect(await eventually { recorder.replayed.values == all })
         #expect(service.unproved == 0)
         service.vanish()
     }
@@ -101,19 +101,19 @@ import Testing
     {
         let bus = try PrivateBus()
         let first = try await Self.fake(bus.bus, epoch: 1)
-        let ears = try Ears(bus.bus)
-        #expect(await ears.has("active"))
+        let recorder = try RelayRecorder(bus.bus)
+        #expect(await recorder.has("active"))
         first.silenceReads()
         try first.publish("Booked", Self.booked(1), isLost: true)
         try first.publish("Booked", Self.booked(2))
         #expect(await eventually { first.reads.contains { $0.names == ["Booked"] } })
-        #expect(ears.events == [])
+        #expect(recorder.events == [])
         first.vanish()
-        #expect(await ears.has("interrupted"))
+        #expect(await recorder.has("interrupted"))
         let second = try await Self.fake(bus.bus, epoch: 2, after: first)
         try second.publish("Booked", Self.booked(3))
-        #expect(await ears.has("3"))
-        #expect(ears.events == ["interrupted", "1", "2", "3"])
+        #expect(await recorder.has("3"))
+        #expect(recorder.events == ["interrupted", "1", "2", "3"])
         #expect(second.reads.first?.token == 0, "the token of the former owner is forgotten")
         second.vanish()
     }
@@ -121,34 +121,34 @@ import Testing
     func died() async throws {
         let bus = try PrivateBus()
         let first = try await Self.fake(bus.bus, epoch: 1)
-        let ears = try Ears(bus.bus)
-        #expect(await ears.has("active"))
+        let recorder = try RelayRecorder(bus.bus)
+        #expect(await recorder.has("active"))
         try first.publish("Booked", Self.booked(1))
-        #expect(await ears.has("1"))
+        #expect(await recorder.has("1"))
         for number in Int64(2)...3 { try first.publish("Booked", Self.booked(number), isLost: true) }
         first.vanish()
-        #expect(await ears.has("interrupted"))
+        #expect(await recorder.has("interrupted"))
         let second = try await Self.fake(bus.bus, epoch: 2, after: first)
-        #expect(await ears.has("active", count: 2))
-        let after = ears.lines.values.drop { $0 != "interrupted" }
+        #expect(await recorder.has("active", count: 2))
+        let after = recorder.lines.values.drop { $0 != "interrupted" }
         #expect(Array(after) == ["interrupted", "2", "3", "active"])
-        #expect(await eventually { ears.replayed.values == ["1", "2", "3"] })
+        #expect(await eventually { recorder.replayed.values == ["1", "2", "3"] })
         second.vanish()
     }
     @Test("retention that goes on over a hole leaves an exact gap") func pruned() async throws {
         let bus = try PrivateBus()
         let first = try await Self.fake(bus.bus, epoch: 1)
-        let ears = try Ears(bus.bus)
-        #expect(await ears.has("active"))
+        let recorder = try RelayRecorder(bus.bus)
+        #expect(await recorder.has("active"))
         try first.publish("Booked", Self.booked(1))
-        #expect(await ears.has("1"))
+        #expect(await recorder.has("1"))
         first.vanish()
-        #expect(await ears.has("interrupted"))
+        #expect(await recorder.has("interrupted"))
         for number in Int64(2)...6 { try? first.publish("Booked", Self.booked(number), isLost: true) }
         first.prune(through: 4)
         let second = try await Self.fake(bus.bus, epoch: 2, after: first)
-        #expect(await ears.has("6"))
-        #expect(ears.events == ["1", "interrupted", "gap 2...4 (?, expired)", "5", "6"])
+        #expect(await recorder.has("6"))
+        #expect(recorder.events == ["1", "interrupted", "gap 2...4 (?, expired)", "5", "6"])
         second.vanish()
     }
     @Test("the bus comes back with a stranger under the service's old unique name: nobody takes it for the service")
@@ -156,13 +156,13 @@ import Testing
         let bus = try PrivateBus()
         // In this order they get the unique names 0 and 1.
         let first = try await Self.fake(bus.bus, epoch: 1)
-        let ears = try Ears(bus.bus)
-        #expect(await ears.has("active"))
+        let recorder = try RelayRecorder(bus.bus)
+        #expect(await recorder.has("active"))
         try first.publish("Booked", Self.booked(1))
-        #expect(await ears.has("1"))
+        #expect(await recorder.has("1"))
         bus.process.signal(SIGKILL)
         _ = await bus.process.waitForExit()
-        #expect(await ears.has("interrupted"))
+        #expect(await recorder.has("interrupted"))
         unlink("\(bus.directory)/bus")
         let again = try BusDaemon(directory: bus.directory)
         // The relay may be back before anybody: then it has that name itself, and nobody can be a stranger under it.
@@ -175,11 +175,11 @@ import Testing
         let second = try await Self.fake(bus.bus, epoch: 2, after: first)
         for stranger in strangers { try stranger.send(signal: signal, Self.booked(77) + stamp) }
         try second.publish("Booked", Self.booked(2))
-        #expect(await ears.has("2"))
+        #expect(await recorder.has("2"))
         for stranger in strangers { try stranger.send(signal: signal, Self.booked(88) + stamp) }
         try second.publish("Booked", Self.booked(3))
-        #expect(await ears.has("3"))
-        #expect(ears.events == ["1", "interrupted", "2", "3"])
+        #expect(await recorder.has("3"))
+        #expect(recorder.events == ["1", "interrupted", "2", "3"])
         #expect(second.reads.first.map { $0.token == 0 } ?? true)
         second.vanish()
         await again.stop()
@@ -189,18 +189,18 @@ import Testing
     {
         let bus = try PrivateBus()
         let first = try await Self.fake(bus.bus, epoch: 1)
-        let ears = try Ears(bus.bus)
-        #expect(await ears.has("active"))
+        let recorder = try RelayRecorder(bus.bus)
+        #expect(await recorder.has("active"))
         for number in Int64(1)...5 { try first.publish("Booked", Self.booked(number)) }
-        #expect(await ears.has("5"))
+        #expect(await recorder.has("5"))
         first.vanish()
-        #expect(await ears.has("interrupted"))
+        #expect(await recorder.has("interrupted"))
         // It knows nothing of epoch 1, and has three events of its own.
         let second = try await Self.fake(bus.bus, epoch: 2)
         for number in Int64(11)...13 { try second.publish("Booked", Self.booked(number)) }
-        #expect(await ears.has("13"))
+        #expect(await recorder.has("13"))
         #expect(
-            ears.events == [
+            recorder.events == [
                 "1", "2", "3", "4", "5", "interrupted", "gap 6...18446744073709551615 (?, epochChanged)", "11", "12",
                 "13",
             ])

@@ -27,15 +27,15 @@ struct Rationed: DomainEvent {
     var number: Int64
 }
 /// The same, for those of one group only.
-enum Whispers1: EventInterface {
-    static let name = "org.example.Whispers1"
+enum RestrictedRations1: EventInterface {
+    static let name = "org.example.RestrictedRations1"
     static let durability = Volatile()
     static let signalBudget = SignalBudget.perSecond(50, burst: 20)
     static var requirement: PeerRequirement { .group(String(cString: getgrgid(getgid()).pointee.gr_name)) }
-    static var contract: Contract<Self> { Murmured.self }
+    static var contract: Contract<Self> { RestrictedRationed.self }
 }
-struct Murmured: DomainEvent {
-    typealias Interface = Whispers1
+struct RestrictedRationed: DomainEvent {
+    typealias Interface = RestrictedRations1
     var number: Int64
 }
 enum Poured1: EventInterface {
@@ -61,13 +61,14 @@ struct Poured: DomainEvent {
             let bus = try bus ?? PrivateBus()
             self.bus = bus
             let service = try EventService(
-                name: "org.example.Budget", on: bus.bus, exporting: Rations1.self, Whispers1.self, Poured1.self)
+                name: "org.example.Budget", on: bus.bus, exporting: Rations1.self, RestrictedRations1.self, Poured1.self
+            )
             self.service = service
             service.handle(Ration.self) { command, _ in
                 for number in 0..<Int64(command.count) { try service.publish(Rationed(number: number)) }
             }
             peer = try await BusStranger.join(bus.bus)
-            for interface in [Rations1.name, Whispers1.name, Stream1.name] { try await peer.listen(interface) }
+            for interface in [Rations1.name, RestrictedRations1.name, Stream1.name] { try await peer.listen(interface) }
             let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
             running = Task {
                 defer { isReady.finish() }
@@ -159,32 +160,32 @@ struct Poured: DomainEvent {
     func restricted() async throws {
         let place = try await Place()
         let attached = try await BusStranger.join(place.bus.bus)
-        try await place.attach(attached, to: Whispers1.name)
-        for number in 1...100 as ClosedRange<Int64> { try place.service.publish(Murmured(number: number)) }
-        #expect(await eventually { heard(attached, "Murmured").contains(.head(100)) })
-        let count = sent(heard(attached, "Murmured"))
-        let index = try await nextEvent(attached, "Murmured", past: count) {
-            try place.service.publish(Murmured(number: 0))
+        try await place.attach(attached, to: RestrictedRations1.name)
+        for number in 1...100 as ClosedRange<Int64> { try place.service.publish(RestrictedRationed(number: number)) }
+        #expect(await eventually { heard(attached, "RestrictedRationed").contains(.head(100)) })
+        let count = sent(heard(attached, "RestrictedRationed"))
+        let index = try await nextEvent(attached, "RestrictedRationed", past: count) {
+            try place.service.publish(RestrictedRationed(number: 0))
         }
         #expect(index != nil)
-        #expect(heard(place.peer, "Murmured").isEmpty, "it did not attach")
+        #expect(heard(place.peer, "RestrictedRationed").isEmpty, "it did not attach")
         try await place.stop()
     }
     @Test("a restricted interface sends no signals to a peer that reads its ring, and does again when that is closed")
     func restrictedRing() async throws {
         let place = try await Place()
         let (other, onRing) = (try await BusStranger.join(place.bus.bus), try await RingPeer.join(place.bus.bus))
-        var ring = try await onRing.openRing("org.example.Budget", Whispers1.name)
-        for peer in [other, onRing.stranger] { try await place.attach(peer, to: Whispers1.name) }
-        let path = Stream1.path(of: Whispers1.name)
-        for number in 1...100 as ClosedRange<Int64> { try place.service.publish(Murmured(number: number)) }
+        var ring = try await onRing.openRing("org.example.Budget", RestrictedRations1.name)
+        for peer in [other, onRing.stranger] { try await place.attach(peer, to: RestrictedRations1.name) }
+        let path = Stream1.path(of: RestrictedRations1.name)
+        for number in 1...100 as ClosedRange<Int64> { try place.service.publish(RestrictedRationed(number: number)) }
         #expect(try await onRing.drain(&ring, to: 100).count == 100)
-        #expect(await eventually { heard(other, "Murmured").contains(.head(100)) })
+        #expect(await eventually { heard(other, "RestrictedRationed").contains(.head(100)) })
         _ = try await onRing.stranger.call("org.example.Budget", "/", "org.freedesktop.DBus.Peer", "Ping")
-        #expect(heard(onRing.stranger, "Murmured").isEmpty, "neither an event nor a Head")
+        #expect(heard(onRing.stranger, "RestrictedRationed").isEmpty, "neither an event nor a Head")
         for _ in 1...2 { _ = try await onRing.stranger.call("org.example.Budget", path, Stream1.name, "CloseRing") }
-        let next = try await nextEvent(onRing.stranger, "Murmured", past: 100) {
-            try place.service.publish(Murmured(number: 0))
+        let next = try await nextEvent(onRing.stranger, "RestrictedRationed", past: 100) {
+            try place.service.publish(RestrictedRationed(number: 0))
         }
         #expect(next != nil)
         try await place.stop()

@@ -96,7 +96,7 @@ import Testing
     }
 
     /// Keeps what it was read with.
-    private struct Hoarder: Codable {
+    private struct DecoderKeeper: Codable {
         enum CodingKeys: CodingKey { case number }
         let number: Int64
         let container: KeyedDecodingContainer<CodingKeys>?
@@ -114,17 +114,19 @@ import Testing
         }
     }
     @Test("what a type keeps of its decoder reads nothing of later events") func kept() throws {
-        var late: [Hoarder] = []
+        var late: [DecoderKeeper] = []
         do {
-            let codec = try WireCodec(Hoarder.self)
+            let codec = try WireCodec(DecoderKeeper.self)
             for number: Int64 in 1...5 {
-                let body = try Self.body(Hoarder(number: number), codec)
+                let body = try Self.body(DecoderKeeper(number: number), codec)
                 let value = try Self.decoded(body, codec, codec.map).get()
                 #expect(value.number == number)
                 late.append(value)
                 for old in late {
                     #expect(throws: RelayError.self) { try old.container?.decode(Int64.self, forKey: .number) }
-                    #expect(throws: RelayError.self) { try old.decoder?.container(keyedBy: Hoarder.CodingKeys.self) }
+                    #expect(throws: RelayError.self) {
+                        try old.decoder?.container(keyedBy: DecoderKeeper.CodingKeys.self)
+                    }
                     #expect(throws: RelayError.self) { try old.decoder?.singleValueContainer() }
                     #expect(old.container?.allKeys.isEmpty == true)
                 }

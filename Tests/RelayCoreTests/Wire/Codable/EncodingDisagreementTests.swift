@@ -5,12 +5,12 @@ import Testing
 
 @Suite("A value that does not encode as its schema says", .tags(.g8)) struct EncodingDisagreementTests {
     /// Encodes as its schema says until told otherwise.
-    struct Moody: Codable {
-        enum Mood: Int32, Codable, CaseIterable {
+    struct Misencoded: Codable {
+        enum Form: Int32, Codable, CaseIterable {
             case well, missing, swapped, retyped, doubled, unknown, unkeyed, single, nothing, nested, inherits,
                 swallowed, nilled, late
         }
-        var mood: Mood
+        var form: Form
         var text: String
         var inner: Inner
 
@@ -26,29 +26,29 @@ import Testing
                 try container.encode(fails ? "a\0" : label, forKey: .label)
             }
         }
-        enum CodingKeys: CodingKey { case mood, text, inner, other }
-        init(_ mood: Mood) { (self.mood, text, inner) = (mood, "text", Inner()) }
+        enum CodingKeys: CodingKey { case form, text, inner, other }
+        init(_ form: Form) { (self.form, text, inner) = (form, "text", Inner()) }
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            mood = try container.decode(Mood.self, forKey: .mood)
+            form = try container.decode(Form.self, forKey: .form)
             text = try container.decode(String.self, forKey: .text)
             inner = try container.decode(Inner.self, forKey: .inner)
         }
         func encode(to encoder: any Encoder) throws {
-            if mood == .nothing { return }
-            if mood == .unkeyed {
+            if form == .nothing { return }
+            if form == .unkeyed {
                 var container = encoder.unkeyedContainer()
                 for _ in 0..<9 { try container.encode(Int32(1)) }
                 return
             }
-            if mood == .single {
+            if form == .single {
                 var container = encoder.singleValueContainer()
                 return try container.encode("alone")
             }
             var container = encoder.container(keyedBy: CodingKeys.self)
-            if mood == .swapped { try container.encode(text, forKey: .text) }
-            try container.encode(mood, forKey: .mood)
-            switch mood {
+            if form == .swapped { try container.encode(text, forKey: .text) }
+            try container.encode(form, forKey: .form)
+            switch form {
             case .missing, .swapped: break
             case .retyped: try container.encode(5, forKey: .text)
             case .nilled: try container.encodeNil(forKey: .text)
@@ -74,7 +74,7 @@ import Testing
                 return
             default: try container.encode(text, forKey: .text)
             }
-            if mood == .unknown { try container.encode(text, forKey: .other) }
+            if form == .unknown { try container.encode(text, forKey: .other) }
             try container.encode(inner, forKey: .inner)
         }
         /// Writes to its parent's container while it is itself being written.
@@ -84,28 +84,28 @@ import Testing
         }
     }
 
-    @Test("is InvalidArgument with the type, and leaves the writer as it was", arguments: Moody.Mood.allCases)
-    func refused(_ mood: Moody.Mood) throws {
-        // Registration encodes one sample, whose mood is the first case: the others show only here.
-        let codec = try WireCodec(Moody.self)
+    @Test("is InvalidArgument with the type, and leaves the writer as it was", arguments: Misencoded.Form.allCases)
+    func refused(_ form: Misencoded.Form) throws {
+        // Registration encodes one sample, whose form is the first case: the others show only here.
+        let codec = try WireCodec(Misencoded.self)
         var writer = WireWriter()
         writer.uint32(1)
-        if mood == .well {
-            try codec.encode(Moody(mood), into: &writer)
+        if form == .well {
+            try codec.encode(Misencoded(form), into: &writer)
             #expect(writer.count > 4)
             return
         }
-        let error = #expect(throws: RelayError.self) { try codec.encode(Moody(mood), into: &writer) }
+        let error = #expect(throws: RelayError.self) { try codec.encode(Misencoded(form), into: &writer) }
         #expect(error?.code == .invalidArgument)
-        #expect(error?.message.contains("Moody") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("Misencoded") == true, "\(error?.message ?? "")")
         #expect(writer.bytes == [1, 0, 0, 0])
     }
     @Test("the codec goes on after a refusal") func goesOn() throws {
-        let codec = try WireCodec(Moody.self)
+        let codec = try WireCodec(Misencoded.self)
         var (writer, clean) = (WireWriter(), WireWriter())
-        #expect(throws: RelayError.self) { try codec.encode(Moody(.missing), into: &writer) }
-        try codec.encode(Moody(.well), into: &writer)
-        try codec.encode(Moody(.well), into: &clean)
+        #expect(throws: RelayError.self) { try codec.encode(Misencoded(.missing), into: &writer) }
+        try codec.encode(Misencoded(.well), into: &writer)
+        try codec.encode(Misencoded(.well), into: &clean)
         #expect(writer.bytes == clean.bytes)
     }
     @Test("a dictionary's keys that do not fit their type are refused") func keys() throws {

@@ -16,9 +16,9 @@ import Testing
             #expect(error?.code == .invalidArgument)
             #expect(error?.message == "\(found) elements for a FixedArray<3, Int>, which has 3")
         }
-        struct Tired: Error, Equatable {}
-        #expect(throws: Tired()) {
-            _ = try FixedArray<3, Int> { index throws(Tired) in if index == 1 { throw Tired() } else { index } }
+        struct Stopped: Error, Equatable {}
+        #expect(throws: Stopped()) {
+            _ = try FixedArray<3, Int> { index throws(Stopped) in if index == 1 { throw Stopped() } else { index } }
         }
     }
     @Test("it is a collection, compares as its numbers do, and reads as an array does") func collection() {
@@ -174,20 +174,20 @@ import Testing
 
     /// Writes what nobody who reads it expects.
     struct Odd: Codable {
-        enum Mood: Int32, Codable, CaseIterable { case well, twice, container, retyped, longer }
+        enum Form: Int32, Codable, CaseIterable { case well, twice, container, retyped, longer }
         struct Part: Codable {
-            var mood: Mood
-            init(_ mood: Mood) { self.mood = mood }
+            var form: Form
+            init(_ form: Form) { self.form = form }
             init(from decoder: any Decoder) throws {
                 _ = try FixedArray<2, UInt32>(from: decoder)
-                mood = .well
+                form = .well
             }
             func encode(to encoder: any Encoder) throws {
-                if mood == .retyped { return try FixedArray<2, Int32>(repeating: 1).encode(to: encoder) }
-                if mood == .longer { return try FixedArray<3, UInt32>(repeating: 1).encode(to: encoder) }
+                if form == .retyped { return try FixedArray<2, Int32>(repeating: 1).encode(to: encoder) }
+                if form == .longer { return try FixedArray<3, UInt32>(repeating: 1).encode(to: encoder) }
                 try FixedArray<2, UInt32>(repeating: 1).encode(to: encoder)
-                if mood == .twice { try FixedArray<2, UInt32>(repeating: 1).encode(to: encoder) }
-                if mood == .container {
+                if form == .twice { try FixedArray<2, UInt32>(repeating: 1).encode(to: encoder) }
+                if form == .container {
                     var container = encoder.unkeyedContainer()
                     try container.encode(UInt32(1))
                 }
@@ -195,11 +195,11 @@ import Testing
         }
         var part: Part, number: UInt8 = 0
     }
-    @Test("a type that goes on behind its array is refused", arguments: Odd.Mood.allCases) func odd(_ mood: Odd.Mood)
+    @Test("a type that goes on behind its array is refused", arguments: Odd.Form.allCases) func odd(_ form: Odd.Form)
         throws
     {
-        let value = Odd(part: Odd.Part(mood))
-        if mood == .well || mood == .longer {
+        let value = Odd(part: Odd.Part(form))
+        if form == .well || form == .longer {
             // What a reader of its own makes of the longer one is that reader's; no other length is known here.
             #expect(throws: Never.self) { try body(value) }
         } else {
@@ -208,7 +208,7 @@ import Testing
         }
     }
     @Test("a reader that goes on behind its array is refused when it is registered") func greedy() {
-        struct Greedy: Codable {
+        struct ReadsPastItsArray: Codable {
             struct Part: Codable {
                 init(from decoder: any Decoder) throws {
                     _ = try FixedArray<2, UInt32>(from: decoder)
@@ -220,7 +220,7 @@ import Testing
             }
             var part: Part
         }
-        #expect(throws: RelayError.self) { try WireCodec(Greedy.self) }
+        #expect(throws: RelayError.self) { try WireCodec(ReadsPastItsArray.self) }
     }
 
     @Test("in JSON it is an array, too") func json() throws {

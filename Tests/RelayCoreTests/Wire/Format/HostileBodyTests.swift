@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Hostile bodies", .computing, .tags(.g8)) struct HostileBodyTests {
     /// libdbus's verdict on a body, behind a header of ours.
-    private struct Judge {
+    private struct LibDBusVerdict {
         let template: MessageTemplate
         var writer = WireWriter()
 
@@ -30,10 +30,10 @@ import Testing
             var writer = WireWriter()
             try DBusValue.encode(generator.values(signature.types), into: &writer)
             let original = writer.bytes
-            var (mutator, judge) = (BodyMutator(seed: seed), try Judge(signature))
+            var (mutator, oracle) = (BodyMutator(seed: seed), try LibDBusVerdict(signature))
             for round in 0..<100 {
                 let body = mutator.mutated(original)
-                let verdict = try judge.accepts(body)
+                let verdict = try oracle.accepts(body)
                 do throws(RelayError) {
                     let values = try DBusValue.decode(signature: signature, body: body)
                     accepted += 1
@@ -64,10 +64,10 @@ import Testing
             var writer = WireWriter()
             try DBusValue.encode(generator.values(fields), into: &writer)
             let original = writer.bytes
-            var (mutator, judge) = (BodyMutator(seed: seed), try Judge(signature))
+            var (mutator, oracle) = (BodyMutator(seed: seed), try LibDBusVerdict(signature))
             for round in 0..<100 {
                 let body = mutator.mutated(original)
-                let isValid = try judge.accepts(body)
+                let isValid = try oracle.accepts(body)
                 let found = isValid ? try DBusValue.decode(signature: signature, body: body) : []
                 let isCrowded = hasCrowdedOptional(fields, found)
                 do {
@@ -177,17 +177,17 @@ import Testing
             }
             #expect(error?.cause as? WireFault == fault, "\(signature) \(body)")
             #expect(error?.message.contains("byte \(fault.offset)") == true)
-            var judge = try Judge(try Signature(signature))
-            #expect(try !judge.accepts(body))
+            var oracle = try LibDBusVerdict(try Signature(signature))
+            #expect(try !oracle.accepts(body))
         }
     }
     @Test("every two- and three-byte string is UTF-8 for us exactly when it is for libdbus")
     func utf8() throws {
-        var judge = try Judge(try Signature("s"))
+        var oracle = try LibDBusVerdict(try Signature("s"))
         func check(_ bytes: [UInt8]) throws {
             let body = [UInt8(bytes.count), 0, 0, 0] + bytes + [0]
             let ours = bytes.withUnsafeBytes { UTF8Check.check($0) == .valid }
-            #expect(try judge.accepts(body) == ours, "\(bytes)")
+            #expect(try oracle.accepts(body) == ours, "\(bytes)")
         }
         for first in stride(from: 0, through: 255, by: 1) {
             for second in stride(from: 0, through: 255, by: 3) { try check([UInt8(first), UInt8(second)]) }

@@ -3,7 +3,7 @@ import RelayCore  // Whose mutex it is under ThreadSanitizer.
 import Synchronization
 
 /// What a process has said, read whenever somebody asks.
-final class SpokenText: Sendable {
+final class ProcessOutput: Sendable {
     private let bytes = Mutex<[UInt8]>([])
 
     func lines(readingFrom descriptor: Int32) -> [String] {

@@ -58,7 +58,7 @@ struct OtherNamed: DomainEvent, Equatable {
 }
 
 /// A service with it.
-final class Gauge: Sendable {
+final class GaugeService: Sendable {
     static let name = "org.example.Gauge"
     let bus: PrivateBus
     let service: EventService
