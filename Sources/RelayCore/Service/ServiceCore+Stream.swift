@@ -28,7 +28,7 @@ extension ServiceCore {
             guard hasSignature("", call, connection) else { return }
             // In the place of the caller's `OpenRing`, which waits for its credentials, too.
             credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
-                interface.stream.closeRing(for: call.sender)
+                interface.stream.closeRing(for: call.sender, isReturned: true)
                 self?.reply(to: call, connection)
             }
         case "Schemas":

@@ -7,7 +7,7 @@ import Synchronization
 /// ```
 ///
 /// All numbers count up from the start of this run, except those that are of a moment. A subscriber's losses are known
-/// only to its relay.
+/// only to its relay: see ``EventRelay/metrics``.
 public struct ServiceMetrics: Hashable, Sendable {
     /// One interface's stream.
     public struct Stream: Hashable, Sendable {
@@ -24,9 +24,19 @@ public struct ServiceMetrics: Hashable, Sendable {
         /// Whether signals pause now, because there are too many for the budget or the bus. Relays on the ring or the
         /// journal notice nothing.
         public let isPaused: Bool
+        /// How often signals paused.
+        public let pauses: Int
         /// Whether the ring is in use.
         public let hasRing: Bool
-        /// The transports that bring attached subscribers their events, by name.
+        /// What became of the rings that peers asked for; nil for an interface that has none.
+        public let ring: Ring?
+        /// How many calls at this interface, `Attach`, `OpenRing`, `Read` and commands, were refused because their peer
+        /// does not meet a requirement.
+        public let notPermitted: Int
+        /// How many calls at this interface were refused because their peer, its user or all peers together exceed a
+        /// limit.
+        public let limitExceeded: Int
+        /// The transports that the interface has, and any other that serves a subscriber, by name.
         public let transports: [Transport]
         /// How many subscribers are attached.
         public var subscribers: Int { transports.reduce(0) { $0 + $1.subscribers } }
@@ -41,6 +51,25 @@ public struct ServiceMetrics: Hashable, Sendable {
         public let subscribers: Int
         /// How many events the slowest of them lags behind, by its own report; nil if none reports, as with signals.
         public let slowest: UInt64?
+        /// How many events it has carried: as a signal, to however many peers, or in the ring since there is one.
+        public let carried: UInt64
+        /// How many events were not sent because signals paused, for the budget or the backlog. Always 0 for the ring.
+        public let heldBack: UInt64
+        /// How many events it had no room for: larger than a message, or than a quarter of the ring. They can be read
+        /// from the journal.
+        public let tooLarge: UInt64
+    }
+    /// What became of the rings that peers asked for.
+    ///
+    /// A relay gives its ring back when nothing is subscribed to, and when it cannot read it: which of both is known to
+    /// the relay alone, as are the events that overran it.
+    public struct Ring: Hashable, Sendable {
+        /// How often a peer opened it.
+        public let opened: Int
+        /// How many calls of `OpenRing` were refused: too many at once, an unknown user, no memory.
+        public let refused: Int
+        /// How many peers gave it back, and get signals again.
+        public let returned: Int
     }
     /// How calls of commands ended.
     public struct Commands: Hashable, Sendable {
@@ -83,24 +112,36 @@ extension EventService {
 
 extension PublishedStream {
     fileprivate var metrics: ServiceMetrics.Stream {
-        let (head, oldest) = extent
-        let first = state.withLock { $0.history?.recent.last?.first } ?? 1
-        var transports: [String: (subscribers: Int, slowest: UInt64?)] = [:]
-        for subscriber in subscribers {
-            var entry = transports[subscriber.transport] ?? (0, nil)
-            entry.subscribers += 1
-            if subscriber.sequence > 0 {
-                entry.slowest = max(entry.slowest ?? 0, head - min(head, subscriber.sequence))
-            }
-            transports[subscriber.transport] = entry
+        let subscribers = subscribers
+        // At one moment, so that the numbers fit each other.
+        return state.withLock { state in
+            let (head, outlets) = (state.place.sequence, state.outlets)
+            let first = state.history?.recent.last?.first ?? 1
+            let status = Dictionary(outlets.status.map { ($0.name, $0.value) }) { first, _ in first }
+            let requests = outlets.ring.requests
+            return ServiceMetrics.Stream(
+                interface: interface, epoch: epoch, events: head - min(head, first - min(first, 1)), head: head,
+                oldest: state.history.map { $0.oldest(of: [Stream1.allNames]) },
+                isPaused: status["SignalsPaused"] == .boolean(true), pauses: outlets.signals.pauses,
+                hasRing: status["RingOpen"] == .boolean(true),
+                ring: outlets.ring.plan.map { _ in
+                    ServiceMetrics.Ring(
+                        opened: requests.opened, refused: requests.refused, returned: requests.returned)
+                },
+                notPermitted: state.refusals.notPermitted, limitExceeded: state.refusals.limitExceeded,
+                transports: Self.transports(outlets.figures(at: head), subscribers, head: head))
         }
-        let status = Dictionary(outletStatus.map { ($0.name, $0.value) }) { first, _ in first }
-        return ServiceMetrics.Stream(
-            interface: interface, epoch: epoch, events: head - min(head, first - min(first, 1)), head: head,
-            oldest: oldest == .max ? nil : oldest, isPaused: status["SignalsPaused"] == .boolean(true),
-            hasRing: status["RingOpen"] == .boolean(true),
-            transports: transports.sorted { $0.key < $1.key }.map {
-                ServiceMetrics.Transport(name: $0.key, subscribers: $0.value.subscribers, slowest: $0.value.slowest)
-            })
+    }
+    private static func transports(
+        _ figures: [String: OutletFigures], _ subscribers: [Subscriber], head: UInt64
+    ) -> [ServiceMetrics.Transport] {
+        let served = Dictionary(grouping: subscribers, by: \.transport)
+        return Set(figures.keys).union(served.keys).sorted().map { name in
+            let (peers, figures) = (served[name] ?? [], figures[name] ?? OutletFigures())
+            let lags = peers.filter { $0.sequence > 0 }.map { head - min(head, $0.sequence) }
+            return ServiceMetrics.Transport(
+                name: name, subscribers: peers.count, slowest: lags.max(), carried: figures.carried,
+                heldBack: figures.heldBack, tooLarge: figures.tooLarge)
+        }
     }
 }

@@ -23,9 +23,13 @@ import Testing
         for _ in 1...2 { _ = await peer.refusal(Desk.name, Desk.path, Desk1.name, "Restricted") }
         metrics = desk.service.metrics
         #expect(metrics.streams[0].events == 5 && metrics.streams[0].head == 5)
-        #expect(metrics.streams[0].transports == [.init(name: "signal", subscribers: 1, slowest: nil)])
+        #expect(metrics.streams[0].transports.map(\.name) == ["ring", "signal"])
+        let signals = try #require(metrics.streams[0].transports.last)
+        #expect((signals.subscribers, signals.slowest, signals.carried, signals.heldBack) == (1, nil, 5, 0))
+        #expect(metrics.streams[0].transports[0].carried == 0, "nobody has asked for a ring")
         #expect((metrics.commands.replied, metrics.commands.failed) == (1, 1))
         #expect(metrics.notices[.notPermitted] == 2 && metrics.refusedCalls == 2)
+        #expect((metrics.streams[0].notPermitted, metrics.streams[0].limitExceeded) == (2, 0))
         try await desk.stop()
     }
     @Test("a relay on the ring is a subscriber of the ring, and says how far it is") func ring() async throws {
@@ -38,12 +42,33 @@ import Testing
         for number in 1...3 { try desk.service.publish(Torn(number: Int64(number))) }
         #expect(
             await eventually {
-                desk.service.metrics.streams[0].transports == [.init(name: "ring", subscribers: 1, slowest: 0)]
+                let ring = desk.service.metrics.streams[0].transports[0]
+                return (ring.name, ring.subscribers, ring.slowest, ring.carried) == ("ring", 1, 0, 3)
             })
+        #expect(desk.service.metrics.streams[0].ring == .init(opened: 1, refused: 0, returned: 0))
         withExtendedLifetime(stream) {}
         relay.invalidate()
         #expect(await eventually { desk.service.metrics.streams[0].subscribers == 0 })
         try await desk.stop()
+    }
+    @Test("what signals left out in a pause is counted, in the pause and behind it") func heldBack() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: "org.example.Metered", on: bus.bus, exporting: Rations1.self)
+        service.handle(Ration.self) { _, _ in }
+        try await service.start()
+        func signals() throws -> (events: UInt64, pauses: Int, ServiceMetrics.Transport) {
+            let stream = try #require(service.metrics.streams.first)
+            return (stream.events, stream.pauses, try #require(stream.transports.first { $0.name == "signal" }))
+        }
+        for number in 1...1_000 as ClosedRange<Int64> { try service.publish(Rationed(number: number)) }
+        let (events, pauses, during) = try signals()
+        #expect(events == 1_000 && pauses >= 1)
+        #expect(during.carried >= 20 && during.heldBack > 0 && during.carried + during.heldBack == 1_000)
+        #expect(await eventually { !service.metrics.streams[0].isPaused })
+        try service.publish(Rationed(number: 0))
+        let (_, _, behind) = try signals()
+        #expect((behind.carried, behind.heldBack) == (during.carried + 1, during.heldBack))
+        try await service.stop()
     }
     @Test("a durable interface counts this run's events, and has an oldest one") func durable() async throws {
         var desk = try await DurableDesk()

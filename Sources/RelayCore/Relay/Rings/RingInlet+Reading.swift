@@ -68,7 +68,9 @@ extension RingInlet {
                     return
                 }
                 take(record, isTooLarge: true, ring, stream, session)
-            case .lapped: stream.suspectLoss(session)
+            case .lapped:
+                stream.counts.overruns += 1
+                stream.suspectLoss(session)
             case .absent: break  // The next record shows it.
             case .empty:
                 // Known records were passed over, and there are more: a drain goes on. Or the writer is faster than the

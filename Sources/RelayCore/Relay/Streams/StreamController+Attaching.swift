@@ -87,6 +87,7 @@ extension StreamController {
         if refusal != nil { return }
         let refusal = Gap(1...UInt64.max, epoch: 0, count: nil, reason: .schemaMismatch, detail: text)
         self.refusal = refusal
+        counts.count(refusal)
         session.sink.lasting(refusal, in: interface, of: nil, isNew: true)
         reportLacking(session)
         session.settle()
@@ -140,6 +141,7 @@ extension StreamController {
         } else {
             for name in missing(shared) {
                 let isNew = reportedMissing.insert(name).inserted
+                if isNew { counts.count(gap(name)) }
                 session.sink.lasting(gap(name), in: interface, of: name, isNew: isNew)
             }
         }

@@ -41,6 +41,7 @@ extension StreamController {
     ) {
         do throws(RelayError) {
             let reply = try result.get()
+            counts.pages += 1
             if member.search != nil {
                 try search(reply, member, session)
             } else if let feed = member.feed {
@@ -129,6 +130,7 @@ extension StreamController {
                     return reportExcess(stamp, member, session)
                 }
                 guard token >= 0 else { return }
+                counts.read &+= 1
                 let start = found.signatureStart
                 entries.append(
                     ReplayPage.Entry(
@@ -162,6 +164,7 @@ extension StreamController {
             let raw = RawEvent(
                 schemas: schemas, schema: found.schema, signature: found.signatureBytes,
                 body: UnsafeRawBufferPointer(rebasing: body[found.body]), isLive: false)
+            counts.count(raw)
             session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
         }
         run(member.machine.pageEnded(through: page.through, head: page.head), member, session)

@@ -77,6 +77,7 @@ extension StreamController {
             for member in members { receive(event, raw, stamp, member, session) }
         } else if let epoch = shared.machine.receiveNext(event.name, stamp.sequence, stamp.previous) {
             if event.isWanted {
+                counts.direct &+= 1
                 session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
             } else if event.isExcess {
                 reportExcess(stamp.inEpoch(epoch), shared, session)
@@ -127,11 +128,15 @@ extension StreamController {
     ) {
         if event.isExcess { return reportExcess(stamp, member, session) }
         guard let feed = member.feed else {
-            if event.isWanted { session.sink.event(event.token, raw, stamp: stamp) }
+            if event.isWanted {
+                counts.count(raw)
+                session.sink.event(event.token, raw, stamp: stamp)
+            }
             return
         }
         let token = member.token(of: event)
         guard token >= 0 else { return }
+        counts.count(raw)
         feed.append(live: ReplayPage(live: token, raw, stamp), isDurable: member.machine.isDurable)
     }
 
@@ -170,6 +175,7 @@ extension StreamController {
         let reported =
             isCounted
             ? gap : Gap(gap.sequences, epoch: gap.epoch, count: nil, reason: gap.reason, detail: gap.detail)
+        counts.count(reported)
         if let feed = member.feed { return feed.append(reported) }
         session.sink.gap(reported, in: interface, of: isCounted ? member.names?.first : nil)
     }

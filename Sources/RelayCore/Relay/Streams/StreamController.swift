@@ -13,6 +13,7 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     @exclusivity(unchecked) private(set) var hasOthers = false
     @exclusivity(unchecked) var events: StreamEvents
     private(set) var inlets: StreamInlets
+    @exclusivity(unchecked) var counts = StreamCounts()
     /// What the bus passes on, by the rules that it was given.
     private var rules: [MatchRule] = []
     var isAskingSchemas = false
@@ -179,6 +180,7 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     /// It holds what it cannot hold: nothing more of it counts.
     package func inletFaulted(_ session: SessionController) {
         session.noteFault()
+        counts.faults += 1
         choose(session) { $0.faulted() }
     }
     /// A while has passed since a refusal that may not be the last word.

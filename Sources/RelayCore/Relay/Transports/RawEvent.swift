@@ -16,6 +16,8 @@ package struct RawEvent: BitwiseCopyable {
     var schemas: StreamSchemas? { schemasReference?.takeUnretainedValue() }
     /// Of a payload; nil: a message.
     var format: PayloadFormat? { formatReference?.takeUnretainedValue() }
+    /// An inlet past the bus brought it.
+    @inline(__always) var isPayload: Bool { formatReference != nil }
     @inline(__always) func has(_ format: Unmanaged<PayloadFormat>) -> Bool {
         formatReference?.toOpaque() == format.toOpaque()
     }

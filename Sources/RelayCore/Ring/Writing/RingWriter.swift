@@ -82,6 +82,8 @@ package final class RingWriter: Sendable {
     func putExclusively(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> Bool {
         state.pointee.append(record, payload).1
     }
+    /// How many events were too large for the ring. For the same caller.
+    var skippedExclusively: UInt64 { state.pointee.skipped }
     package func wakeSleepers() { waker.wake(sleepers) }
     /// Nothing follows: readers drain what there is, and leave. Idempotent.
     package func end() {

@@ -12,6 +12,8 @@ struct WriterState: ~Copyable {
     /// What the publishing thread looks at: of the wait pages that are attached.
     private var flags: [UnsafeMutableRawPointer] = []
     private(set) var hasEnded = false
+    /// How many events were too large, and left a skip record.
+    private(set) var skipped: UInt64 = 0
 
     init(pen: consuming RecordWriter, sequence: UInt64, last: [UInt64], sizes: [Int], maximumPayload: Int) {
         self.pen = pen
@@ -47,6 +49,7 @@ struct WriterState: ~Copyable {
         if payload.count <= maximumPayload {
             pen.write(record, kind: kind, payload) { _ in }
         } else {
+            skipped &+= 1
             pen.write(record, kind: kind | RingLayout.skipped, UnsafeRawBufferPointer(start: nil, count: 0)) { _ in }
         }
         sequence = record.sequence

@@ -100,6 +100,7 @@ extension ServiceCore {
         if isAdmitted { return reply(to: call, connection, command.replySignature, body: body) }
         let text =
             "\(command.name) has run; its reply of \(body.count) bytes was not sent, because the replies before it are unread"
+        note(.limitExceeded, of: call)
         notices.report(.limitExceeded, .warning, "\(call.sender): \(text)")
         fail(call, ErrorNames.name(for: .tooLarge), text, connection)
     }
@@ -177,9 +178,14 @@ extension ServiceCore {
     func refuse(_ call: IncomingCall, _ code: RelayError.Code, _ message: String, _ connection: BusConnection) {
         let kinds: [RelayError.Code: Notice.Kind] = [.limitsExceeded: .limitExceeded, .notPermitted: .notPermitted]
         if let kind = kinds[code] {
+            note(kind, of: call)
             notices.report(kind, .warning, "\(call.member) of \(call.sender) at \(call.path) was refused: \(message)")
         }
         fail(call, ErrorNames.name(for: code), message, connection)
+    }
+    private func note(_ kind: Notice.Kind, of call: IncomingCall) {
+        let interface = interfaces.first { $0.stream.path == call.path }
+        interface?.stream.state.withLock { $0.refusals.count(kind) }
     }
     /// Answers with an error whose text the bus takes for certain: an answer that is refused would be none.
     func fail(_ call: IncomingCall, _ name: String, _ message: String, _ connection: BusConnection) {

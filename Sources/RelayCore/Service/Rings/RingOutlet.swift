@@ -13,6 +13,12 @@ struct RingOutlet: PayloadOutlet {
     /// Why there was no memory for one, and until when it is not tried again.
     var failure: (error: RelayError, until: UInt64)?
 
+    /// The sequence before the ring's first event.
+    private var base: UInt64 = 0
+    /// Of the ring, once it has ended.
+    private var finalFigures: OutletFigures?
+    var requests = RingRequests()
+
     init(_ plan: RingPlan?) { self.plan = plan }
 
     /// The peers that sleep until the ring has news.
@@ -32,6 +38,7 @@ struct RingOutlet: PayloadOutlet {
     var limit: PayloadLimit? { plan?.limit }
 
     mutating func end(isKnown: Bool, in stream: PublishedStream, at place: borrowing StreamPlace) -> Bool {
+        finalFigures = figures(at: place.sequence)
         let ended = writer
         (writer, reference, readers) = (nil, nil, [:])
         // Its last event is in it: nothing is put there any more.
@@ -43,12 +50,12 @@ struct RingOutlet: PayloadOutlet {
 
     mutating func begin(_ ring: RingWriter, after sequence: UInt64) {
         ring.begin(after: sequence)
-        (writer, reference) = (ring, .passUnretained(ring))
+        (writer, reference, base) = (ring, .passUnretained(ring), sequence)
     }
     /// Lets a peer read. Returns nil as long as there is no ring.
     mutating func add(_ peer: String, _ page: WaitPage) -> RingWriter? {
         guard let writer else { return nil }
-        readers[peer] = page
+        if readers.updateValue(page, forKey: peer) == nil { requests.opened += 1 }
         if page.isSettled { writer.attach(page) }
         return writer
     }
@@ -67,6 +74,13 @@ struct RingOutlet: PayloadOutlet {
 
     var status: [(name: String, value: DBusValue)] {
         [("RingCapacity", .uint64(UInt64(plan?.capacity ?? 0))), ("RingOpen", .boolean(writer != nil))]
+    }
+    /// All events of a ring's time are in it, so that none need be counted.
+    func figures(at head: UInt64) -> OutletFigures {
+        if let finalFigures { return finalFigures }
+        guard let writer else { return OutletFigures() }
+        let (count, skipped) = (head - min(head, base), writer.skippedExclusively)
+        return OutletFigures(carried: count - min(count, skipped), tooLarge: skipped)
     }
     func progress(of peer: String) -> OutletProgress? {
         guard let page = readers[peer], let plan else { return nil }
@@ -122,9 +136,13 @@ extension PublishedStream {
     /// A peer's page has settled.
     func wakeReader(_ peer: String) { withRing { $0.settle(peer) } }
     /// A peer does not read the ring, or has left: nobody wakes it, and its events come as signals again. Idempotent.
-    func closeRing(for peer: String) {
+    ///
+    /// - Parameter isReturned: the peer has given it back itself.
+    func closeRing(for peer: String, isReturned: Bool = false) {
         state.withLock { state in
-            if state.outlets.ring.remove(peer) { state.outlets.takeBack(peer) }
+            guard state.outlets.ring.remove(peer) else { return }
+            if isReturned { state.outlets.ring.requests.returned += 1 }
+            state.outlets.takeBack(peer)
         }
     }
 }

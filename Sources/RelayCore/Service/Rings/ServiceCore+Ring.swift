@@ -21,10 +21,11 @@ extension ServiceCore {
             do throws(RelayError) {
                 credentials = try result.get()
             } catch {
-                return refuse(call, error.code, error.message, connection)
+                return refuseRing(call, interface, error.code, error.message, connection)
             }
             // Unknown: it has left, and will not be seen to leave again.
             guard let user = credentials.userID else {
+                interface.stream.withRing { $0.requests.refused += 1 }
                 let text = "OpenRing is for peers whose user the bus tells"
                 return fail(call, ErrorNames.name(for: .notPermitted), text, connection)
             }
@@ -32,7 +33,8 @@ extension ServiceCore {
             if state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now) {
                 handOut(connection)
             } else {
-                refuse(call, .limitsExceeded, "too many calls of OpenRing wait: ask again later", connection)
+                let text = "too many calls of OpenRing wait: ask again later"
+                refuseRing(call, interface, .limitsExceeded, text, connection)
             }
         }
     }
@@ -40,8 +42,8 @@ extension ServiceCore {
     private func handOut(_ connection: BusConnection) {
         while let request = state.onLoop.handouts.next() { answer(request, connection) }
         while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
-            refuse(
-                request.call, .limitsExceeded, "too many answers to OpenRing are unread: ask again later", connection)
+            let text = "too many answers to OpenRing are unread: ask again later"
+            refuseRing(request.call, request.interface, .limitsExceeded, text, connection)
         }
         if state.onLoop.handouts.isIdle || state.onLoop.hasHandoutTimer { return }
         state.onLoop.hasHandoutTimer = true
@@ -70,8 +72,15 @@ extension ServiceCore {
                     .ringUnavailable, .warning,
                     "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)")
             }
-            refuse(call, error.code, error.message, connection)
+            refuseRing(call, request.interface, error.code, error.message, connection)
         }
+    }
+    private func refuseRing(
+        _ call: IncomingCall, _ interface: ExportedInterface, _ code: RelayError.Code, _ message: String,
+        _ connection: BusConnection
+    ) {
+        interface.stream.withRing { $0.requests.refused += 1 }
+        refuse(call, code, message, connection)
     }
     /// A peer that has sealed its page has mapped it, and is woken from now on. Nobody looks at the page before that.
     func settlePage(of peer: String) {

@@ -30,6 +30,11 @@ struct SignalOutlet: MessageOutlet {
     private var announced: UInt64 = 0
     private var seenByTick: UInt64 = 0
 
+    private var counted = OutletFigures()
+    /// While signals pause: the last sequence before the pause.
+    private var pausedAfter: UInt64?
+    private(set) var pauses = 0
+
     init(path: String, requirement: PeerRequirement, budget: SignalBudget, templates: [MessageTemplate]) throws {
         (self.requirement, self.templates, limiter) = (requirement, templates, SignalRateLimiter(budget))
         headTemplate = try MessageTemplate(
@@ -71,7 +76,11 @@ struct SignalOutlet: MessageOutlet {
     /// Sends the event, unless signals are paused, or pause here: then `Head` announces it.
     mutating func emit(_ event: PlacedEvent, _ message: inout EventMessage, in stream: PublishedStream) {
         guard let connection else { return }
-        if message.isSendable { send(event, &message, on: connection, in: stream) }
+        if message.isSendable {
+            send(event, &message, on: connection, in: stream)
+        } else if !limiter.isPaused {
+            counted.tooLarge += 1
+        }
         if !hasTick { orderTick(event.sequence, on: connection, in: stream) }
     }
     private mutating func send(
@@ -82,6 +91,7 @@ struct SignalOutlet: MessageOutlet {
         guard limiter.admits(event.sequence, signals: count, now: MonotonicClock.now),
             backlog?.admits(message.count * count, messages: count) != false
         else { return pause(before: event.sequence, on: connection, in: stream) }
+        counted.carried &+= 1
         switch audience {
         case .everyone:
             message.setSerial(connection.nextSerial())
@@ -104,6 +114,7 @@ struct SignalOutlet: MessageOutlet {
 
     private mutating func pause(before sequence: UInt64, on connection: BusConnection, in stream: PublishedStream) {
         limiter.pause(before: sequence, now: MonotonicClock.now)
+        (pausedAfter, pauses) = (sequence - 1, pauses + 1)
         stream.needsPayloadsOnly.store(true, ordering: .relaxed)
         orderLook(on: connection, after: Self.firstLook, in: stream)
     }
@@ -120,10 +131,16 @@ struct SignalOutlet: MessageOutlet {
         let now = MonotonicClock.now
         let (isHigh, pace) = backlog.look(now)
         if announced == place.sequence, limiter.tick(place.sequence, isPressed: isHigh, now: now) {
+            endPause(place)
             stream.needsPayloadsOnly.store(false, ordering: .relaxed)
         } else {
             orderLook(on: connection, after: pace, in: stream)
         }
+    }
+
+    /// What was left out is known by its range, so that no event of a pause is counted.
+    private mutating func endPause(_ place: borrowing StreamPlace) {
+        (counted, pausedAfter) = (figures(at: place.sequence), nil)
     }
 
     // MARK: Head
@@ -160,8 +177,13 @@ struct SignalOutlet: MessageOutlet {
     mutating func end(isKnown: Bool, in stream: PublishedStream, at place: borrowing StreamPlace) -> Bool {
         if connection == nil { return false }
         if isKnown { send("End", stream.head(place)) }
-        connection = nil
+        disconnect(place)
         return true
+    }
+    /// Nothing leaves from now on, and nothing is counted.
+    mutating func disconnect(_ place: borrowing StreamPlace) {
+        endPause(place)
+        connection = nil
     }
     /// Announces the interface's head to the peers that get its events from here, or to `some`; a run's end also to
     /// peers that get them elsewhere. Returns false if the bus holds too much even for that, which the last word
@@ -195,6 +217,11 @@ struct SignalOutlet: MessageOutlet {
 
     var status: [(name: String, value: DBusValue)] { [("SignalsPaused", .boolean(limiter.isPaused))] }
     func progress(of peer: String) -> OutletProgress? { OutletProgress("signal") }
+    func figures(at head: UInt64) -> OutletFigures {
+        var figures = counted
+        if let pausedAfter { figures.heldBack += head - min(head, pausedAfter) }
+        return figures
+    }
 }
 
 extension PublishedStream {
@@ -210,7 +237,7 @@ extension PublishedStream {
             state.outlets.connect(connection)
         }
     }
-    func disconnect() { withSignals { signals, _ in signals.connection = nil } }
+    func disconnect() { withSignals { $0.disconnect($1) } }
     /// Tells where the run stands, now that the name is the service's.
     func announce() { withSignals { $0.announce(self, $1) } }
     /// Whether not everybody on the bus may have the events.

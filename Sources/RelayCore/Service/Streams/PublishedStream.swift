@@ -12,6 +12,7 @@ package final class PublishedStream: Sendable {
         var hasEnded = false
         /// Who attached, and for which names.
         var subscribers: [String: [String]] = [:]
+        var refusals = CallRefusals()
         /// Of a durable interface only, as is the next one.
         var history: StreamHistory?
         /// The highest sequence that `Read` has accounted for.

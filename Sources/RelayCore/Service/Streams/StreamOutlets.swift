@@ -80,6 +80,12 @@ struct StreamOutlets: Sendable {
     var status: [(name: String, value: DBusValue)] {
         ring.status + signals.status + (further?.status ?? [])
     }
+    /// Of the transports that the interface has, by their names.
+    func figures(at head: UInt64) -> [String: OutletFigures] {
+        var figures = ["signal": signals.figures(at: head)]
+        if ring.plan != nil { figures["ring"] = ring.figures(at: head) }
+        return figures
+    }
     /// Of the first that serves the peer: signals serve everybody else.
     func progress(of peer: String) -> OutletProgress? {
         further?.progress(of: peer) ?? ring.progress(of: peer) ?? signals.progress(of: peer)

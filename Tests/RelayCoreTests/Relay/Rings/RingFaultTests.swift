@@ -25,6 +25,7 @@ import Testing
         }
         ring.page.wake(at: MonotonicClock.now)
         #expect(await eventually { log.relay.follower.ringFaults == 1 })
+        #expect(log.relay.metrics.streams.map(\.ringFaults) == [1])
         #expect(await eventually { log.relay.rules().count == 3 })
         #expect(log.relay.phase(of: Plain1.name) == .signals)
         // The bus has the rules for signals before this question: what is published from here on comes.

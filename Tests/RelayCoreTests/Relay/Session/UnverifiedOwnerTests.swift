@@ -102,6 +102,7 @@ import Testing
             try messages.event(Ledger1.name, "Booked", [.int64(66), .string("")], 501)
         }
         #expect(await eventually { relay.foreignSignals == 2 })
+        #expect(relay.metrics.foreignSignals == 2)
         let desk = try await DurableDesk(bus)
         try await desk.service.publish(Booked(number: 1, text: ""))
         #expect(await eventually { lines.values.contains("1") })

@@ -31,6 +31,9 @@ import Testing
             // They have used up what their user may have unread: others of it stay with the signals.
             let refusal = await other.stranger.refusal(Desk.name, Desk.path, Stream1.name, "OpenRing")
             #expect(refusal?.name == ErrorNames.name(for: .limitsExceeded))
+            let stream = try #require(desk.service.metrics.streams.first)
+            let ring = try #require(stream.ring)
+            #expect(ring.refused > 0 && stream.limitExceeded > 0)
             try await other.stranger.listen(Desk1.name)
             try desk.service.publish(Torn(number: 1))
             #expect(await eventually { other.stranger.signals.contains { $0.member == "Torn" } })

@@ -1,0 +1,100 @@
+import Synchronization
+
+/// What a relay has received since it was made, and what it has not: for a dashboard, a log, or a test.
+///
+/// ```swift
+/// for stream in relay.metrics.streams {
+///     print(stream.interface, stream.events, stream.gaps.map { "\($0.reason.rawValue): \($0.sequences)" })
+/// }
+/// ```
+///
+/// All numbers count up over the runs of the service and of the bus, except ``Stream/usesRing``. The publisher's
+/// subscriptions count together as one, and each subscription from a position counts for itself. Gaps that arise in a
+/// subscription, because its buffer is full or its type cannot be decoded, are in ``Subscription/missed`` alone.
+public struct RelayMetrics: Hashable, Sendable {
+    /// One followed interface.
+    public struct Stream: Hashable, Sendable {
+        /// The interface.
+        public let interface: String
+        /// Whether live events come by the ring now.
+        public let usesRing: Bool
+        /// The transports that have brought events, by name.
+        public let transports: [Transport]
+        /// What is missing, by the reason; only reasons that have occurred, in the order of their names.
+        public let gaps: [Gaps]
+        /// How many pages of the journal were read.
+        public let pages: Int
+        /// How often a ring held what no ring holds, or was of another run: its events come as signals since.
+        public let ringFaults: Int
+        /// How often the service overwrote events in the ring before they were read. Those of a durable interface are
+        /// read from the journal, those of a volatile one are a gap.
+        public let ringOverruns: Int
+        /// How many events were delivered.
+        public var events: UInt64 { transports.reduce(0) { $0 &+ $1.events } }
+    }
+    /// One way by which events came.
+    public struct Transport: Hashable, Sendable {
+        /// As in `Envelope`: `signal`, `ring`, or `journal` for what was read.
+        public let name: String
+        /// How many events it has delivered.
+        public let events: UInt64
+    }
+    /// The gaps of one reason.
+    public struct Gaps: Hashable, Sendable {
+        /// Why events are missing.
+        public let reason: Gap.Reason
+        /// How many gaps there were.
+        public let count: Int
+        /// How many events are missing, of the gaps that know it: those of a subscription to one type of event, or to
+        /// all.
+        public let events: UInt64
+        /// How many sequences the gaps span whose end is known: at most so many events are missing. Some may be of types
+        /// that nobody has subscribed to.
+        public let sequences: UInt64
+        /// How many gaps end at an unknown sequence.
+        public let openEnded: Int
+    }
+    /// The interfaces that were subscribed to, in the order of the first subscription.
+    public let streams: [Stream]
+    /// How many signals of the service's interfaces came from other senders than its owner, and were dropped.
+    public let foreignSignals: Int
+}
+
+extension EventRelay {
+    /// What this relay has received since it was made, and what it has not.
+    ///
+    /// - Isolation: from any thread, also within a handler. Elsewhere it waits until an `.immediate` handler that is
+    ///   running has returned. Once a second costs nothing.
+    public var metrics: RelayMetrics { follower.core.metrics }
+}
+
+extension SessionController {
+    var metrics: RelayMetrics {
+        // A turn must not be asked for within one, as an `.immediate` handler would.
+        loop.isCurrent ? metricsInTurn : loop.withTurn { metricsInTurn }
+    }
+    private var metricsInTurn: RelayMetrics {
+        RelayMetrics(streams: streams.map(\.metrics), foreignSignals: foreign.load(ordering: .relaxed))
+    }
+}
+
+extension StreamController {
+    fileprivate var metrics: RelayMetrics.Stream {
+        // A test may bring another inlet.
+        let hasRing = inlets.direct is RingInlet
+        let transports = [
+            (hasRing ? "ring" : "memory", counts.direct), ("signal", counts.signals), ("journal", counts.read),
+        ]
+        let gaps = counts.gaps.sorted { $0.key.rawValue < $1.key.rawValue }
+        return RelayMetrics.Stream(
+            interface: interface, usesRing: hasRing && inlets.choice.phase == .direct,
+            transports: transports.filter { $0.1 > 0 }.sorted { $0.0 < $1.0 }.map {
+                RelayMetrics.Transport(name: $0.0, events: $0.1)
+            },
+            gaps: gaps.map { reason, count in
+                RelayMetrics.Gaps(
+                    reason: reason, count: count.gaps, events: count.events, sequences: count.sequences,
+                    openEnded: count.openEnded)
+            }, pages: counts.pages, ringFaults: counts.faults, ringOverruns: counts.overruns)
+    }
+}

@@ -1,0 +1,29 @@
+/// What an outlet has done with a stream's events in this run: for `ServiceMetrics`.
+struct OutletFigures: Hashable, Sendable {
+    var carried: UInt64 = 0
+    /// Left out by a pause.
+    var heldBack: UInt64 = 0
+    /// Left out because they do not fit.
+    var tooLarge: UInt64 = 0
+}
+
+/// What became of the rings that peers asked for.
+struct RingRequests: Hashable, Sendable {
+    var opened = 0
+    var refused = 0
+    var returned = 0
+}
+
+/// How many calls at an interface were refused, by the reason.
+struct CallRefusals: Hashable, Sendable {
+    private(set) var notPermitted = 0
+    private(set) var limitExceeded = 0
+
+    mutating func count(_ kind: Notice.Kind) {
+        switch kind {
+        case .notPermitted: notPermitted += 1
+        case .limitExceeded: limitExceeded += 1
+        default: break
+        }
+    }
+}
