@@ -8,7 +8,7 @@ import Testing
 @Suite("What a relay counts", .heavy) struct RelayMetricsTests {
     @Test("on the ring: what came, what it overran, and the gaps in its place; the service counts what it sent")
     func ring() async throws {
-        let meter = try await Gauge()
+        let meter = try await GaugeService()
         let relay = try meter.relay()
         let (isIn, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let log = GaugeLog(relay.publisher) { number in
@@ -57,7 +57,16 @@ import Testing
         relay.activate()
         #expect(await eventually { seen.count == 4 })
         #expect(await relay.isOnRing(Ledger1.name))
-        #expect(await relay.isLive(Ledger1.name))
+        // Nobody subscribes to the publisher: the positioned subscription alone is to be in step.
+        let core = relay.follower.core
+        #expect(
+            await eventually {
+                core.loop.withTurn {
+                    core.state.onLoop.streams[Ledger1.name]?.members.contains {
+                        $0.feed != nil && $0.machine.isFollowing && !$0.machine.awaitsAnswer
+                    } ?? false
+                }
+            })
         try await desk.service.publish(Booked(number: 5, text: ""))
         #expect(await eventually { seen.values == [1, 2, 3, 4, 5] })
         let stream = try #require(relay.metrics.streams.first { $0.interface == Ledger1.name })
