@@ -34,16 +34,31 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         var item: UnreadableRun<Taken>.Item?
         if holdsUnreadable.load(ordering: .relaxed) {
             if feed.isCancelled { return nil }
-            item = change { $0.takeBehind() }
+            item = change { $0.takeBehind() } ?? nextItem(feed.next())
+        } else {
+            let fed = feed.next()
+            // Nearly always: one that can be read, and nothing before it. Without an item, which costs its copies.
+            if case .event(let page, let index)? = fed {
+                let stamp = page.stamp(index)
+                let token = page.entries[index].token
+                if let payload = try? page.withEvent(index, { try decoding.payload(token, $0, stamp) }),
+                    !holdsUnreadable.load(ordering: .relaxed)
+                {
+                    if cursor != nil { note(place(index, page, stamp)) }
+                    return .event(payload, stamp)
+                }
+            }
+            item = nextItem(fed)
         }
-        guard let item = item ?? nextItem() else { return nil }
+        guard let item else { return nil }
         if let place = item.place { note(place) }
         return item.taken
     }
-    private func nextItem() -> UnreadableRun<Taken>.Item? {
+    private func nextItem(_ first: ReplayBuffer.Item?) -> UnreadableRun<Taken>.Item? {
+        var fed = first
         while true {
             let item: UnreadableRun<Taken>.Item
-            switch feed.next() {
+            switch fed {
             case .event(let page, let index)?:
                 let stamp = page.stamp(index)
                 let place = cursor == nil ? nil : place(index, page, stamp)
@@ -59,6 +74,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
                         stamp.sequence...stamp.sequence, epoch: stamp.epoch, count: 1, reason: .schemaMismatch,
                         detail: detail)
                     if let other = change({ $0.add(gap, place, isReplay: !page.isLive) }) { return other }
+                    fed = feed.next()
                     continue
                 }
             case .gap(let gap)?: item = .init(taken: .gap(gap), place: cursor == nil ? nil : Self.place(behind: gap))
