@@ -1,6 +1,6 @@
 import RelayCore
 
-/// A hash of a command's arguments, by which a repetition is told from another command with the same key.
+/// A hash of a command's arguments, which distinguishes a repetition from another command with the same key.
 ///
 /// FNV-1a over the encoding. Dictionaries and sets are encoded in an order that differs from process to process: of these
 /// each element is hashed alone, and the hashes are added up.

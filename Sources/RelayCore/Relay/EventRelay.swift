@@ -242,6 +242,15 @@ public final class EventRelay: Sendable {
         _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
         _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
     ) throws -> Subscription {
+        let source = try source(of: type, from: start, buffer)
+        return deliver(source.source, begin: source.begin, handler, onGap)
+    }
+    /// Has the closures called where they are isolated, else where the publisher delivers.
+    func deliver<Payload: Sendable>(
+        _ source: ReplaySource<Payload>, begin: () -> Void,
+        _ handler: @escaping @isolated(any) @Sendable (Payload) -> Void,
+        _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
+    ) -> Subscription {
         let route: DeliveryRoute?
         if let actor = handler.isolation ?? onGap?.isolation {
             route = .closures(on: actor)
@@ -250,11 +259,10 @@ public final class EventRelay: Sendable {
         } else {
             route = .closures(publisher.delivery)
         }
-        let source = try source(of: type, from: start, buffer)
         let body = ReplayHandler(
-            source.source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } })
+            source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } })
         body.start()
-        source.begin()
+        begin()
         return Subscription(body)
     }
     /// The events of a type from `start` on, as a sequence.

@@ -48,20 +48,8 @@ extension EventRelay {
         _ handler: @escaping @isolated(any) @Sendable (I) -> Void,
         _ onGap: (@isolated(any) @Sendable (Gap) -> Void)?
     ) throws -> Subscription {
-        let route: DeliveryRoute?
-        if let actor = handler.isolation ?? onGap?.isolation {
-            route = .closures(on: actor)
-        } else if case .immediate = publisher.delivery.kind {
-            route = nil
-        } else {
-            route = .closures(publisher.delivery)
-        }
         let source = try source(in: interface, from: start, buffer)
-        let body = ReplayHandler(
-            source.source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } })
-        body.start()
-        source.begin()
-        return Subscription(body)
+        return deliver(source.source, begin: source.begin, handler, onGap)
     }
     /// All events of an interface from `start` on, as a sequence of the interface's values.
     ///
