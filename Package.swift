@@ -183,3 +183,8 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
             path: "Examples/shop/ShopTests"),
     ]
 }
+
+// RELAY_TESTS=RingTests,RelayToolTests builds these test targets alone: for who works on one folder.
+if let chosen = Context.environment["RELAY_TESTS"]?.split(separator: ",").map(String.init), !chosen.isEmpty {
+    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+}
