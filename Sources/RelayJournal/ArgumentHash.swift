@@ -7,26 +7,14 @@ import RelayCore
 struct ArgumentHash {
     /// nil where the encoding itself is the same each time.
     private let signature: Signature?
-    /// Of each field: whether its arrays have no order.
+    /// Of each field: whether its arrays have no order. (A set is an array on the wire: its type alone shows it.)
     private let hasSets: [Bool]
 
     init(_ schema: WireSchema) throws(RelayError) {
-        hasSets = schema.fields.map(Self.hasSet)
+        hasSets = schema.fields.map(\.hasSets)
         let isOrdered = !hasSets.contains(true) && !schema.signature.contains("{")
         signature = isOrdered ? nil : try Signature(schema.signature)
     }
-    /// That it is one is known by its name alone: on the wire it is an array.
-    private static func hasSet(_ field: WireField) -> Bool {
-        field.swiftType.contains("Set<") || fields(in: field.type).contains(where: hasSet)
-    }
-    private static func fields(in type: WireType) -> [WireField] {
-        switch type {
-        case .array(let inner), .optional(let inner), .dictionary(_, let inner): fields(in: inner)
-        case .structure(let fields): fields
-        default: []
-        }
-    }
-
     func value(_ body: UnsafeRawBufferPointer) -> Int64 {
         var hash = FNV()
         // What is too deep for a tool's reader is compared as it is.

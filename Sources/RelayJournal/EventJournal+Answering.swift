@@ -14,7 +14,7 @@ extension EventService {
     /// }
     /// ```
     ///
-    /// Everything else is as with a handler, and as ``EventJournal/answer(_:from:_:onRefusal:)`` has it.
+    /// Everything else is as with a handler, and as with ``EventJournal/answer(_:from:_:onRefusal:)``.
     ///
     /// - Parameter type: the command.
     /// - Parameter journal: the service's.
@@ -65,8 +65,10 @@ extension EventJournal {
     /// outside `body` is done each time.
     ///
     /// - Order: as any unit of work. Calls with one key run one after the other.
-    /// - Loss: a reply is kept for 24 hours, and as long as it is among the last 100,000 replies and 64 MiB. After that
-    ///   a repeated key runs the command again, so do not retry for longer.
+    /// - Loss: a reply is kept for 24 hours in which the machine runs. The kept replies have 64 MiB together, in which
+    ///   each counts for 512 bytes more than it has. Past that, the user who has most loses its oldest: no user's replies
+    ///   push out those of a user who has less. A key whose reply is gone runs the command again, so do not retry for
+    ///   longer.
     /// - Parameter command: the request.
     /// - Parameter context: identifies the caller. Keys of different users are independent of each other.
     /// - Parameter body: changes the state, publishes events, and returns the reply.

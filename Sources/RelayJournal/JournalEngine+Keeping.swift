@@ -35,8 +35,9 @@ struct Keeping {
     var hasFreed = true
     /// Of the monotonic clock.
     var nextReserve: UInt64 = 0
-    /// The `elapsed` of the retention's clock that the file has, and what of its marks is not there yet.
-    var savedElapsed: UInt64 = 0
+    /// The `elapsed` of the retention's clock that the file has, if that is known, and what of its marks is not there
+    /// yet.
+    var savedElapsed: UInt64?
     var unsavedMarks: [(interface: Int64, mark: EventAges.Mark)] = []
 }
 

@@ -21,7 +21,8 @@ extension JournalEngine {
         var opened: [(LogSnapshot, InterfaceState)] = []
         do {
             try sql.begin.run()
-            try loadClock()
+            readClock()
+            try saveClock()
             for interface in logged { opened.append(try enter(interface)) }
         } catch {
             rollBack()

@@ -17,9 +17,8 @@ extension JournalEngine {
             interfaces[index].update(clock)
         }
     }
-    /// Within the transaction that begins a run: takes up what the last one has noted.
+    /// Takes up what the last run has noted; at the start, so that ages count over runs also where no service follows.
     func loadClock() throws(SQLiteError) {
-        clock = RetentionClock()
         try database.prepare("SELECT elapsed, boot_elapsed, boot, uptime, steps_since, offset FROM relay_clock")
             .rows([]) { row in
                 clock = RetentionClock(
@@ -28,7 +27,6 @@ extension JournalEngine {
                     stepsSince: UInt64(clamping: row.integer(4)), offset: row.integer(5))
             }
         clock.read(faults.clock?() ?? .now())
-        try saveClock()
     }
     /// The marks of an interface, and one for events that are far behind the last.
     func loadAges(_ id: Int64, head: UInt64, events: UInt64, _ rule: RetentionRule) throws(SQLiteError) -> EventAges {
@@ -60,17 +58,15 @@ extension JournalEngine {
     /// then the clock.
     func writeTimes(of dirty: [Int], at elapsed: UInt64) throws(SQLiteError) {
         let marked = dirty.filter { interfaces[$0].ages.wantsMark(at: elapsed) }
-        if !marked.isEmpty { readClock() }
+        let isDue = keeping.savedElapsed.map { elapsed - min($0, elapsed) > 60_000_000 } ?? true
+        if !marked.isEmpty || isDue { readClock() }
         for index in marked {
             let mark = EventAges.Mark(sequence: interfaces[index].counters.sequence, moment: clock.mark)
             try write(mark, of: interfaces[index].id)
             interfaces[index].mark = mark
         }
         for (interface, mark) in keeping.unsavedMarks { try write(mark, of: interface) }
-        if !marked.isEmpty || !keeping.unsavedMarks.isEmpty || elapsed - min(keeping.savedElapsed, elapsed) > 60_000_000
-        {
-            try saveClock()
-        }
+        if !marked.isEmpty || !keeping.unsavedMarks.isEmpty || isDue { try saveClock() }
     }
     func timesWereCommitted() { if !keeping.unsavedMarks.isEmpty { keeping.unsavedMarks = [] } }
 
@@ -80,7 +76,8 @@ extension JournalEngine {
             .integer(Int64(clamping: mark.moment.elapsed)),
             .integer(Int64(clamping: mark.moment.wall)), .integer(Int64(mark.moment.trust.rawValue)))
     }
-    private func saveClock() throws(SQLiteError) {
+    /// Within a transaction.
+    func saveClock() throws(SQLiteError) {
         try sql.clock.run(
             .integer(Int64(clamping: clock.elapsed)), .text(clock.boot), .integer(Int64(clamping: clock.elapsedAtBoot)),
             .integer(Int64(clamping: clock.uptime)), .integer(Int64(clamping: clock.stepsSince)), .integer(clock.offset)

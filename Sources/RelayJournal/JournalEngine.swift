@@ -47,6 +47,7 @@ final class JournalEngine {
         foreignChanges = try Self.foreignChanges(database)
         isStarved = !reserve.isThere
         keeping.begin = MonotonicClock.now + 10_000_000_000
+        try loadClock()
         // Unretained: `finish` takes it back.
         sqlite3_wal_hook(
             database.handle,
@@ -140,6 +141,7 @@ final class JournalEngine {
     func rollBack() {
         if database.isInTransaction { try? sql.rollback.run() }
         for index in interfaces.indices { interfaces[index].wasRolledBack() }
+        keeping.savedElapsed = nil
         if database.isInTransaction {
             fail(RelayError(.unavailable, "\(file.path): a transaction cannot be rolled back; restart the service"))
         }

@@ -44,7 +44,23 @@ struct JournalExamination {
             if fault == nil && hasAges { fault = try ages(of: interface) }
             if let fault { return "\(interface.name): \(fault)" }
         }
-        return nil
+        return present.contains("relay_reply_costs") ? try replyCosts() : nil
+    }
+    /// That what the users' replies count for is what all of them count for.
+    private func replyCosts() throws(SQLiteError) -> String? {
+        var (all, sum, fault): (Int64, Int64, String?) = (0, 0, nil)
+        try database.prepare("SELECT user, cost FROM relay_reply_costs").rows([]) { row in
+            guard let cost = Self.count(row, 1), sum <= Self.limit else {
+                fault =
+                    fault ?? "the kept replies of user \(row.integer(0)) count for no number from 0 to \(Self.limit)"
+                return
+            }
+            if row.integer(0) == KeptReplies.everyone { all = cost } else { sum += cost }
+        }
+        if fault == nil && sum != all {
+            fault = "the kept replies count for \(all) bytes, and those of its users for \(sum)"
+        }
+        return fault
     }
     private func interfaces() throws(SQLiteError) -> ([Interface], String?) {
         var (interfaces, fault): ([Interface], String?) = ([], nil)
@@ -195,7 +211,19 @@ struct JournalExamination {
             if isOver() { return nil }
             if let fault = try rows(of: interface, isOver) { return "\(interface.name) \(fault)" }
         }
-        return nil
+        return isOver() ? nil : try replies()
+    }
+    /// That the kept replies count for what is noted of each user.
+    private func replies() throws(SQLiteError) -> String? {
+        // An older version has none.
+        if try database.texts("SELECT name FROM sqlite_master WHERE name = 'relay_reply_costs'").isEmpty { return nil }
+        let users = try database.texts(
+            """
+            SELECT user FROM (SELECT user, sum(cost) AS cost FROM relay_replies GROUP BY user
+                UNION ALL SELECT user, -cost FROM relay_reply_costs WHERE user <> \(KeptReplies.everyone))
+            GROUP BY user HAVING sum(cost) <> 0 LIMIT 1
+            """)
+        return users.first.map { "the kept replies of user \($0) count for other than is noted" }
     }
     /// That the events match the counters, without a hole, and that each event's name accounts for it.
     private func rows(of interface: Interface, _ isOver: () -> Bool) throws(SQLiteError) -> String? {

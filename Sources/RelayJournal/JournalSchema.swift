@@ -72,17 +72,23 @@ enum JournalSchema {
         ) WITHOUT ROWID;
         CREATE TABLE relay_replies (     -- to commands with an idempotency key, from the oldest
             number INTEGER PRIMARY KEY,
+            user INTEGER NOT NULL,       -- the caller's
             interface TEXT NOT NULL,
             command TEXT NOT NULL,
-            user INTEGER NOT NULL,       -- the caller's
             key TEXT NOT NULL,
             arguments INTEGER NOT NULL,  -- a hash of the command's other fields' encoding
+            cost INTEGER NOT NULL,       -- bytes that it counts for
+            elapsed INTEGER NOT NULL,    -- as in relay_clock
             fields TEXT NOT NULL,        -- the reply's, as in relay_schemas
-            reply BLOB NOT NULL,         -- its D-Bus body, little-endian
-            total INTEGER NOT NULL,      -- bytes of the replies up to this one
-            elapsed INTEGER NOT NULL     -- as in relay_clock
+            reply BLOB NOT NULL          -- its D-Bus body, little-endian
         );
-        CREATE UNIQUE INDEX relay_replies_by_key ON relay_replies (interface, command, user, key);
+        CREATE UNIQUE INDEX relay_replies_by_key ON relay_replies (user, interface, command, key);
+        CREATE INDEX relay_replies_by_user ON relay_replies (user);
+        CREATE TABLE relay_reply_costs ( -- of each user's replies together; of all users', where user is -1
+            user INTEGER PRIMARY KEY,
+            cost INTEGER NOT NULL
+        );
+        CREATE INDEX relay_reply_costs_by_cost ON relay_reply_costs (cost);
         """,
     ]
     static var version: Int { migrations.count }

@@ -1,15 +1,22 @@
 import RelayCore
 import Synchronization
 
-/// How long replies to commands with a key are kept: the first bound that is reached counts.
+/// How long replies to commands with a key are kept.
+///
+/// All users share one bound. Where it is exceeded, the user whose replies count most loses its oldest: so a user who
+/// keeps no more than an equal share loses nothing to others.
 struct KeptReplies: Sendable {
     static let longestKey = 255
-    /// In microseconds.
+    /// In microseconds, as `RetentionClock` counts them.
     var age: UInt64 = 86_400_000_000
-    var count: Int64 = 100_000
-    var bytes: Int64 = 64 << 20
-    /// What a row takes beside its texts and its reply.
-    static let overhead: Int64 = 128
+    /// What all replies may count for together.
+    var cost: Int64 = 64 << 20
+    /// What a reply counts for beside its bytes and its texts. So the bound holds for the number of replies, too.
+    static let overhead: Int64 = 512
+    /// So many that have reached their age go at a time: more than come.
+    static let step = 8
+    /// In `relay_reply_costs`: all users.
+    static let everyone: Int64 = -1
 }
 
 /// A call with a key: what makes two calls the same one.
@@ -86,9 +93,9 @@ extension UnitOfWork {
         try ownRows(
             """
             SELECT arguments, fields, reply FROM relay_replies
-            WHERE interface = ? AND command = ? AND user = ? AND key = ?
+            WHERE user = ? AND interface = ? AND command = ? AND key = ?
             """,
-            [.text(C.Interface.name), .text(C.name), .integer(call.user), .text(call.key)]
+            [.integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key)]
         ) { found = ($0.integer(0), $0.text(1), $0.blob(2)) }
         guard let found else { return nil }
         guard found.arguments == call.arguments else {
@@ -101,35 +108,82 @@ extension UnitOfWork {
     }
     /// Keeps the reply to a call, and drops what is too old or too much.
     mutating func keep<C: Command>(_ reply: C.Reply, to call: KeyedCall, _ codec: ReplyCodec<C>) throws {
-        let (bytes, rule) = (try codec.encode(reply), engine.keptReplies)
+        let bytes = try codec.encode(reply)
+        let cost = Int64(bytes.count + call.key.utf8.count + codec.fields.utf8.count) + KeptReplies.overhead
+        var number: Int64 = 0
+        try ownRows(
+            """
+            INSERT INTO relay_replies (user, interface, command, key, arguments, cost, elapsed, fields, reply)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number
+            """,
+            [
+                .integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key), .integer(call.arguments),
+                .integer(cost), .integer(Int64(clamping: engine.elapsed)), .text(codec.fields), .blob(bytes),
+            ]
+        ) { number = $0.integer(0) }
+        try ownRows(
+            """
+            INSERT INTO relay_reply_costs VALUES (?1, ?2), (?3, ?2)
+            ON CONFLICT (user) DO UPDATE SET cost = cost + excluded.cost
+            """,
+            [.integer(call.user), .integer(cost), .integer(KeptReplies.everyone)]
+        ) { _ in }
+        try dropRepliesPastTheirAge(before: number)
+        try dropRepliesPastTheBound(butNot: number)
+    }
+
+    private struct KeptReply {
+        let number, user, cost: Int64
+        init(_ row: borrowing Row) { (number, user, cost) = (row.integer(0), row.integer(1), row.integer(2)) }
+    }
+    /// Their times rise with their numbers.
+    private mutating func dropRepliesPastTheirAge(before newest: Int64) throws {
         let elapsed = Int64(clamping: engine.elapsed)
-        var (number, total): (Int64, Int64) = (1, 0)
-        try ownRows("SELECT number, total FROM relay_replies ORDER BY number DESC LIMIT 1", []) {
-            (number, total) = ($0.integer(0) &+ 1, $0.integer(1))
+        let limit = elapsed - min(elapsed, Int64(clamping: engine.keptReplies.age))
+        var old: [KeptReply] = []
+        try ownRows(
+            """
+            SELECT number, user, cost
+            FROM (SELECT number, user, cost, elapsed FROM relay_replies ORDER BY number LIMIT \(KeptReplies.step))
+            WHERE number < ? AND elapsed < ?
+            """,
+            [.integer(newest), .integer(limit)]
+        ) { old.append(KeptReply($0)) }
+        for reply in old { try drop(reply) }
+    }
+    /// - Parameter newest: stays, whatever the bound is.
+    private mutating func dropRepliesPastTheBound(butNot newest: Int64) throws {
+        var total: Int64 = 0
+        try ownRows("SELECT cost FROM relay_reply_costs WHERE user = ?", [.integer(KeptReplies.everyone)]) {
+            total = $0.integer(0)
         }
-        total &+= Int64(bytes.count + call.key.utf8.count + codec.fields.utf8.count) + KeptReplies.overhead
+        while total > engine.keptReplies.cost, let reply = try oldestOfTheHeaviest(butNot: newest) {
+            try drop(reply)
+            total -= reply.cost
+        }
+    }
+    private mutating func oldestOfTheHeaviest(butNot newest: Int64) throws -> KeptReply? {
+        var users: [Int64] = []
+        // The first is everyone. The newest may be the only one of the second.
+        try ownRows("SELECT user FROM relay_reply_costs ORDER BY cost DESC LIMIT 3", []) { users.append($0.integer(0)) }
+        for user in users where user != KeptReplies.everyone {
+            var oldest: KeptReply?
+            try ownRows(
+                """
+                SELECT number, user, cost FROM relay_replies WHERE user = ? AND number <> ? ORDER BY number LIMIT 1
+                """,
+                [.integer(user), .integer(newest)]
+            ) { oldest = KeptReply($0) }
+            if let oldest { return oldest }
+        }
+        return nil
+    }
+    private mutating func drop(_ reply: KeptReply) throws {
+        try ownRows("DELETE FROM relay_replies WHERE number = ?", [.integer(reply.number)]) { _ in }
         try ownRows(
-            """
-            INSERT INTO relay_replies
-                (number, interface, command, user, key, arguments, fields, reply, total, elapsed)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .integer(number), .text(C.Interface.name), .text(C.name), .integer(call.user), .text(call.key),
-                .integer(call.arguments), .text(codec.fields), .blob(bytes), .integer(total), .integer(elapsed),
-            ]
+            "UPDATE relay_reply_costs SET cost = cost - ? WHERE user IN (?, ?)",
+            [.integer(reply.cost), .integer(reply.user), .integer(KeptReplies.everyone)]
         ) { _ in }
-        // All three rise with the number: it looks at what goes, and at one more.
-        try ownRows(
-            """
-            DELETE FROM relay_replies WHERE number < coalesce(
-                (SELECT number FROM relay_replies WHERE number > ? AND total > ? AND elapsed >= ?
-                 ORDER BY number LIMIT 1), ?)
-            """,
-            [
-                .integer(number &- rule.count), .integer(total &- rule.bytes),
-                .integer(elapsed - min(elapsed, Int64(clamping: rule.age))), .integer(number),
-            ]
-        ) { _ in }
+        try ownRows("DELETE FROM relay_reply_costs WHERE user = ? AND cost <= 0", [.integer(reply.user)]) { _ in }
     }
 }

@@ -14,6 +14,9 @@
 /// The key is a field like any other, so any D-Bus tool can give one, or leave it out. A field of another name or type
 /// serves as well: `var idempotencyKey: String? { orderID }`.
 ///
+/// A repetition has the same arguments, a dictionary or a `Set` in any order. A type that encodes itself by hand has to
+/// write equal values in one order, in every process: else the repetition is refused with `.keyReused`.
+///
 /// The service handles such commands with `handle(_:in:_:onRefusal:)` of RelayJournal, or answers them with
 /// `EventJournal.answer(_:from:_:onRefusal:)`. Otherwise the key has no effect.
 public protocol IdempotentCommand<Interface>: Command {

@@ -31,7 +31,7 @@ final class ProbeDecoder: Decoder {
             fields.append(
                 WireField(
                     name: key, type: isOptional ? .optional(wire) : wire, swiftType: "\(type)\(isOptional ? "?" : "")",
-                    cases: WireCase.cases(of: type)))
+                    cases: WireCase.cases(of: type), hasSets: probe.hasSets(type)))
         }
         return sample
     }

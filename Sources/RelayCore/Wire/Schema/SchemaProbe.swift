@@ -6,6 +6,8 @@ final class SchemaProbe {
     let root: String
     private var inProgress: [ObjectIdentifier] = []
     private var known: [ObjectIdentifier: (WireType, any Decodable)] = [:]
+    /// The types with a `Set` in them, however deep: one value has many encodings.
+    private var withSets: Set<ObjectIdentifier> = []
 
     init(root: String) { self.root = root }
 
@@ -21,10 +23,14 @@ final class SchemaProbe {
 
     func shape<T: Decodable>(of type: T.Type, at path: [String]) throws(SchemaRefusal) -> (WireType, T) {
         let id = ObjectIdentifier(type)
-        if let (wire, sample) = known[id] { return (wire, sample as! T) }
+        if let (wire, sample) = known[id] {
+            if withSets.contains(id) { withSets.formUnion(inProgress) }
+            return (wire, sample as! T)
+        }
         if inProgress.contains(id) { throw refusal(path, "\(type) contains itself; D-Bus has no recursive types") }
         inProgress.append(id)
         defer { inProgress.removeLast() }
+        if type is any WithoutOrder.Type { withSets.formUnion(inProgress) }
         let result = try newShape(of: type, at: path)
         if result.0.isTooDeep {
             throw refusal(path, "nested deeper than D-Bus allows (\(WireLimits.depthOfOneKind) of one kind)")
@@ -32,6 +38,9 @@ final class SchemaProbe {
         known[id] = result
         return result
     }
+
+    /// Whether there is a `Set` in a type whose shape is known, however deep.
+    func hasSets(_ type: Any.Type) -> Bool { withSets.contains(ObjectIdentifier(type)) }
 
     private func newShape<T: Decodable>(of type: T.Type, at path: [String]) throws(SchemaRefusal) -> (WireType, T) {
         if let primitive = type as? any WirePrimitive.Type { return (primitive.wireType, primitive.sample(0) as! T) }
@@ -106,3 +115,7 @@ final class SchemaProbe {
         }
     }
 }
+
+/// A collection that is encoded in an order of its process, as an array. (A dictionary's shape shows what it is.)
+private protocol WithoutOrder {}
+extension Set: WithoutOrder {}

@@ -74,7 +74,11 @@ package struct WireSchema: Hashable, Sendable {
             case .structure(let all): fields = all
             default:
                 (fields, isStructure) = (
-                    [WireField(name: "value", type: wire, swiftType: "\(type)", cases: WireCase.cases(of: type))], false
+                    [
+                        WireField(
+                            name: "value", type: wire, swiftType: "\(type)", cases: WireCase.cases(of: type),
+                            hasSets: probe.hasSets(type))
+                    ], false
                 )
             }
             if fields.isEmpty && !allowsNoFields {
@@ -113,9 +117,14 @@ package struct WireField: Hashable, Sendable, CustomStringConvertible {
     package let swiftType: String
     /// Where its values are of an enum: the names of the cases. Not compared.
     package let cases: [WireCase]
+    /// Whether its values have a `Set` in them, whose elements are encoded in an order of the process. Not compared.
+    package let hasSets: Bool
 
-    package init(name: String, type: WireType, swiftType: String = "", cases: [WireCase] = []) {
+    package init(
+        name: String, type: WireType, swiftType: String = "", cases: [WireCase] = [], hasSets: Bool = false
+    ) {
         (self.name, self.type, self.swiftType, self.cases) = (name, type, swiftType, cases)
+        self.hasSets = hasSets
     }
     /// Reads a description, which may come from anywhere. Throws `.invalidArgument` with the place and the reason.
     package init(parsing description: String) throws(RelayError) {
