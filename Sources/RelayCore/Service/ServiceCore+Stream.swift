@@ -31,6 +31,9 @@ extension ServiceCore {
                 interface.stream.closeRing(for: call.sender, isReturned: true)
                 self?.reply(to: call, connection)
             }
+        case "Barrier":
+            guard hasSignature("", call, connection) else { return }
+            ifPermitted(call, interface, connection) { $0.barrier(call, interface, connection) }
         case "Schemas":
             guard hasSignature("", call, connection) else { return }
             var body = WireWriter()
@@ -84,6 +87,17 @@ extension ServiceCore {
             // Names and numbers of ours: nothing here can be refused.
             guard (try? Stream1.write(answer, into: &body)) != nil,
                 let signature = try? Signature(Stream1.attachmentSignature)
+            else { return }
+            reply(to: call, connection, signature, body: body.bytes)
+        }
+    }
+    /// Reports how far the stream has come, behind everything that this counts.
+    private func barrier(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+        interface.stream.withHead { head in
+            var body = WireWriter()
+            // Names and numbers of ours: nothing here can be refused.
+            guard (try? Stream1.write(head, into: &body)) != nil,
+                let signature = try? Signature(Stream1.headSignature)
             else { return }
             reply(to: call, connection, signature, body: body.bytes)
         }

@@ -31,6 +31,7 @@ package enum Stream1 {
                 out: [.init("bytes", "u"), .init("token", "t")]),
             .init("OpenRing", out: [.init("ring", "h"), .init("waitPage", "h")]),
             .init("CloseRing"),
+            .init("Barrier", out: [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
             .init("Status", out: [.init("status", "a{sv}")]),
         ],

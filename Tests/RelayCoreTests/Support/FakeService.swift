@@ -10,6 +10,7 @@ final class FakeService: BusHandler {
         var sequence: UInt64 = 0
         var last: [String: UInt64] = [:]
         var attaches = 0
+        var calls: [String] = []
         /// What a journal would have; nil for a volatile one.
         var rows: [LogPage.Event]?
         /// The last sequence before each run.
@@ -94,6 +95,8 @@ final class FakeService: BusHandler {
     var sequence: UInt64 { state.withLock { $0.sequence } }
     /// How often the relay asked where this run stands.
     var attaches: Int { state.withLock { $0.attaches } }
+    /// The methods that were called, in order.
+    var calls: [String] { state.withLock { $0.calls } }
     /// What was asked of `Read`.
     var reads: [StreamRead] { state.withLock { $0.reads } }
     /// How many answers of `Read` had a token that was not given back.
@@ -193,6 +196,7 @@ final class FakeService: BusHandler {
     func methodCall(_ call: IncomingCall) {
         state.withLock { state in
             var body = WireWriter()
+            state.calls.append(call.member)
             do {
                 switch call.member {
                 case "Schemas":

@@ -4,8 +4,10 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
     private var waiting = WaitingCalls()
     /// In the order in which they came.
     private var heldReplies: [HeldReply] = []
-    /// There are some. Looked at in every turn of a direct inlet.
-    @exclusivity(unchecked) private(set) var holdsReplies = false
+    let barriers = BarrierBroker()
+    /// There are some, or barriers. Looked at in every turn of a direct inlet.
+    var holdsReplies: Bool { hasHeldReplies || barriers.areMarked }
+    @exclusivity(unchecked) private var hasHeldReplies = false
     /// Why no call can be made any more.
     private var failure: RelayError?
 
@@ -60,6 +62,7 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
     }
     func admitWaiting(_ session: SessionController) {
         for call in waiting.takeAll() { admit(call, session) }
+        barriers.admitWaiting(session)
     }
     func endWaiting(_ error: RelayError) {
         for call in waiting.takeAll() { call.end(error) }
@@ -80,7 +83,7 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
         }
         let timer = session.schedule(after: timeLeft) { [self] session in _ = release(call.ticket, session) }
         heldReplies.append(HeldReply(call: call, result: result, timer: timer))
-        holdsReplies = true
+        hasHeldReplies = true
     }
     private static func isFromService(_ result: Result<BusReply, RelayError>) -> Bool {
         switch result {
@@ -89,16 +92,17 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
         }
     }
     private func isCatchingUp(_ session: SessionController) -> Bool { session.streams.contains { $0.isCatchingUp } }
-    /// Completes the answers that waited, if nothing keeps them any more.
+    /// Completes the answers that waited, if nothing keeps them any more, and the barriers that have been reached.
     func releaseReplies(_ session: SessionController) {
-        if !holdsReplies || isCatchingUp(session) { return }
+        barriers.advance(session)
+        if !hasHeldReplies || isCatchingUp(session) { return }
         for reply in takeReplies() {
             session.loop.cancel(timer: reply.timer)
             reply.complete()
         }
     }
     private func takeReplies() -> [HeldReply] {
-        defer { (heldReplies, holdsReplies) = ([], false) }
+        defer { (heldReplies, hasHeldReplies) = ([], false) }
         return heldReplies
     }
     /// This one waits no longer. False: it does not wait.

@@ -64,6 +64,8 @@ package final class SessionController: BusHandler {
             guard let names = follows.withLock({ $0.removeValue(forKey: interface) }) else { return }
             stream(interface).want(names, self)
             settle()
+            // What is no longer wanted keeps nobody waiting.
+            calls.releaseReplies(self)
         }
     }
     /// Begins to fill a positioned subscription's feed; what is published after this misses nothing of it.
@@ -116,6 +118,7 @@ package final class SessionController: BusHandler {
         guard let stream = state.onLoop.streams[interface] else { return }
         stream.remove(member, self)
         settle()
+        calls.releaseReplies(self)
     }
     private func found(_ room: ReplayBuffer.Room, _ member: StreamSubscriber) {
         if room.contains(.signals), let stream = stream(of: member) {
@@ -134,6 +137,7 @@ package final class SessionController: BusHandler {
             case .success(let connection): connected(connection)
             case .failure(let error):
                 calls.endWaiting(error)
+                calls.barriers.endAll(error, isLast: false, self)
                 switch state.onLoop.session.connectionFailed() {
                 case .ignored: break
                 case .retry(let standing):
@@ -177,6 +181,7 @@ package final class SessionController: BusHandler {
         for stream in streams { stream.forgetOwner(self, leave) }
         transport.forgetOwner()
         pages.forgetOwner()
+        calls.barriers.interrupt(self)
         calls.releaseReplies(self)
         // A relay that was not in step yet has no other state than before.
         sink.ownerGone()
@@ -189,6 +194,7 @@ package final class SessionController: BusHandler {
         state.onLoop.connection = nil
         foreign.add(dropped, ordering: .relaxed)
         calls.end(reason)
+        calls.barriers.endAll(reason, isLast: true, self)
         for stream in state.onLoop.streamsInOrder { stream.end(self) }
         transport.forgetOwner()
     }

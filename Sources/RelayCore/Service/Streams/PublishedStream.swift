@@ -145,6 +145,8 @@ package final class PublishedStream: Sendable {
                     epoch: epoch, from: from, oldest: oldest, head: head, last: last(state.place), details: details))
         }
     }
+    /// Answers how far the stream has come, in the place where the answer is true.
+    func withHead(_ answer: (StreamHead) -> Void) { state.withLock { answer(head($0.place)) } }
     func depart(_ peer: String) {
         state.withLock { state in
             state.subscribers[peer] = nil

@@ -231,13 +231,17 @@ enum Older: Sendable {
         let bus = try PrivateBus()
         let seen = Mutex<[Int64]>([])
         let relay = try EventRelay(following: Desk.name, on: bus.bus, interfaces: Plain1.self)
-        let subscription = relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) {
-            [weak relay] event in
-            seen.withLock { $0.append(event.number) }
-            if event.number == 50 { relay?.invalidate() }
-        }
+        let log = Log()
+        let subscriptions = [
+            log.states(relay),
+            relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) { [weak relay] event in
+                seen.withLock { $0.append(event.number) }
+                if event.number == 50 { relay?.invalidate() }
+            },
+        ]
         relay.activate()
         let service = await running(try EventService(name: Desk.name, on: bus.bus, exporting: Plain1.self))
+        #expect(await log.wait(for: "active"))
         service.cancel()
         try await service.value
         let fields = [
@@ -246,12 +250,14 @@ enum Older: Sendable {
         ]
         let fake = try await FakeService.start(
             Desk.name, Plain1.name, on: bus.bus, epoch: 1, schemas: [EventSchema(event: "Said", fields: fields)])
+        // The first service's events came by its ring: those of this one come once the bus has the rule for them again.
+        #expect(await log.wait(for: "active", count: 2))
         for number in 1...2_000 { try fake.publish("Said", [.int32(0), .int64(Int64(number))]) }
         #expect(await eventually { seen.withLock { $0.contains(50) } })
         // Ends when the relay's thread has let go of the bus.
         _ = try? await relay.follower.call(interface: Plain1.name, member: "Nothing")
         #expect(seen.withLock { $0 } == Array(1...50))
         fake.vanish()
-        withExtendedLifetime(subscription) {}
+        withExtendedLifetime(subscriptions) {}
     }
 }
