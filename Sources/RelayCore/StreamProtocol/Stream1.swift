@@ -32,6 +32,9 @@ package enum Stream1 {
             .init("OpenRing", out: [.init("ring", "h"), .init("waitPage", "h")]),
             .init("CloseRing"),
             .init("Barrier", out: [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
+            .init(
+                "GetDocument", in: [.init("name", "s")],
+                out: [.init("epoch", "t"), .init("sequence", "t"), .init("schema", "u"), .init("state", "v")]),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
             .init("Status", out: [.init("status", "a{sv}")]),
         ],

@@ -1,4 +1,4 @@
-/// The events and commands of an interface, made by listing their types in ``EventInterface/contract``.
+/// The events, documents and commands of an interface, made by listing their types in ``EventInterface/contract``.
 public struct Contract<Interface: EventInterface>: Sendable {
     package let members: [ContractMember<Interface>]
 
@@ -8,7 +8,7 @@ public struct Contract<Interface: EventInterface>: Sendable {
     /// relay keeps apart, and for an event that an enum interface has no case for.
     package func checkNames() throws(RelayError) {
         if Interface.self is any EnumInterface.Type {
-            for case .event(let type) in members.filter({ $0.value == nil }).map(\.kind) {
+            for case .event(let type) in members.filter({ $0.value == nil && $0.document == nil }).map(\.kind) {
                 throw RelayError(
                     .invalidArgument,
                     "\(Interface.name) is an enum of its events, and lists \(String(reflecting: type)) by its type: make it a "
@@ -35,13 +35,17 @@ public struct Contract<Interface: EventInterface>: Sendable {
         for type in commands { try check(type.name, "command", type) }
     }
 
-    /// The types of the events, in the order of declaration.
+    /// The types of the events, in the order of declaration. Documents are among them: their changes are entries in the
+    /// stream.
     public var events: [any DomainEvent<Interface>.Type] {
         members.compactMap { if case .event(let type) = $0.kind { type } else { nil } }
     }
-    /// The types of the commands, in the order of declaration.
+    /// The types of the documents, in the order of declaration.
+    public var documents: [any DomainDocument<Interface>.Type] { members.compactMap(\.document) }
+    /// The types of the commands, in the order of declaration; behind them those that submit documents.
     public var commands: [any Command<Interface>.Type] {
         members.compactMap { if case .command(let type) = $0.kind { type } else { nil } }
+            + members.compactMap(\.submit)
     }
 }
 
@@ -53,7 +57,15 @@ public struct Contract<Interface: EventInterface>: Sendable {
     public static func buildExpression<C: Command<Interface>>(_ type: C.Type) -> ContractMember<Interface> {
         ContractMember(kind: .command(type))
     }
-    @available(*, unavailable, message: "this type belongs to another interface, or is no event or command")
+    public static func buildExpression<D: DomainDocument<Interface>>(_ type: D.Type) -> ContractMember<Interface> {
+        ContractMember(kind: .event(type), document: type)
+    }
+    public static func buildExpression<D: EditableDocument<Interface>>(_ type: D.Type) -> ContractMember<Interface> {
+        ContractMember(kind: .event(type), document: type, submit: SubmitDocument<D>.self)
+    }
+    @available(
+        *, unavailable, message: "this type belongs to another interface, or is no event, document or command"
+    )
     public static func buildExpression<T>(_ type: T.Type) -> ContractMember<Interface> { fatalError() }
 
     public static func buildBlock(_ members: ContractMember<Interface>...) -> Contract<Interface> {
@@ -70,9 +82,15 @@ public struct ContractMember<Interface: EventInterface>: Sendable {
     package let kind: Kind
     /// Makes the interface's value of an event; nil unless the interface is an enum of its events.
     package let value: (@Sendable (any DomainEvent) -> Interface?)?
+    /// The same type, if it is a document; and the command that submits it, if it is editable.
+    package let document: (any DomainDocument<Interface>.Type)?
+    package let submit: (any Command<Interface>.Type)?
 
-    init(kind: Kind, value: (@Sendable (any DomainEvent) -> Interface?)? = nil) {
-        (self.kind, self.value) = (kind, value)
+    init(
+        kind: Kind, value: (@Sendable (any DomainEvent) -> Interface?)? = nil,
+        document: (any DomainDocument<Interface>.Type)? = nil, submit: (any Command<Interface>.Type)? = nil
+    ) {
+        (self.kind, self.value, self.document, self.submit) = (kind, value, document, submit)
     }
 }
 

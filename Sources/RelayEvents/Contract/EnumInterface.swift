@@ -29,6 +29,12 @@ extension ContractBuilder where Interface: EnumInterface {
     ) -> ContractMember<Interface> {
         ContractMember(kind: .event(E.self)) { event in (event as? E).map(make) }
     }
+    public static func buildExpression<D: DomainDocument<Interface>>(_ type: D.Type) -> ContractMember<Interface> {
+        ContractMember(kind: .event(type), document: type)
+    }
+    public static func buildExpression<D: EditableDocument<Interface>>(_ type: D.Type) -> ContractMember<Interface> {
+        ContractMember(kind: .event(type), document: type, submit: SubmitDocument<D>.self)
+    }
     // Not `unavailable`: then the other one, for any interface, would be taken. A service and a relay refuse it, too.
     @available(*, deprecated, message: "an EnumInterface lists the case of this event, not its type")
     public static func buildExpression<E: DomainEvent<Interface>>(_ type: E.Type) -> ContractMember<Interface> {

@@ -57,7 +57,8 @@ extension ReplayDecoding where Payload: EnumInterface {
         let cases = Payload.contract.cases
         var decoders: [(name: String, decoder: AnyEventDecoder)] = []
         func add<E: DomainEvent>(_ type: E.Type) throws { decoders.append((E.name, try EventDecoder(type))) }
-        for type in Payload.contract.events { try add(type) }
+        // A document's entries are no values of the interface.
+        for type in Payload.contract.events where cases[type.name] != nil { try add(type) }
         let tokens = Dictionary(uniqueKeysWithValues: decoders.enumerated().map { ($1.name, Int32($0)) })
         let byToken = decoders.map { ($0.decoder, cases[$0.name]) }
         self.init(

@@ -1,0 +1,133 @@
+/// A state that a service holds for other processes: each of them has the present value, and every change after it.
+///
+/// Its stored properties are the fields of a D-Bus property of its interface. A change is an entry in the stream of the
+/// interface, with the whole new state: at most 1 MiB. What grows beyond that is a matter of events and paged reads.
+///
+/// ```swift
+/// struct PrinterState: DomainDocument {
+///     typealias Interface = Printing1
+///     var title: String?, pagesLeft: Int32
+///     static let initial = Self(title: nil, pagesLeft: 0)
+/// }
+/// ```
+///
+/// The contract lists it by its type, also in an ``EnumInterface``, whose values are events only. Only the service sets
+/// it; an ``EditableDocument`` is also changed by others.
+public protocol DomainDocument<Interface>: DomainEvent, Equatable {
+    /// The state before it was set for the first time. It is of no run, and its version has the sequence 0.
+    static var initial: Self { get }
+}
+
+/// A document that other processes may change: each change names the version that it is based on.
+///
+/// A submission that is based on an earlier version than the present one is refused with ``SubmitFailure/conflict``.
+/// Any other is set, unless the service's handler refuses it.
+///
+/// ```swift
+/// struct PrinterSettings: EditableDocument {
+///     typealias Interface = Printing1
+///     var tray: Int32, isDuplex: Bool
+///     static let initial = Self(tray: 1, isDuplex: false)
+///     enum Refusal: String, CommandFailure, CaseIterable { case noSuchTray = "NoSuchTray" }
+/// }
+/// ```
+public protocol EditableDocument<Interface>: DomainDocument {
+    /// The refusals that the service declares. Leave it out if there are none.
+    associatedtype Refusal: CommandFailure = Never
+    /// Which peers may submit. Defaults to the interface's requirement.
+    static var submitRequirement: PeerRequirement { get }
+}
+
+extension EditableDocument {
+    public static var submitRequirement: PeerRequirement { Interface.requirement }
+}
+
+/// Which of its states a document has: the position of the entry that set it.
+public struct DocumentVersion: Codable, Hashable, Sendable {
+    /// A run of the service, in which the document had this state.
+    public let epoch: UInt64
+    /// Of the entry that set the state; 0 for the initial one.
+    public let sequence: UInt64
+
+    /// A version.
+    ///
+    /// - Parameter epoch: the run.
+    /// - Parameter sequence: of the entry.
+    public init(epoch: UInt64, sequence: UInt64) { (self.epoch, self.sequence) = (epoch, sequence) }
+}
+
+/// Why a submission was not accepted. Nothing was changed.
+public enum SubmitFailure<Document: EditableDocument>: CommandFailure {
+    /// The document has another version than the one that the submission is based on.
+    case conflict
+    /// The service's handler refused the state.
+    case refused(Document.Refusal)
+
+    public var errorName: String {
+        switch self {
+        case .conflict: "Conflict"
+        case .refused(let refusal): refusal.errorName
+        }
+    }
+    public var message: String {
+        switch self {
+        case .conflict: "\(Document.name) has been changed since: submit a state that is based on the present one"
+        case .refused(let refusal): refusal.message
+        }
+    }
+    public init?(errorName: String, message: String) {
+        if errorName == "Conflict" {
+            self = .conflict
+        } else if let refusal = Document.Refusal(errorName: errorName, message: message) {
+            self = .refused(refusal)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// Where domain code sets documents: a unit of work in the service, a recording double in a test.
+public protocol DocumentSink: ~Copyable {
+    /// Sets a document. A state that is equal to the present one changes nothing.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Throws: why it cannot be set.
+    mutating func set<Document: DomainDocument>(_ state: Document) throws
+}
+
+extension EventSink where Self: ~Copyable {
+    @available(*, unavailable, message: "a document is set, not published")
+    public mutating func publish<Document: DomainDocument>(_ state: Document) throws { fatalError() }
+}
+
+/// The command by which other processes change a document: on the bus, the method `Submit` with the document's name
+/// behind it.
+///
+/// A repeated operation id is answered with the first reply, as an idempotency key is.
+package struct SubmitDocument<Document: EditableDocument>: IdempotentCommand {
+    package typealias Interface = Document.Interface
+    package typealias Reply = DocumentVersion
+    package typealias Failure = SubmitFailure<Document>
+    package static var name: String { "Submit\(Document.name)" }
+    package static var requirement: PeerRequirement { Document.submitRequirement }
+    package static var about: About {
+        About(
+            "Sets \(Document.name), if it still has the version that the new state is based on; replies with the version "
+                + "that it has then.",
+            fields: [
+                "state": "the whole new state", "epoch": "of the version that it is based on",
+                "sequence": "of the version that it is based on; 0: the initial state",
+                "idempotencyKey": "identifies the operation: a repetition changes nothing",
+            ])
+    }
+    package let state: Document
+    package let epoch: UInt64
+    package let sequence: UInt64
+    package let idempotencyKey: String?
+
+    package init(_ state: Document, basedOn version: DocumentVersion, operationID: String?) {
+        (self.state, epoch, sequence) = (state, version.epoch, version.sequence)
+        idempotencyKey = operationID
+    }
+    package var basis: DocumentVersion { DocumentVersion(epoch: epoch, sequence: sequence) }
+}
