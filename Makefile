@@ -65,7 +65,7 @@ test: dependencies-test lint
 	scripts/check-examples
 	@echo "== what calls libdbus, against its debug build"
 	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.
-	LD_LIBRARY_PATH="$(debug_libdbus)" DBUS_FATAL_WARNINGS=1 DBUS_DISABLE_MEM_POOLS=1 $(tests) test --skip-build --disable-xctest --filter 'RelayCoreTests\.($(libdbus_tests))'
+	LD_LIBRARY_PATH="$(debug_libdbus)" DBUS_FATAL_WARNINGS=1 DBUS_DISABLE_MEM_POOLS=1 $(tests) test --skip-build --disable-xctest --filter '(RelayCoreTests|RelayWireTests)\.($(libdbus_tests))'
 	@echo "== all tests"
 	@rm -f $(events)
 	status=0; $(tests) test --skip-build --disable-xctest $(recorded) || status=$$?; scripts/clause-table $(events) || status=$$(($$status ? $$status : 1)); exit $$status
@@ -95,7 +95,7 @@ soak: export RELAY_SOAK = 1
 soak: dependencies-test
 	$(swift) build --build-tests $(optimised)
 	@echo "== enumerations, and random inputs"
-	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'StreamMachineTests|DurableStreamTests|StreamReadingTests|RelayCoreTests|RelayCLITests|RelocationDomainTests'
+	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'StreamMachineTests|DurableStreamTests|StreamReadingTests|RelayCoreTests|RelayWireTests|RelayCLITests|RelocationDomainTests'
 	@echo "== the ring; then with a thousand million events"
 	$(tests) test --skip-build $(optimised) --disable-xctest --filter RingTests --skip StressTests
 	scripts/bounded-swift 3600 test --skip-build $(optimised) --disable-xctest --filter StressTests

@@ -32,9 +32,13 @@ let package = Package(
         .target(name: "CRelayShims"),
         // In process, and what a contract is made of: no bus, no shared memory. Usable alone.
         .target(name: "RelayEvents", dependencies: ["CRelayShims"], swiftSettings: strict),
+        // D-Bus's wire format: pure, no I/O. Comes with RelayCore.
+        .target(name: "RelayWire", dependencies: ["RelayEvents"], swiftSettings: strict),
         // Child processes, and bus daemons of one's own: for programs and tests.
         .target(name: "BusProcess", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
-        .target(name: "RelayCore", dependencies: ["RelayEvents", "CDBus", "CRelayShims"], swiftSettings: strict),
+        .target(
+            name: "RelayCore", dependencies: ["RelayEvents", "RelayWire", "CDBus", "CRelayShims"],
+            swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
         // Between Relay's values and Foundation's: for programs that import it anyway.
         .target(name: "RelayFoundation", dependencies: ["RelayEvents"], swiftSettings: strict),
@@ -63,9 +67,13 @@ let package = Package(
             name: "RelayEventsTests", dependencies: ["RelayEvents", "RelayTestKit", "TestTraits"], swiftSettings: strict
         ),
         .testTarget(
+            name: "RelayWireTests", dependencies: ["RelayWire", "TestTraits", "WireSupport", "CDBus"],
+            swiftSettings: strict),
+        .testTarget(
             name: "RelayCoreTests",
             dependencies: [
-                "BusProcess", "RelayCore", "RelayTestKit", "TestTraits", "CDBus", "CRelayShims", "CRingAttack",
+                "BusProcess", "RelayCore", "RelayTestKit", "TestTraits", "WireSupport", "CDBus", "CRelayShims",
+                "CRingAttack",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -92,6 +100,10 @@ let package = Package(
             swiftSettings: strict),
         // How tests run beside each other, which form they have, and which clause they try. For test targets alone: it links Testing.
         .target(name: "TestTraits", dependencies: ["RelayEvents"], path: "Tests/Traits", swiftSettings: strict),
+        // Bytes for the wire format's readers: libdbus's, and damaged ones.
+        .target(
+            name: "WireSupport", dependencies: ["CDBus", "TestTraits"], path: "Tests/WireSupport", swiftSettings: strict
+        ),
         // What several test targets need, and users do not.
         .target(
             name: "TestSupport", dependencies: ["RelayCore", "Relocation"], path: "Tests/Support", swiftSettings: strict

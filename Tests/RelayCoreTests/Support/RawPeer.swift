@@ -1,4 +1,5 @@
 import CDBus
+import WireSupport
 
 @testable import RelayCore
 

@@ -39,6 +39,17 @@ import Testing
         #expect(throws: RelayError.self) { _ = try samples(nothing) }
         #expect(throws: RelayError.self) { _ = try notes(nothing) }
     }
+    struct Sampled<let count: Int, T: FixedLayoutNumber>: FixedLayoutEvent {
+        typealias Interface = RingTest1
+        static var name: String { "Sampled" }
+        var at: UInt64, samples: FixedArray<count, T>
+    }
+    @Test("an array of fixed length counts in its event's size, and in its fingerprint") func fixedArrays() throws {
+        let event = try RingEvent(Sampled<508, UInt64>.self)
+        #expect(event.rawSize == 4_072 && event.fingerprint == Fingerprint.of("at:u8,samples:u8*508".utf8))
+        let other = [try RingEvent(Sampled<507, UInt64>.self), try RingEvent(Sampled<508, Int64>.self)]
+        #expect(!other.map(\.fingerprint).contains(event.fingerprint))
+    }
     enum Other {
         struct Sample: FixedLayoutEvent {
             typealias Interface = RingTest1

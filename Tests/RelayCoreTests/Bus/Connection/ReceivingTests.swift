@@ -4,6 +4,7 @@ import RelayTestKit
 import Synchronization
 import TestTraits
 import Testing
+import WireSupport
 
 @testable import RelayCore
 

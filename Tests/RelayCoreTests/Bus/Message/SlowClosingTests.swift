@@ -4,6 +4,7 @@ import Glibc
 import RelayTestKit
 import TestTraits
 import Testing
+import WireSupport
 
 @testable import RelayCore
 

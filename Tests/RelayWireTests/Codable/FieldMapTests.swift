@@ -1,0 +1,93 @@
+import Testing
+
+@testable import RelayWire
+
+@Suite("Schema evolution") struct FieldMapTests {
+    struct Box: Codable, Equatable { var boxID: Int64, title: String, note: String? }
+    struct Older: Codable { var boxID: Int64, title: String }
+    struct Newer: Codable {
+        var colour: [String: [Int32]], boxID: Int64, weight: Double?, title: String, note: String?, size: Size
+        struct Size: Codable { var width: Double, depth: Double? }
+    }
+    struct Reordered: Codable {
+        var note: String?
+        var title: String
+        var boxID: Int64
+    }
+    struct Retyped: Codable { var boxID: String, title: String, note: String? }
+    struct Required: Codable { var boxID: Int64, title: String, note: String }
+    struct Outer: Codable, Equatable { var inner: Older2 }
+    struct Older2: Codable, Equatable { var a: Int64 }
+    struct Outer2: Codable { var inner: Renamed }
+    struct Renamed: Codable { var b: Int64 }
+
+    /// What `Box` becomes of what a sender of another version sends, with a stamp behind it.
+    private func received<Sent: Codable>(_ sent: Sent) throws -> Box {
+        let (theirs, ours) = (try WireCodec(Sent.self), try WireCodec(Box.self))
+        // As it comes from introspection: text.
+        let fields = try theirs.schema.fields.map { try WireField(parsing: $0.description) }
+        let map = try FieldMap(sender: fields, to: ours.schema, event: "Box")
+        var writer = WireWriter()
+        try theirs.encode(sent, into: &writer)
+        for number: UInt64 in 1...3 { writer.uint64(number) }
+        return try writer.withUnsafeBytes { body in
+            var reader = WireReader(body)
+            let box = try ours.decode(from: &reader, using: map)
+            #expect(try reader.uint64() == 1)
+            #expect(try ours.decode(body, using: map, trailing: try Signature("ttt")) == box)
+            return box
+        }
+    }
+    @Test("the same fields are read in place") func identical() throws {
+        let codec = try WireCodec(Box.self)
+        #expect(try FieldMap(sender: codec.schema.fields, to: codec.schema, event: "Box").isIdentical)
+        #expect(try received(Box(boxID: 1, title: "a", note: "n")) == Box(boxID: 1, title: "a", note: "n"))
+    }
+    @Test("a missing optional field is nil") func older() throws {
+        #expect(try received(Older(boxID: 1, title: "a")) == Box(boxID: 1, title: "a", note: nil))
+    }
+    @Test("fields that only the sender has are passed over, wherever they stand") func newer() throws {
+        let newer = Newer(
+            colour: ["red": [1, 2]], boxID: 1, weight: 2, title: "a", note: "n", size: .init(width: 1, depth: nil))
+        #expect(try received(newer) == Box(boxID: 1, title: "a", note: "n"))
+    }
+    @Test("another order is read by name") func reordered() throws {
+        #expect(try received(Reordered(note: "n", title: "a", boxID: 1)) == Box(boxID: 1, title: "a", note: "n"))
+    }
+    @Test("what the types cannot bridge is SchemaMismatch with event, field and both shapes")
+    func mismatches() throws {
+        func mismatch<Sent: Codable, Ours: Codable>(_ sent: Sent.Type, _ ours: Ours.Type) throws -> RelayError {
+            try #require(throws: RelayError.self) {
+                try FieldMap(
+                    sender: try WireSchema(of: sent).fields, to: try WireSchema(of: ours), event: "BoxProvisioned")
+            }
+        }
+        let cases = [
+            (try mismatch(Retyped.self, Box.self), "boxID", "'s'", "'x'"),
+            (try mismatch(Older.self, Required.self), "note", "none", "'s'"),
+            (try mismatch(Box.self, Required.self), "note", "'?s'", "'s'"),
+            (try mismatch(Required.self, Box.self), "note", "'s'", "'?s'"),
+            (try mismatch(Outer2.self, Outer.self), "inner", "'(b:x)'", "'(a:x)'"),
+        ]
+        for (error, field, theirs, ours) in cases {
+            #expect(error.code == .schemaMismatch)
+            for part in ["BoxProvisioned", "'\(field)'", theirs, ours] {
+                #expect(error.message.contains(part), "\(error.message)")
+            }
+        }
+        let doubled = [WireField(name: "a", type: .bool), WireField(name: "a", type: .bool)]
+        let error = #expect(throws: RelayError.self) {
+            try FieldMap(sender: doubled, to: try WireSchema(of: Older2.self), event: "E")
+        }
+        #expect(error?.code == .schemaMismatch)
+    }
+    @Test("a type that is no structure maps like one with the field 'value'") func plain() throws {
+        let codec = try WireCodec([Int32].self)
+        let sender = [try WireField(parsing: "extra:s"), try WireField(parsing: "value:ai")]
+        let map = try FieldMap(sender: sender, to: codec.schema, event: "E")
+        var writer = WireWriter()
+        try writer.string("x")
+        try codec.encode([1, 2], into: &writer)
+        #expect(try writer.withUnsafeBytes { try codec.decode($0, using: map) } == [1, 2])
+    }
+}
