@@ -72,12 +72,29 @@ package struct WireForm: Sendable {
         if let plainSize, map.isIdentical, Self.isPlain(body, plainSize) { return Self.plain(type, body, plainSize) }
         var reader = WireReader(body)
         let value = try WireDecoder.decode(type, isStructure: isStructure, map.decoders, from: &reader)
+        try finish(&reader)
+        return value
+    }
+    /// The same for one of many: by a decoder of the map, which is the caller's alone, and can go on after an error.
+    @inline(__always) func decode<Value: Decodable>(
+        _ type: Value.Type, stamped body: UnsafeRawBufferPointer, using map: FieldMap,
+        by decoder: Unmanaged<WireDecoder>
+    ) throws -> Value {
+        if let plainSize, map.isIdentical, Self.isPlain(body, plainSize) { return Self.plain(type, body, plainSize) }
+        var reader = WireReader(body)
+        let value = try decoder._withUnsafeGuaranteedRef { decoder in
+            try decoder.decodeNext(type, isStructure: isStructure, from: &reader)
+        }
+        try finish(&reader)
+        return value
+    }
+    /// Passes over the stamp.
+    @inline(__always) private func finish(_ reader: inout WireReader) throws {
         do throws(WireFault) {
             try reader.align(8)
             _ = try reader.raw(WireSchema.stampSize)
             try reader.finish()
         } catch { throw error.relayError("\(typeName), a body,") }
-        return value
     }
     /// Whether it has so many bytes, and nothing in the padding. If not, reading it field by field finds the fault.
     private static func isPlain(_ body: UnsafeRawBufferPointer, _ size: Int) -> Bool {

@@ -1,19 +1,24 @@
 /// The keyed containers of one node of a plan, one for each type of keys. They serve one value after the other.
 final class WireContainers {
     /// A container, and where its keys' fields are.
-    fileprivate final class Kept {
-        let key: ObjectIdentifier
+    fileprivate class Kept {
+        final let key: ObjectIdentifier
         /// The one reference that a `KeyedDecodingContainer` is.
-        @exclusivity(unchecked) var container: AnyObject
-        let indices: UnsafeMutablePointer<Int16>
-        let next: Kept?
+        @exclusivity(unchecked) final var container: AnyObject
+        final let indices: UnsafeMutablePointer<Int16>
+        final let next: Kept?
 
         init(_ key: ObjectIdentifier, _ container: AnyObject, _ indices: UnsafeMutablePointer<Int16>, next: Kept?) {
             (self.key, self.container, self.indices, self.next) = (key, container, indices, next)
         }
         deinit { indices.deallocate() }
         /// No value has kept it.
-        @inline(__always) var isAlone: Bool { isKnownUniquelyReferenced(&container) }
+        @inline(__always) final var isAlone: Bool { isKnownUniquelyReferenced(&container) }
+    }
+    /// It knows its container's type by its own: to make that of the keys' takes a look-up of metadata for each value.
+    private final class Typed<Container>: Kept {
+        /// Not inlined: where it is called the type is not at hand.
+        @inline(never) func get() -> Container { unsafeBitCast(container, to: Container.self) }
     }
     /// Where the field of a key is not known yet.
     private static var unknown: Int16 { -1 }
@@ -55,11 +60,13 @@ final class WireContainers {
         let container = KeyedDecodingContainer(
             WireKeyedDecoding<Key>(decoder: .passUnretained(decoder), id: id, indices: indices))
         // A structure of one reference: the standard library's box around ours.
-        first = Kept(ObjectIdentifier(type), unsafeBitCast(container, to: AnyObject.self), indices, next: first)
+        first = Typed<KeyedDecodingContainer<Key>>(
+            ObjectIdentifier(type), unsafeBitCast(container, to: AnyObject.self), indices, next: first)
         return container
     }
     @inline(__always) private static func container<Key: CodingKey>(_ kept: Kept) -> KeyedDecodingContainer<Key> {
-        unsafeBitCast(kept.container, to: KeyedDecodingContainer<Key>.self)
+        // `add` made it so for the keys' type, which was compared.
+        unsafeDowncast(kept, to: Typed<KeyedDecodingContainer<Key>>.self).get()
     }
     /// No value has kept one of them.
     @inline(__always) var areAlone: Bool {

@@ -65,6 +65,22 @@ final class WireDecoder {
             throw decoder.described(error)
         }
     }
+    /// Reads one value of many, for one who keeps this decoder meanwhile. It can go on after an error.
+    @inline(__always) func decodeNext<T: Decodable>(
+        _ type: T.Type, isStructure: Bool, from reader: inout WireReader
+    ) throws(RelayError) -> T {
+        do { return try decode(type, isStructure: isStructure, from: &reader) } catch { throw failed(error) }
+    }
+    @inline(never) private func failed(_ error: any Error) -> RelayError {
+        let described = described(error)
+        abandon()
+        // Who kept a container of this value finds that it is over. The next value gets containers of its own.
+        for index in containers.indices {
+            containers[index]?.release()
+            containers[index] = nil
+        }
+        return described
+    }
     @inline(__always) private func decode<T: Decodable>(
         _ type: T.Type, isStructure: Bool, from reader: inout WireReader
     ) throws -> T {

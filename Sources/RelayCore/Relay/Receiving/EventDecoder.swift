@@ -61,40 +61,44 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         if let format = raw.format { return try event(raw.body, plan(for: format)) }
         return try event(raw, plan(raw))
     }
-    /// Calls `take` with events of a page of the journal, until it returns false, or one cannot be read. Returns how
-    /// many it has taken.
-    func each(_ page: ReplayPage, _ range: Range<Int>, _ take: (E) -> Bool) -> Int {
+    /// Calls `take` with events of a page of the journal, until it returns false, or one cannot be read; then `fault`
+    /// says why. Returns how many it has taken.
+    func each(_ page: ReplayPage, _ range: Range<Int>, _ fault: inout (any Error)?, _ take: (E) -> Bool) -> Int {
         page.bytes.withUnsafeBytes { bytes in
             var taken = 0
-            // Of the event before, which is mostly that of the next one, too.
-            var known: (schema: UInt32?, plan: DecodingPlan)?
+            // Of the event before, which are mostly those of the next one, too. Nobody else has the decoder meanwhile.
+            var known: (kind: Int32, plan: DecodingPlan, decoder: Unmanaged<WireDecoder>)?
+            defer { if let known { known.plan.map.decoders.keep(known.decoder) } }
             do {
                 for index in range {
-                    let raw = page.raw(index, in: bytes)
-                    let plan: DecodingPlan
-                    if let known, known.schema == raw.schema {
-                        plan = known.plan
-                    } else {
-                        plan = self.plan(raw)
-                        known = (raw.schema, plan)
+                    let kind = page.entries[index].kind
+                    if known?.kind != kind {
+                        let raw = page.raw(index, in: bytes)
+                        let plan = plan(raw)
+                        try check(raw, plan)
+                        if let known { known.plan.map.decoders.keep(known.decoder) }
+                        known = (kind, plan, plan.map.decoders.take())
                     }
-                    if try !take(event(raw, plan)) { break }
+                    guard let known else { break }  // Set above.
+                    let body = page.body(index, in: bytes)
+                    if try !take(form.decode(E.self, stamped: body, using: known.plan.map, by: known.decoder)) { break }
                     taken += 1
                 }
-            } catch {
-                // It is read once more where it is reported.
-            }
+            } catch { fault = error }
             return taken
         }
     }
     @inline(__always) private func event(_ raw: RawEvent, _ plan: DecodingPlan) throws -> E {
+        try check(raw, plan)
+        return try form.decode(E.self, stamped: raw.body, using: plan.map)
+    }
+    @inline(__always) private func check(_ raw: RawEvent, _ plan: DecodingPlan) throws {
         if let fault = plan.fault { throw fault }
         guard PageReader.isEqual(raw.signature, plan.signature) else {
             let came = String(decoding: raw.signature, as: UTF8.self)
             let expected = String(decoding: plan.signature, as: UTF8.self)
             throw RelayError(.schemaMismatch, "\(E.name) came with signature '\(came)' instead of '\(expected)'")
         }
-        return try form.decode(E.self, stamped: raw.body, using: plan.map)
     }
     /// Why no event of a schema can be read; nil when they can.
     func fault(_ schemas: StreamSchemas?, _ number: UInt32?) -> RelayError? {

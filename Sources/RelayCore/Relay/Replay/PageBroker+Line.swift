@@ -27,8 +27,9 @@ extension PageBroker {
         line = .asked
         let generation = generation
         session.ask("OpenReplay", at: stream.path, descriptors: [theirs]) { [self] session, result in
-            guard session != nil, self.generation == generation else { return }
+            guard let session, self.generation == generation else { return }
             if case .success = result { line = .open(ours) } else { line = .refused }
+            readNext(session)
         }
     }
     /// What `Replay` answered, as `Read` would have. Nil: the page is to be asked for once more, by `Read`.
@@ -82,5 +83,6 @@ enum ReplayLine {
     /// By an owner that does not know of it, or has no room; or the socket failed.
     case refused
 
+    var isAsked: Bool { if case .asked = self { true } else { false } }
     var socket: ReceivedDescriptor? { if case .open(let socket) = self { socket } else { nil } }
 }

@@ -34,7 +34,8 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
     func withdraw(_ member: StreamSubscriber) { queue.withdraw(member) }
     /// Asks for the next page, if a member waits that has room for one.
     func readNext(_ session: SessionController) {
-        guard session.hasOwner else { return }
+        // While the socket is on its way, no further page goes through the bus: the answer calls this again.
+        guard session.hasOwner, !line.isAsked else { return }
         // Not looked up within, while the queue is being changed.
         let streams = session.streams
         let turn = queue.next { member in

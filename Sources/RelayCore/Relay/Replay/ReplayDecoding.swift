@@ -7,29 +7,29 @@ struct ReplayDecoding<Payload: Sendable>: Sendable {
     let token: @Sendable (String) -> Int32
     /// On the consumer's side.
     let payload: @Sendable (Int32, RawEvent, Stamp) throws -> Payload
-    /// The same for events of a page, one after the other, until the closure returns false, or one cannot be read.
-    /// Returns how many the closure has taken.
-    let each: @Sendable (ReplayPage, Range<Int>, (Payload) -> Bool) -> Int
+    /// The same for events of a page, one after the other, until the closure returns false, or one cannot be read; then
+    /// the error says why. Returns how many the closure has taken.
+    let each: @Sendable (ReplayPage, Range<Int>, inout (any Error)?, (Payload) -> Bool) -> Int
 
     private init(
         token: @escaping @Sendable (String) -> Int32,
         payload: @escaping @Sendable (Int32, RawEvent, Stamp) throws -> Payload,
-        each: (@Sendable (ReplayPage, Range<Int>, (Payload) -> Bool) -> Int)? = nil
+        each: (@Sendable (ReplayPage, Range<Int>, inout (any Error)?, (Payload) -> Bool) -> Int)? = nil
     ) {
         (self.token, self.payload) = (token, payload)
         if let each {
             self.each = each
             return
         }
-        self.each = { page, range, take in
+        self.each = { page, range, fault, take in
             var taken = 0
-            for index in range {
-                let (stamp, token) = (page.stamp(index), page.entries[index].token)
-                guard let value = try? page.withEvent(index, { try payload(token, $0, stamp) }), take(value) else {
-                    break
+            do {
+                for index in range {
+                    let (stamp, token) = (page.stamp(index), page.entries[index].token)
+                    if try !take(page.withEvent(index) { try payload(token, $0, stamp) }) { break }
+                    taken += 1
                 }
-                taken += 1
-            }
+            } catch { fault = error }
             return taken
         }
     }
@@ -39,7 +39,7 @@ extension ReplayDecoding where Payload: DomainEvent {
     init(_ decoder: EventDecoder<Payload>) {
         self.init(
             token: { $0 == Payload.name ? 0 : -1 }, payload: { _, raw, _ in try decoder.event(raw) },
-            each: { page, range, take in decoder.each(page, range, take) })
+            each: { page, range, fault, take in decoder.each(page, range, &fault, take) })
     }
 }
 extension ReplayDecoding where Payload == any DomainEvent {

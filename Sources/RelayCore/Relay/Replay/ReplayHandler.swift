@@ -117,30 +117,30 @@ final class ReplayStream<Payload: Sendable>: PulledDeliveries {
 
     func poll() -> Delivery<Payload>? {
         source.acknowledge()
-        while let taken = source.next() {
-            switch taken {
-            case .event(let payload, let stamp): return .event(payload, stamp)
-            case .gap(let gap): return .gap(gap)
-            case .caughtUp: continue
-            }
-        }
-        return nil
+        return take()
     }
     func next(isolation: isolated (any Actor)?) async -> Delivery<Payload>? {
         // A consumer that asks for the next one is done with the last one.
         source.acknowledge()
         while !Task.isCancelled {
-            switch source.next() {
-            case .event(let payload, let stamp)?: return .event(payload, stamp)
-            case .gap(let gap)?: return .gap(gap)
-            case .caughtUp?: continue
-            case nil: break
-            }
+            if let delivery = take() { return delivery }
             if await source.feed.wait(isolation: isolation) { continue }
             if source.feed.isOver { cancel() }
             return nil
         }
         return nil
+    }
+    @inline(__always) private func take() -> Delivery<Payload>? {
+        var found = ReplayFound.nothing
+        while true {
+            let payload = source.next(&found)
+            switch found {
+            case .event(let stamp): if let payload { return .event(payload, stamp) }
+            case .gap(let gap): return .gap(gap)
+            case .caughtUp: continue
+            case .nothing: return nil
+            }
+        }
     }
     func cancel() { source.cancel() }
     var isActive: Bool { source.isActive }

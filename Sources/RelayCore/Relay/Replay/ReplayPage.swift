@@ -3,6 +3,8 @@ final class ReplayPage: Sendable {
     struct Entry: Sendable {
         /// The decoder's number for the event.
         let token: Int32
+        /// Of entries in a row of one page: those of the same kind have name, schema and signature in common.
+        let kind: Int32
         let schema: UInt32?
         /// Where its signature and its body are in `bytes`.
         let signature: Range<Int>
@@ -30,7 +32,7 @@ final class ReplayPage: Sendable {
         bytes.append(contentsOf: raw.signature)
         self.bytes = bytes
         let (body, signature) = (0..<raw.body.count, raw.body.count..<bytes.count)
-        entries = [Entry(token: token, schema: raw.schema, signature: signature, body: body)]
+        entries = [Entry(token: token, kind: 0, schema: raw.schema, signature: signature, body: body)]
         (epoch, schemas, isLive, through) = (stamp.epoch, raw.schemas, true, stamp.sequence)
         payload = raw.format.map { ($0, stamp) }
     }
@@ -50,6 +52,11 @@ final class ReplayPage: Sendable {
             return try bytes.withUnsafeBytes { try body(RawEvent(.passUnretained(payload.format), payload: $0)) }
         }
         return try bytes.withUnsafeBytes { try body(raw(index, in: $0)) }
+    }
+    /// Of an event of the journal.
+    /// - Parameter bytes: the page's own.
+    @inline(__always) func body(_ index: Int, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[entries[index].body])
     }
     /// - Parameter bytes: the page's own.
     /// - Precondition: it is no payload.

@@ -1,5 +1,15 @@
 import Synchronization
 
+/// What comes next in a positioned subscription; an event's value comes beside it. Of no type: a generic one's metadata
+/// is looked up at every event.
+enum ReplayFound: Sendable {
+    case event(Stamp)
+    case gap(Gap)
+    case caughtUp
+    /// Not now, or not any more.
+    case nothing
+}
+
 /// What a positioned subscription takes its events from: the feed, decoded, with its cursor.
 final class ReplaySource<Payload: Sendable>: Sendable {
     enum Taken: Sendable {
@@ -31,63 +41,108 @@ final class ReplaySource<Payload: Sendable>: Sendable {
     /// Events in a row that cannot be read are one gap: those of a replay up to its end, live ones as far as they are
     /// here.
     func next() -> Taken? {
-        var item: UnreadableRun<Taken>.Item?
-        if holdsUnreadable.load(ordering: .relaxed) {
-            if feed.isCancelled { return nil }
-            item = change { $0.takeBehind() } ?? nextItem(feed.next())
-        } else {
-            let fed = feed.next()
-            // Nearly always: one that can be read, and nothing before it. Without an item, which costs its copies.
-            if case .event(let page, let index)? = fed {
-                let stamp = page.stamp(index)
-                let token = page.entries[index].token
-                if let payload = try? page.withEvent(index, { try decoding.payload(token, $0, stamp) }),
-                    !holdsUnreadable.load(ordering: .relaxed)
-                {
-                    if cursor != nil { note(place(index, page, stamp)) }
-                    return .event(payload, stamp)
-                }
-            }
-            item = nextItem(fed)
+        var found = ReplayFound.nothing
+        let payload = next(&found)
+        switch found {
+        case .event(let stamp): return payload.map { .event($0, stamp) }
+        case .gap(let gap): return .gap(gap)
+        case .caughtUp: return .caughtUp
+        case .nothing: return nil
         }
-        guard let item else { return nil }
-        if let place = item.place { note(place) }
-        return item.taken
     }
-    private func nextItem(_ first: ReplayBuffer.Item?) -> UnreadableRun<Taken>.Item? {
+    /// The same, in types that need no look-up of metadata for each event: an event's value is what is returned.
+    func next(_ found: inout ReplayFound) -> Payload? {
+        // What is held comes first.
+        if holdsUnreadable.load(ordering: .relaxed) { return nextBehind(&found) }
+        let fed = feed.next()
+        guard case .event(let page, let index)? = fed else { return giveNext(fed, &found) }
+        let stamp = page.stamp(index)
+        do {
+            let payload = try page.withEvent(index) { try decoding.payload(page.entries[index].token, $0, stamp) }
+            // Nearly always: one that can be read, and nothing before it.
+            if holdsUnreadable.load(ordering: .relaxed) { return give(payload, stamp, page, index, &found) }
+            if cursor != nil { note(place(index, page, stamp)) }
+            found = .event(stamp)
+            return payload
+        } catch {
+            return give(error, stamp, page, index, &found)
+        }
+    }
+    // Apart, so that the types of what is seldom needed are not looked up for each event.
+    @inline(never) private func giveNext(_ fed: ReplayBuffer.Item?, _ found: inout ReplayFound) -> Payload? {
+        give(nextItem(fed), &found)
+    }
+    @inline(never) private func give(
+        _ payload: Payload, _ stamp: Stamp, _ page: ReplayPage, _ index: Int, _ found: inout ReplayFound
+    ) -> Payload? {
+        give(item(.success(payload), stamp, page, index), &found)
+    }
+    @inline(never) private func give(
+        _ error: any Error, _ stamp: Stamp, _ page: ReplayPage, _ index: Int, _ found: inout ReplayFound
+    ) -> Payload? {
+        give(item(.failure(error), stamp, page, index) ?? nextItem(feed.next()), &found)
+    }
+    @inline(never) private func nextBehind(_ found: inout ReplayFound) -> Payload? {
+        if feed.isCancelled {
+            found = .nothing
+            return nil
+        }
+        return give(change { $0.takeBehind() } ?? nextItem(feed.next()), &found)
+    }
+    @inline(never) private func give(_ item: UnreadableRun<Taken>.Item?, _ found: inout ReplayFound) -> Payload? {
+        if let place = item?.place { note(place) }
+        switch item?.taken {
+        case .event(let payload, let stamp)?:
+            found = .event(stamp)
+            return payload
+        case .gap(let gap)?: found = .gap(gap)
+        case .caughtUp?: found = .caughtUp
+        case nil: found = .nothing
+        }
+        return nil
+    }
+    @inline(never) private func nextItem(_ first: ReplayBuffer.Item?) -> UnreadableRun<Taken>.Item? {
         var fed = first
         while true {
-            let item: UnreadableRun<Taken>.Item
             switch fed {
             case .event(let page, let index)?:
                 let stamp = page.stamp(index)
-                let place = cursor == nil ? nil : place(index, page, stamp)
-                do {
-                    let payload = try page.withEvent(index) {
-                        try decoding.payload(page.entries[index].token, $0, stamp)
-                    }
-                    item = .init(taken: .event(payload, stamp), place: place)
-                } catch {
-                    feed.noteMissed()
-                    let detail = (error as? RelayError)?.message ?? "\(error)"
-                    let gap = Gap(
-                        stamp.sequence...stamp.sequence, epoch: stamp.epoch, count: 1, reason: .schemaMismatch,
-                        detail: detail)
-                    if let other = change({ $0.add(gap, place, isReplay: !page.isLive) }) { return other }
-                    fed = feed.next()
-                    continue
+                let read = Result {
+                    try page.withEvent(index) { try decoding.payload(page.entries[index].token, $0, stamp) }
                 }
-            case .gap(let gap)?: item = .init(taken: .gap(gap), place: cursor == nil ? nil : Self.place(behind: gap))
+                if let item = item(read, stamp, page, index) { return item }
+                fed = feed.next()
+            case .gap(let gap)?:
+                return inTurn(.init(taken: .gap(gap), place: cursor == nil ? nil : Self.place(behind: gap)))
             case .caughtUp?:
                 unreadable.withLock { $0.isCaughtUp = true }
-                item = .init(taken: .caughtUp, place: nil)
+                return inTurn(.init(taken: .caughtUp, place: nil))
             case nil:
                 guard holdsUnreadable.load(ordering: .relaxed) else { return nil }
                 let isClosing = feed.isClosing
                 return change { $0.takeRun(isClosing: isClosing) }
             }
-            return holdsUnreadable.load(ordering: .relaxed) ? change { $0.first(before: item) } : item
         }
+    }
+    /// What is given for an event that was decoded, or cannot be; nil: nothing yet, it is part of a run.
+    @inline(never) private func item(
+        _ read: Result<Payload, any Error>, _ stamp: Stamp, _ page: ReplayPage, _ index: Int
+    ) -> UnreadableRun<Taken>.Item? {
+        let place = cursor == nil ? nil : place(index, page, stamp)
+        switch read {
+        case .success(let payload): return inTurn(.init(taken: .event(payload, stamp), place: place))
+        case .failure(let error):
+            feed.noteMissed()
+            let detail = (error as? RelayError)?.message ?? "\(error)"
+            let gap = Gap(
+                stamp.sequence...stamp.sequence, epoch: stamp.epoch, count: 1, reason: .schemaMismatch,
+                detail: detail)
+            return change { $0.add(gap, place, isReplay: !page.isLive) }
+        }
+    }
+    /// The item, or what is held before it.
+    private func inTurn(_ item: UnreadableRun<Taken>.Item) -> UnreadableRun<Taken>.Item {
+        holdsUnreadable.load(ordering: .relaxed) ? change { $0.first(before: item) } : item
     }
     private func change<Result: Sendable>(_ body: (inout UnreadableRun<Taken>) -> Result) -> Result {
         unreadable.withLock { run in
@@ -106,14 +161,21 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         guard let (page, start) = feed.batch() else { return 0 }
         let end = start + min(most, page.entries.count - start)
         var index = start
-        let count = decoding.each(page, start..<end) { payload in
+        var fault: (any Error)?
+        let count = decoding.each(page, start..<end, &fault) { payload in
             if feed.isCancelled { return false }
             body(payload)
             if let cursor { cursor.advance(place(index, page, page.stamp(index))) }
             index += 1
             return true
         }
-        feed.take(page, through: start + count)
+        guard let fault, !feed.isCancelled else {
+            feed.take(page, through: start + count)
+            return count
+        }
+        // Nothing is held, so that it begins a run: `next` goes on behind it.
+        _ = item(.failure(fault), page.stamp(start + count), page, start + count)
+        feed.take(page, through: start + count + 1)
         return count
     }
     /// With a page's last event all that was asked for is done, up to where the page goes.

@@ -109,7 +109,7 @@ extension StreamController {
         var epoch: UInt64 = 0
         var through: UInt64 = 0
         // Of the event before, which is most often of the same kind.
-        var (event, token): (StreamEvent?, Int32) = (nil, -1)
+        var (event, token, number): (StreamEvent?, Int32, Int32) = (nil, -1, 0)
         do throws(RelayError) {
             let page = try session.pages.read(reply) { page in
                 (epoch, through) = (page.epoch, min(page.through, page.head))
@@ -120,6 +120,7 @@ extension StreamController {
                 if event == nil || !found.isLikeLast {
                     let kind = events.event(named: found.nameBytes, for: members)
                     (event, token) = (kind, kind.isExcess ? -1 : member.token(of: kind))
+                    number &+= 1
                 }
                 guard let stamp = Self.stamp(found, body, epoch) else { return }
                 guard let event, member.machine.pageEvent(event.name, stamp.sequence) else { return }
@@ -134,7 +135,8 @@ extension StreamController {
                 let start = found.signatureStart
                 entries.append(
                     ReplayPage.Entry(
-                        token: token, schema: found.schema, signature: start..<start + found.signatureBytes.count,
+                        token: token, kind: number, schema: found.schema,
+                        signature: start..<start + found.signatureBytes.count,
                         body: found.body))
             }
             feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: through, schemas))
