@@ -15,6 +15,7 @@ final class JournalReader: Sendable {
     private struct Queue {
         var requests: [Request] = []
         var interfaces: [String: ReadInterface] = [:]
+        var ahead = ReadAhead(limit: JournalReader.threadCount)
         /// Of threads that have not begun.
         var pages: [PageReader] = []
         var threads: [pthread_t] = []
@@ -47,7 +48,12 @@ final class JournalReader: Sendable {
         }
     }
     /// From now on these can be asked for.
-    func serve(_ interfaces: [String: ReadInterface]) { queue.withLock { $0.interfaces = interfaces } }
+    func serve(_ interfaces: [String: ReadInterface]) {
+        queue.withLock { queue in
+            queue.interfaces = interfaces
+            queue.ahead.removeAll()
+        }
+    }
 
     func submit(_ request: Request) {
         let isTaken = queue.withLock { queue in
@@ -80,7 +86,9 @@ final class JournalReader: Sendable {
                 queue.threads.append(pthread_self())
                 return queue.pages.popLast()
             }
-            while let (request, interfaces) = take() { answer(request, interfaces, pages) }
+            while let work = take() {
+                if let next = answer(work, pages) { readAhead(next, work.interfaces, pages) }
+            }
         }
         queue.withLock { queue in
             queue.threads.removeAll { $0 == pthread_self() }
@@ -88,31 +96,59 @@ final class JournalReader: Sendable {
         }
         queue.announce()
     }
-    private func take() -> (Request, [String: ReadInterface])? {
-        queue.wait { queue -> (Request, [String: ReadInterface])?? in
-            if !queue.requests.isEmpty { return (queue.requests.removeFirst(), queue.interfaces) }
-            return queue.isEnding ? .some(nil) : nil
+    /// A request, and its page if it was read ahead.
+    private struct Work {
+        let request: Request
+        let interfaces: [String: ReadInterface]
+        let page: LogPage?
+    }
+    private func take() -> Work? {
+        queue.wait { queue -> Work?? in
+            // One that another thread is about to have is left to wait for it.
+            let index = queue.requests.firstIndex { request in
+                if case .page(let request, _) = request { !queue.ahead.isBeingRead(request) } else { true }
+            }
+            guard let index else { return queue.isEnding && queue.requests.isEmpty ? .some(nil) : nil }
+            let request = queue.requests.remove(at: index)
+            var page: LogPage?
+            if case .page(let wanted, _) = request { page = queue.ahead.take(wanted, at: MonotonicClock.now) }
+            return Work(request: request, interfaces: queue.interfaces, page: page)
         } ?? nil
     }
-    private func answer(_ request: Request, _ interfaces: [String: ReadInterface], _ pages: PageReader?) {
+    /// Returns what is asked for next, most likely.
+    private func answer(_ work: Work, _ pages: PageReader?) -> LogRequest? {
+        let request = work.request
         let name =
             switch request {
             case .page(let request, _): request.interface
             case .figures(let name, _): name
             }
-        guard let pages, let interface = interfaces[name] else {
-            return refuse(
+        guard let pages, let interface = work.interfaces[name] else {
+            refuse(
                 request, RelayError(.notFound, "\(file.path) keeps nothing of '\(name)' for a service of this process"))
+            return nil
         }
         do {
             switch request {
             case .page(let request, let completion):
-                completion(.success(try pages.page(request, interface)))
+                let page = if let page = work.page { page } else { try pages.page(request, interface) }
+                completion(.success(page))
+                return ReadAhead.next(after: page, of: request)
             case .figures(_, let continuation): continuation.resume(returning: try pages.figures(interface))
             }
         } catch {
             refuse(request, error.asRelayError("cannot read \(file.path)"))
         }
+        return nil
+    }
+    /// Reads a page while the one before it is on its way, unless somebody waits. What fails is read once more when it
+    /// is asked for, and reported then.
+    private func readAhead(_ next: LogRequest, _ interfaces: [String: ReadInterface], _ pages: PageReader?) {
+        guard let pages, let interface = interfaces[next.interface] else { return }
+        guard queue.withLock({ !$0.isEnding && $0.requests.isEmpty && $0.ahead.begin(next) }) else { return }
+        let page = try? pages.page(next, interface)
+        queue.withLock { $0.ahead.end(next, page, at: MonotonicClock.now) }
+        queue.announce()
     }
     private func refuse(_ request: Request, _ error: RelayError) {
         switch request {

@@ -1,5 +1,5 @@
 /// Which events of an interface to read.
-package struct LogRequest: Sendable {
+package struct LogRequest: Hashable, Sendable {
     package let interface: String
     /// nil: all.
     package let names: Set<String>?
