@@ -13,7 +13,7 @@ import RelayJournal
           COUNT   how often; a multiple of \(Batch.size)
           BUS     a bus's address; empty for a path that needs none
           FOLDER  where a journal is or will be; empty for a path that needs none
-        hot-paths fill COUNT FOLDER writes the journal that replay reads.
+        hot-paths fill COUNT FOLDER writes the journal that replay and handle read.
 
         """
     /// Not `async`: the main thread of such a program ends in a call that Valgrind does not survive.
@@ -47,6 +47,7 @@ import RelayJournal
         case .signal: try await Events.pass(Signals1.self, Signalled(), count, bus)
         case .commit: try await Journals.commit(count, folder: words[3])
         case .replay: try await Journals.replay(count, folder: words[3], bus)
+        case .handle: try await Journals.handle(count, folder: words[3], bus)
         case .command: try await call(count, bus)
         }
     }
@@ -100,8 +101,8 @@ enum Path: String, CaseIterable {
     case signal
     /// One durable event, until it is on the disk.
     case commit
-    /// One event of a journal, until a handler has it.
-    case replay
+    /// One event of a journal, until it was taken from a stream; until a handler has it.
+    case replay, handle
     /// A call and its reply.
     case command
 }
