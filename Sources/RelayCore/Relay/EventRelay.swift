@@ -141,19 +141,32 @@ public final class EventRelay: Sendable {
     ///   left, `.timedOut`, `.notPermitted`, `.schemaMismatch` if the service's command is of another version,
     ///   `.cancelled`. `mayHaveRun` is false only if the command certainly did not run.
     public func outcome<C: Command>(of command: C, timeout: Duration = .seconds(25)) async -> CommandOutcome<C> {
+        do {
+            let (codec, call) = try prepare(command)
+            do {
+                let reply = try await follower.core.call(call, timeout: timeout, isCancellable: C.isCancellable)
+                return codec.outcome(of: .success(reply))
+            } catch let error as RelayError {
+                return codec.outcome(of: error)
+            }
+        } catch {
+            return .failed(error as? RelayError ?? RelayError(.internalFailure, "\(C.name): \(error)", cause: error))
+        }
+    }
+    /// How a command is sent. Throws `.notFound` for one of another interface, and what cannot be encoded.
+    func prepare<C: Command>(_ command: C) throws(RelayError) -> (codec: TypedCommandCodec<C>, call: MethodCall) {
         guard let codec = commands[ObjectIdentifier(C.self)] as? TypedCommandCodec<C> else {
             let text = "\(C.name) is of \(C.Interface.name), which this relay was not made for: name it in interfaces"
-            return .failed(RelayError(.notFound, text))
+            throw RelayError(.notFound, text)
         }
         do {
-            let body = try codec.encode(command)
-            let reply = try await follower.call(
-                interface: C.Interface.name, member: C.name, signature: codec.signature, body: body, timeout: timeout)
-            return .success(try codec.decode(reply))
-        } catch let error as RelayError {
-            return codec.outcome(of: error)
+            let interface = C.Interface.name
+            let call = MethodCall(
+                to: service, path: Stream1.path(of: interface), interface: interface, member: C.name,
+                signature: codec.signature, body: try codec.encode(command))
+            return (codec, call)
         } catch {
-            return .failed(RelayError(.internalFailure, "\(C.name): \(error)", cause: error))
+            throw error as? RelayError ?? RelayError(.internalFailure, "\(C.name): \(error)", cause: error)
         }
     }
     /// Sends a command once, and waits for its reply: for a program that continues only with a reply. One `catch`

@@ -34,6 +34,15 @@ extension ServiceCore {
         case "Barrier":
             guard hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.barrier(call, interface, connection) }
+        case "Cancel":
+            guard hasSignature(Stream1.cancelSignature, call, connection) else { return }
+            let serial = call.body.withUnsafeBytes { body in
+                var reader = WireReader(body)
+                return try? reader.uint32()
+            }
+            // Of the caller's own calls only; whether there is one is nobody's business.
+            if let serial { running.cancel(serial, of: call.sender) }
+            reply(to: call, connection)
         case "Schemas":
             guard hasSignature("", call, connection) else { return }
             var body = WireWriter()

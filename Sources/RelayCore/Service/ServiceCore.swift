@@ -31,6 +31,7 @@ final class ServiceCore: BusHandler {
     let loop: BusLoop
     let notices: NoticeReporter
     let queues = CommandQueues()
+    let running = RunningCalls()
     let waker = RingWaker()
     /// The log's threads answer, too.
     let limits = Mutex(ReadLimits())
@@ -194,6 +195,7 @@ final class ServiceCore: BusHandler {
         state.onLoop.credentials[change.name] = nil
         state.onLoop.features[change.name] = nil
         queues.depart(change.name)
+        running.depart(change.name)
         closeRings(of: change.name)
         state.onLoop.replays.depart(change.name)
         limits.withLock { $0.depart(change.name) }

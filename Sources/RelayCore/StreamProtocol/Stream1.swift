@@ -35,11 +35,13 @@ package enum Stream1 {
             .init(
                 "GetDocument", in: [.init("name", "s")],
                 out: [.init("epoch", "t"), .init("sequence", "t"), .init("schema", "u"), .init("state", "v")]),
+            .init("Cancel", in: [.init("serial", "u")]),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
             .init("Status", out: [.init("status", "a{sv}")]),
         ],
         signals: [
             .init("Head", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
+            .init(progress, [.init("serial", "u"), .init("progress", "v")]),
             .init("End", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
         ],
         properties: [
@@ -57,6 +59,9 @@ package enum Stream1 {
     package static let replaySignature = "ut"
     package static let statusSignature = "a{sv}"
     package static let headSignature = "tta{st}"
+    package static let progress = "Progress"
+    package static let progressSignature = "uv"
+    package static let cancelSignature = "u"
     package static let schemasSignature = "a{u(sas)}"
     /// Stands for every name in `Attach`. No event can have it.
     package static let allNames = "*"

@@ -15,16 +15,21 @@ public protocol Command<Interface>: Codable, Sendable {
     associatedtype Reply: Codable & Sendable = NoReply
     /// The refusals that the command declares. Leave it out if there are none.
     associatedtype Failure: CommandFailure = Never
+    /// What the command reports while it runs, a structure. Leave it out if it reports nothing.
+    associatedtype Progress: Codable & Sendable = Never
     /// The method's member name. Defaults to the type's name.
     static var name: String { get }
     /// Which peers may call. Defaults to the interface's requirement.
     static var requirement: PeerRequirement { get }
+    /// Whether a caller that gives up cancels the handler's task. Defaults to false: then the command runs to its end.
+    static var isCancellable: Bool { get }
     /// What it does, and what its fields mean: for the people who see it in tools. Defaults to nothing.
     static var about: About { get }
 }
 
 extension Command {
     public static var about: About { .nothing }
+    public static var isCancellable: Bool { false }
     public static var name: String { String(describing: Self.self) }
     public static var requirement: PeerRequirement { Interface.requirement }
 }

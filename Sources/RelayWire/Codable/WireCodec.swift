@@ -25,6 +25,18 @@ package struct WireCodec<Value: Codable>: Sendable {
         form = WireForm(isStructure: isStructure, typeName: "\(type)", plainSize: FixedLayout.plainSize(type))
     }
 
+    /// Of what a command reports while it runs; nil if it reports nothing. Throws as above, also for a type without
+    /// fields, or that is no structure.
+    package init?<C: Command>(progressOf command: C.Type) throws where Value == C.Progress {
+        if C.Progress.self == Never.self { return nil }
+        try self.init(C.Progress.self)
+        if !form.isStructure || schema.fields.isEmpty {
+            throw RelayError(
+                .unsupportedType,
+                "\(C.Progress.self), the progress of \(C.name), has to be a structure with fields: D-Bus has no empty one"
+            )
+        }
+    }
     /// Appends the fields in the schema's order.
     ///
     /// Throws `.invalidArgument` with the field if the value cannot be carried or does not encode as its schema says;

@@ -8,6 +8,10 @@ extension InterfaceDescription.Annotation {
     package static let cases = "org.eventrelay.Cases"
     /// The refusals that a command declares: a JSON object of names and messages.
     package static let failures = "org.eventrelay.Failures"
+    /// The shape of what a command reports while it runs.
+    package static let progress = "org.eventrelay.Progress"
+    /// `true` for a command whose caller can cancel it.
+    package static let cancellable = "org.eventrelay.Cancellable"
 
     /// Nothing for an empty text.
     package static func described(_ text: String) -> [Self] { text.isEmpty ? [] : [Self(about, text)] }
@@ -65,13 +69,22 @@ extension InterfaceDescription.Argument {
 
 extension InterfaceDescription.Method {
     /// A command, with its description.
-    package init<C: Command>(_ command: C.Type, in inputs: [WireField], out outputs: [WireField]) throws(RelayError) {
+    ///
+    /// - Parameter progress: the fields of its progress; nil if it reports none.
+    package init<C: Command>(
+        _ command: C.Type, in inputs: [WireField], out outputs: [WireField], progress: [WireField]?
+    ) throws(RelayError) {
         let about = C.about
+        var running: [InterfaceDescription.Annotation] = []
+        if let progress {
+            running.append(.init(InterfaceDescription.Annotation.progress, WireType.structure(progress).shape))
+        }
+        if C.isCancellable { running.append(.init(InterfaceDescription.Annotation.cancellable, "true")) }
         self.init(
             C.name, in: try InterfaceDescription.Argument.all(inputs, about: about.fields, of: "\(C.self).about"),
             out: try InterfaceDescription.Argument.all(outputs, about: about.reply, of: "the reply of \(C.self).about"),
             InterfaceDescription.Annotation.described(about.text)
-                + InterfaceDescription.Annotation.refusals(C.Failure.self))
+                + InterfaceDescription.Annotation.refusals(C.Failure.self) + running)
     }
 }
 

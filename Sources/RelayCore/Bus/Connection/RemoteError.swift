@@ -47,7 +47,7 @@ package enum ErrorNames {
     package static func name(for code: RelayError.Code) -> String {
         switch code {
         case .invalidArgument, .notPermitted, .notFound, .conflict, .unavailable, .outcomeUnknown, .storageFull,
-            .schemaMismatch, .tooLarge, .limitsExceeded, .keyReused:
+            .schemaMismatch, .tooLarge, .limitsExceeded, .keyReused, .cancelled:
             prefix + code.rawValue
         default: prefix + RelayError.Code.internalFailure.rawValue
         }

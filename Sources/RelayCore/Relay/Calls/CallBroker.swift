@@ -8,6 +8,10 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
     /// There are some, or barriers. Looked at in every turn of a direct inlet.
     var holdsReplies: Bool { hasHeldReplies || barriers.areMarked }
     @exclusivity(unchecked) private var hasHeldReplies = false
+    /// The calls whose progress is listened to, by their serials.
+    private var progress: [UInt32: CallTicket] = [:]
+    /// There are some. Looked at for every signal.
+    @exclusivity(unchecked) private(set) var awaitsProgress = false
     /// Why no call can be made any more.
     private var failure: RelayError?
 
@@ -47,10 +51,38 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
         var call = waiting.call
         if let owner { call.destination = owner }
         if !session.activation.startsService { call.flags.insert(.noAutoStart) }
+        let sent = call
         let isSent = session.send(call, waiting) { [self] session, result in
+            endProgress(of: waiting.ticket)
+            if waiting.ticket.isCancellable, case .failure(let error) = result, error.code == .timedOut {
+                session?.sendCancel(sent, waiting.ticket)
+            }
+            waiting.ticket.isAnswered = true
             if let session { answered(result, waiting, session) } else { waiting.completion(result) }
         }
-        if !isSent { wait(waiting, session) }
+        if !isSent { return wait(waiting, session) }
+        waiting.ticket.call = sent
+        if waiting.ticket.onProgress != nil, let serial = waiting.ticket.serial {
+            progress[serial] = waiting.ticket
+            awaitsProgress = true
+        }
+    }
+    private func endProgress(of ticket: CallTicket) {
+        guard ticket.onProgress != nil, let serial = ticket.serial else { return }
+        progress[serial] = nil
+        awaitsProgress = !progress.isEmpty
+    }
+    /// The owner has sent progress. That of a call that has been answered is discarded.
+    func progressed(_ message: borrowing ReceivedMessage) {
+        guard message.hasSignature(Stream1.progressSignature) else { return }
+        let (serial, signature, body) = message.withBody { body -> (UInt32, String, [UInt8]) in
+            var reader = WireReader(body)
+            guard let serial = try? reader.uint32(), progress[serial] != nil, let signature = try? reader.signature(),
+                (try? reader.align(8)) != nil
+            else { return (0, "", []) }
+            return (serial, signature.text, Array(body[reader.position...]))
+        }
+        if !signature.isEmpty { progress[serial]?.onProgress?(signature, body) }
     }
     private func wait(_ call: WaitingCall, _ session: SessionController) {
         if !waiting.add(call) {
@@ -121,6 +153,7 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
         // It has run: its answer is worth more than that it was cancelled.
         if release(ticket, session) { return }
         if let serial = ticket.serial {
+            if ticket.isCancellable, !ticket.isAnswered, let call = ticket.call { session.sendCancel(call, ticket) }
             ticket.connection?.cancel(serial)
         } else {
             drop(ticket, Self.cancelled)

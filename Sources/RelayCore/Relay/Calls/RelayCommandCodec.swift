@@ -6,10 +6,12 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
     let signature: Signature
     private let request: WireCodec<C>
     private let reply: WireCodec<C.Reply>
+    private let progress: WireCodec<C.Progress>?
 
     init(_ type: C.Type) throws {
         request = try WireCodec(C.self)
         reply = try WireCodec(C.Reply.self)
+        progress = try WireCodec(progressOf: C.self)
         signature = try Signature(request.schema.signature)
     }
     func encode(_ command: C) throws -> [UInt8] {
@@ -30,6 +32,14 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
                 .schemaMismatch, "the reply of \(C.name) cannot be read: \(reason); update this program or the service",
                 cause: error, mayHaveRun: true)
         }
+    }
+    /// Nil for progress of another shape: the command goes on all the same.
+    func decodeProgress(_ signature: String, _ body: [UInt8]) -> C.Progress? {
+        guard let progress, signature == "(\(progress.schema.signature))" else { return nil }
+        return try? body.withUnsafeBytes { try progress.decode($0, using: progress.map) }
+    }
+    func outcome(of result: Result<BusReply, RelayError>) -> CommandOutcome<C> {
+        do throws(RelayError) { return .success(try decode(try result.get())) } catch { return outcome(of: error) }
     }
     /// A declared refusal as itself, everything else as what went wrong.
     func outcome(of error: RelayError) -> CommandOutcome<C> {

@@ -38,9 +38,21 @@ struct WaitingCalls {
 /// A call on its way to the bus: what cancelling it needs.
 final class CallTicket: @unchecked Sendable {  // Touched on the loop's thread only.
     var serial: UInt32?
+    /// As it was sent.
+    var call: MethodCall?
     /// Where it was sent: another one has other serials.
     weak var connection: BusConnection?
     var isCancelled = false
+    /// There was an answer, or there will be none.
+    var isAnswered = false
+    /// The service is told when the caller gives up.
+    let isCancellable: Bool
+    /// Is given the signature and the body of each signal of progress.
+    let onProgress: (@Sendable (String, [UInt8]) -> Void)?
+
+    init(isCancellable: Bool = false, onProgress: (@Sendable (String, [UInt8]) -> Void)? = nil) {
+        (self.isCancellable, self.onProgress) = (isCancellable, onProgress)
+    }
 }
 
 /// An answer that came, and waits for the events before it.

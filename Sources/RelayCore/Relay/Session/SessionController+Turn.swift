@@ -73,6 +73,21 @@ extension SessionController {
         return true
     }
 
+    /// Reports to the service that a call's caller has given up. Past the calls that wait there.
+    func sendCancel(_ call: MethodCall, _ ticket: CallTicket) {
+        guard let serial = ticket.serial, let connection = ticket.connection else { return }
+        var body = WireWriter()
+        body.uint32(serial)
+        do throws(RelayError) {
+            let header = MessageHeader.methodCall(
+                path: call.path, interface: Stream1.name, member: "Cancel", destination: call.destination,
+                signature: try Signature(Stream1.cancelSignature), flags: [.noReplyExpected, .noAutoStart])
+            try connection.send(header, body: body.bytes)
+        } catch {
+            // The connection is gone, which the service sees.
+        }
+    }
+
     // MARK: Rules
 
     func addMatch(_ rule: MatchRule, for interface: String) {

@@ -84,20 +84,27 @@ package final class SessionController: BusHandler {
             stream(interface).add(member, self)
         }
     }
-    func call(_ call: MethodCall, timeout: Duration) async throws -> BusReply {
-        let ticket = CallTicket()
+    func call(_ call: MethodCall, timeout: Duration, isCancellable: Bool = false) async throws -> BusReply {
+        let ticket = CallTicket(isCancellable: isCancellable)
         let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let waiting = WaitingCall(
-                    call: call, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket
-                ) { continuation.resume(returning: $0) }
-                loop.execute { [self] in calls.admit(waiting, self) }
+                begin(call, timeout: timeout, ticket) { continuation.resume(returning: $0) }
             }
         } onCancel: {
-            loop.execute { [self] in calls.cancel(ticket, self) }
+            cancel(ticket)
         }
         return try result.get()
     }
+    /// Sends a call, or lets it wait. The completion comes once, on the loop's thread.
+    func begin(
+        _ call: MethodCall, timeout: Duration, _ ticket: CallTicket,
+        completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
+    ) {
+        let waiting = WaitingCall(
+            call: call, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket, completion: completion)
+        loop.execute { [self] in calls.admit(waiting, self) }
+    }
+    func cancel(_ ticket: CallTicket) { loop.execute { [self] in calls.cancel(ticket, self) } }
     /// A job for the loop's thread, which need not run when the session is gone by then.
     private func execute(_ job: @escaping @Sendable (SessionController) -> Void) {
         loop.execute { [weak self] in if let self { job(self) } }
@@ -215,6 +222,9 @@ package final class SessionController: BusHandler {
         }
         switch state.onLoop.session.verdict({ message.hasSender($0) }) {
         case .take:
+            if calls.awaitsProgress, message.hasInterface(Stream1.name), message.hasMember(Stream1.progress) {
+                return calls.progressed(message)
+            }
             for stream in state.onLoop.streamsInOrder where message.hasPath(stream.path) {
                 stream.signal(message, self)
             }

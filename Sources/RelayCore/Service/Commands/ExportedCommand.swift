@@ -12,10 +12,16 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
     let signature: String
     let replySignature: Signature
     let requirement: PeerRequirement
+    let isCancellable: Bool
+    let reportsProgress: Bool
 
-    init(_ name: String, _ request: WireSchema, _ replySignature: Signature, _ requirement: PeerRequirement) {
+    init(
+        _ name: String, _ request: WireSchema, _ replySignature: Signature, _ requirement: PeerRequirement,
+        isCancellable: Bool, reportsProgress: Bool
+    ) {
         (self.name, arguments, signature) = (name, request.fields, request.signature)
         (self.replySignature, self.requirement) = (replySignature, requirement)
+        (self.isCancellable, self.reportsProgress) = (isCancellable, reportsProgress)
     }
     var hasHandler: Bool { false }
     /// Lets the handler, and what it keeps, go.
@@ -30,6 +36,7 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     typealias Handler = @Sendable (C, CommandContext) async throws -> C.Reply
     private let request: WireCodec<C>
     private let reply: WireCodec<C.Reply>
+    private let progress: WireCodec<C.Progress>?
     /// A message's limit, less room for its header.
     private static var replyLimit: Int { WireLimits.defaultMessageLength - 1_024 }
     private let handler = Mutex<Handler?>(nil)
@@ -37,9 +44,14 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     init(_ type: C.Type) throws {
         request = try WireCodec(C.self)
         reply = try WireCodec(C.Reply.self)
-        super.init(C.name, request.schema, try Signature(reply.schema.signature), C.requirement)
+        progress = try WireCodec(progressOf: C.self)
+        super.init(
+            C.name, request.schema, try Signature(reply.schema.signature), C.requirement,
+            isCancellable: C.isCancellable, reportsProgress: progress != nil)
     }
-    var fields: (request: [WireField], reply: [WireField]) { (request.schema.fields, reply.schema.fields) }
+    var fields: (request: [WireField], reply: [WireField], progress: [WireField]?) {
+        (request.schema.fields, reply.schema.fields, progress?.schema.fields)
+    }
     func setHandler(_ new: @escaping Handler) { handler.withLock { $0 = new } }
     override func removeHandler() {
         // Released outside the lock: what it keeps is anybody's.
@@ -61,6 +73,8 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
                 name: ErrorNames.name(for: .invalidArgument),
                 message: "\(C.name): \((error as? RelayError)?.message ?? "\(error)")")
         }
+        var context = context
+        if let progress { context.codec = progress }
         let value: C.Reply
         do {
             value = try await handler(command, context)
@@ -75,6 +89,8 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
             // failed in doubt beneath, a call of another service, is in doubt for this caller, too.
             let code = error.mayHaveRun ? RelayError.Code.outcomeUnknown : error.code
             return .error(name: ErrorNames.name(for: code), message: "the service could not run \(C.name)")
+        } catch is CancellationError where C.isCancellable && Task.isCancelled {
+            return .error(name: ErrorNames.name(for: .cancelled), message: "\(C.name) was cancelled")
         } catch {
             return .error(name: ErrorNames.name(for: .internalFailure), message: "\(C.name) failed in the service")
         }
@@ -93,21 +109,6 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
                 message: "\(C.name) has run; its reply cannot be carried: \((error as? RelayError)?.message ?? "")")
         }
     }
-}
-
-/// What a command handler receives besides the request.
-public struct CommandContext: Sendable {
-    /// The caller.
-    public let peer: Peer
-    /// A context for tests that call a handler as a function. Real contexts come from the service.
-    ///
-    /// ```swift
-    /// let context = CommandContext(peer: Peer(userID: 1000))
-    /// let reply = try await desk.print(PrintJob(title: "Invitation", pages: 2), context)
-    /// ```
-    ///
-    /// - Parameter peer: the caller.
-    public init(peer: Peer) { self.peer = peer }
 }
 
 /// The other side of a call, as the bus vouches for it.

@@ -61,16 +61,18 @@ extension ServiceCore {
             case .failure(let error): return refuse(call, error.code, error.message, connection)
             }
             let peer = Peer(uniqueName: call.sender, userID: user)
-            run(call, connection, user: user) { await $0.answer(command, call, peer, connection) }
+            if command.isCancellable { running.admit(call) }
+            let isAdmitted = run(call, connection, user: user) { await $0.answer(command, call, peer, connection) }
+            if command.isCancellable && !isAdmitted { running.remove(call) }
         }
     }
-    /// Runs what answers a call, after the peer's earlier calls; or refuses it.
+    /// Runs what answers a call, after the peer's earlier calls; or refuses it, and returns false.
     ///
     /// - Parameter user: whose the peer is, if that is known.
-    func run(
+    @discardableResult func run(
         _ call: IncomingCall, _ connection: BusConnection, user: UInt32?,
         _ job: @escaping @Sendable (ServiceCore) async -> Void
-    ) {
+    ) -> Bool {
         let admission = queues.add(
             call.sender, user: user, cost: call.body.count, isAwaited: call.wantsReply
         ) { [weak self] in
@@ -79,16 +81,25 @@ extension ServiceCore {
             self?.refuseStopping(call, connection)
         }
         switch admission {
-        case .admitted: break
+        case .admitted: return true
         case .full(let reason): refuse(call, .limitsExceeded, reason, connection)
         case .closed: refuseStopping(call, connection)
         }
+        return false
     }
     private func refuseStopping(_ call: IncomingCall, _ connection: BusConnection) {
         fail(call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
     }
     func answer(_ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ connection: BusConnection) async {
-        let result = await command.answer(call.body, CommandContext(peer: peer))
+        var context = CommandContext(peer: peer)
+        if command.reportsProgress && call.wantsReply { context.outlet = ProgressOutlet(call, connection, self) }
+        let result: AnyExportedCommand.Answer
+        if command.isCancellable {
+            result = await running.run(call) { [context] in await command.answer(call.body, context) }
+        } else {
+            result = await command.answer(call.body, context)
+        }
+        context.outlet?.finish()
         answered.withLock { $0.count(result) }
         guard case .reply(let body) = result else {
             prepareReply(to: call.sender)

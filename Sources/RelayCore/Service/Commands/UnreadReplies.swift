@@ -24,6 +24,8 @@ struct UnreadReplies: Sendable {
     static let together = 24 << 20
     /// Every peer has this much, whatever the others leave unread. Past it the bus is asked.
     static let reserve = 32 << 10
+    /// Progress has this much, so that the bus is asked before it is used up.
+    static let progressRoom = 2 * reserve
     /// What a message takes beside its body.
     static let overhead = 128
 
@@ -61,6 +63,11 @@ struct UnreadReplies: Sendable {
     func admits(_ name: String, bytes: Int) -> Bool {
         guard let peer = peers[name], isKnowable else { return true }
         return excess(name, peer, bytes + Self.overhead) == nil
+    }
+    /// Whether a call's progress may be sent now. A peer that has left gets none.
+    func admitsProgress(_ name: String, bytes: Int) -> Bool {
+        guard let peer = peers[name] else { return false }
+        return peer.unread + bytes + Self.overhead <= Self.progressRoom
     }
     /// A reply goes out. To a peer that has left: then it counts for nothing.
     mutating func sent(_ name: String, bytes: Int) {

@@ -19,8 +19,8 @@ struct WaitingQuota: Sendable {
         }
     }
     static let perPeer = Amount(calls: 64, bytes: 4 << 20)
-    static let perUser = Amount(calls: 1_024, bytes: 16 << 20)
-    static let together = Amount(calls: 4_096, bytes: 64 << 20)
+    static let perUser = Amount(calls: 6_400, bytes: 16 << 20)
+    static let together = Amount(calls: 16_384, bytes: 64 << 20)
     static let reserve = Amount(calls: 2, bytes: 16 << 10)
 
     private var peers: [String: Amount] = [:]

@@ -122,7 +122,9 @@ struct ExportedInterface: Sendable {
             commands[C.name] = served
             commandsByType[ObjectIdentifier(type)] = served
             let fields = served.fields
-            methods.append(try InterfaceDescription.Method(type, in: fields.request, out: fields.reply))
+            methods.append(
+                try InterfaceDescription.Method(
+                    type, in: fields.request, out: fields.reply, progress: fields.progress))
         }
     }
 }

@@ -19,18 +19,18 @@ import Testing
         #expect(large == 4)
         #expect(quota.all == WaitingQuota.Amount(calls: 68, bytes: 4 << 20))
     }
-    @Test("G4: one user's 65 connections take that user's share, and leave all others theirs") func user() {
+    @Test("G4: one user's 101 connections take that user's share, and leave all others theirs") func user() {
         var quota = WaitingQuota()
-        let taken = (0..<65).reduce(0) { $0 + fill(&quota, "1.\($1)", 1) }
-        // 16 full queues, and a reserve of two for each of the others.
-        #expect(taken == 16 * 64 + 49 * 2)
+        let taken = (0..<101).reduce(0) { $0 + fill(&quota, "1.\($1)", 1) }
+        // 100 full queues, and a reserve of two for each of the others.
+        #expect(taken == 100 * 64 + 2)
         let other = fill(&quota, "2.0", 2)
         #expect(other == 64)
     }
     @Test("G4: when all have too much together, a peer of another user has its reserve") func together() {
         var quota = WaitingQuota()
         for user in 1...4 as ClosedRange<UInt32> {
-            for peer in 0..<16 { #expect(fill(&quota, "\(user).\(peer)", user) == 64) }
+            for peer in 0..<64 { #expect(fill(&quota, "\(user).\(peer)", user) == 64) }
         }
         let (calls, bytes) = (fill(&quota, "5.0", 5), fill(&quota, "5.1", 5, bytes: 9 << 10))
         #expect(calls == 2 && bytes == 1)
@@ -43,8 +43,8 @@ import Testing
     }
     @Test("a peer whose user is not known counts for itself and for all") func unknown() {
         var quota = WaitingQuota()
-        let taken = (0..<65).reduce(0) { $0 + fill(&quota, "\($1)", nil) }
-        #expect(taken == 4_096 + 2)
+        let taken = (0..<257).reduce(0) { $0 + fill(&quota, "\($1)", nil) }
+        #expect(taken == 16_384 + 2)
     }
     @Test("nothing is kept of what waits no longer") func release() {
         var quota = WaitingQuota()

@@ -1,0 +1,45 @@
+/// What a command handler receives besides the request.
+public struct CommandContext: Sendable {
+    /// The caller.
+    public let peer: Peer
+    /// Where progress goes; nil where nobody waits for it.
+    var outlet: ProgressOutlet?
+    private let onProgress: (@Sendable (any Sendable) -> Void)?
+
+    /// A context for tests that call a handler as a function. Real contexts come from the service.
+    ///
+    /// ```swift
+    /// let context = CommandContext(peer: Peer(userID: 1000))
+    /// let reply = try await desk.print(PrintJob(title: "Invitation", pages: 2), context)
+    /// ```
+    ///
+    /// - Parameter peer: the caller.
+    /// - Parameter onProgress: is called with each value that the handler reports.
+    public init(peer: Peer, onProgress: (@Sendable (any Sendable) -> Void)? = nil) {
+        (self.peer, self.onProgress) = (peer, onProgress)
+    }
+    /// Reports how far the command has come, to its caller.
+    ///
+    /// ```swift
+    /// service.handle(PrintJob.self) { job, context in
+    ///     for page in 1...job.pages {
+    ///         try await print(page, of: job)
+    ///         context.report(.init(page: page), of: job)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Order: values arrive in the order of reporting, before the reply.
+    /// - Isolation: from any task or thread; never waits.
+    /// - Loss: while the caller does not read, a later value replaces an earlier one. A value over 32 KiB, or one that
+    ///   D-Bus cannot carry, is dropped, and so is what is reported after the handler has returned.
+    /// - Parameter progress: how far it has come.
+    /// - Parameter command: the request that the handler was called with.
+    public func report<C: Command>(_ progress: C.Progress, of command: C) {
+        onProgress?(progress)
+        guard let outlet, let codec = codec as? WireCodec<C.Progress> else { return }
+        outlet.report(progress, codec)
+    }
+    /// Of the command's `Progress`.
+    var codec: (any Sendable)?
+}

@@ -1,0 +1,78 @@
+import Synchronization
+
+/// Sends a call's progress to its caller, as unicast signals that name the call's serial.
+///
+/// What the caller does not read is bounded: while it has too many unread bytes, a later value replaces the one before,
+/// and the last one is sent when there is room, at the latest before the reply. Nothing is sent behind the reply.
+final class ProgressOutlet: Sendable {
+    private struct State {
+        /// What had no room yet.
+        var latest: [UInt8]?
+        var hasTimer = false
+        var lastSent: UInt64 = 0
+        var isOver = false
+    }
+    private let call: IncomingCall
+    private let connection: BusConnection
+    private weak let core: ServiceCore?
+    private let state = Mutex(State())
+    /// When the caller's room is looked at again.
+    private static let pace = Duration.milliseconds(200)
+    /// Between two values, where the bus does not report what was read.
+    private static let blindPace: UInt64 = 100_000_000
+
+    init(_ call: IncomingCall, _ connection: BusConnection, _ core: ServiceCore) {
+        (self.call, self.connection, self.core) = (call, connection, core)
+    }
+    /// From any thread. Without effect once the handler has returned, and for a value that has no place in a message.
+    func report<P: Codable>(_ progress: P, _ codec: WireCodec<P>) {
+        var body = WireWriter()
+        do {
+            body.uint32(call.serial)
+            body.signature(try Signature("(\(codec.schema.signature))"))
+            body.align(8)
+            try codec.encode(progress, into: &body)
+        } catch { return }
+        if body.count > UnreadReplies.progressRoom / 2 { return }
+        state.withLock { state in
+            if state.isOver { return }
+            state.latest = body.bytes
+            sendLatest(&state)
+        }
+    }
+    /// The handler has returned: the last value goes out, like the reply behind it.
+    func finish() {
+        state.withLock { state in
+            sendLatest(&state, isLast: true)
+            (state.isOver, state.latest) = (true, nil)
+        }
+    }
+    /// Under the lock, so that values leave in their order.
+    private func sendLatest(_ state: inout State, isLast: Bool = false) {
+        guard !state.isOver, let body = state.latest, let core else { return }
+        let now = MonotonicClock.now
+        let isAdmitted = core.unread.withLock { unread in
+            if !unread.isKnowable { return now - state.lastSent >= Self.blindPace }
+            return unread.admitsProgress(call.sender, bytes: body.count)
+        }
+        if isAdmitted || isLast {
+            (state.latest, state.lastSent) = (nil, now)
+            let signature = try? Signature(Stream1.progressSignature)
+            let header = MessageHeader.signal(
+                path: call.path, interface: Stream1.name, member: Stream1.progress, destination: call.sender,
+                signature: signature ?? .empty)
+            // Fails with the connection only.
+            try? connection.send(header, body: body)
+            core.count(call, body.count, connection)
+        } else if !state.hasTimer {
+            state.hasTimer = true
+            core.loop.schedule(after: Self.pace) { [weak self] in self?.retry() }
+        }
+    }
+    private func retry() {
+        state.withLock { state in
+            state.hasTimer = false
+            sendLatest(&state)
+        }
+    }
+}
