@@ -9,8 +9,10 @@ import Synchronization
 /// ```
 ///
 /// All numbers count up over the runs of the service and of the bus, except ``Stream/usesRing``. The publisher's
-/// subscriptions count together as one, and each subscription from a position counts for itself. Gaps that arise in a
-/// subscription, because its buffer is full or its type cannot be decoded, are in ``Subscription/missed`` alone.
+/// subscriptions count together as one, and each subscription from a position counts for itself. Every event that does
+/// not reach a handler is counted: in ``Stream/gaps`` if it was lost on the way, in ``Stream/unreadable`` if it came and
+/// could not be decoded, in ``overflowed`` if a subscription's buffer was full. ``Subscription/missed`` has the sum for
+/// one subscription.
 public struct RelayMetrics: Hashable, Sendable {
     /// One followed interface.
     public struct Stream: Hashable, Sendable {
@@ -29,7 +31,10 @@ public struct RelayMetrics: Hashable, Sendable {
         /// How often the service overwrote events in the ring before they were read. Those of a durable interface are
         /// read from the journal, those of a volatile one are a gap.
         public let ringOverruns: Int
-        /// How many events were delivered.
+        /// How many events came, and could not be decoded: a field is missing, has another type, or has a value that
+        /// the type refuses.
+        public let unreadable: Int
+        /// How many events came, those included that could not be decoded.
         public var events: UInt64 { transports.reduce(0) { $0 &+ $1.events } }
     }
     /// One way by which events came.
@@ -56,6 +61,11 @@ public struct RelayMetrics: Hashable, Sendable {
     }
     /// The interfaces that were subscribed to, in the order of the first subscription.
     public let streams: [Stream]
+    /// How many events subscriptions have dropped because their buffers were full, of all interfaces together.
+    ///
+    /// Those of ``EventRelay/publisher`` count, whatever was published there, and those from a position on a volatile
+    /// interface. (On a durable one the events are read again.)
+    public let overflowed: Int
     /// How many signals of the service's interfaces came from other senders than its owner, and were dropped.
     public let foreignSignals: Int
 }
@@ -74,12 +84,16 @@ extension SessionController {
         loop.isCurrent ? metricsInTurn : loop.withTurn { metricsInTurn }
     }
     private var metricsInTurn: RelayMetrics {
-        RelayMetrics(streams: streams.map(\.metrics), foreignSignals: foreign.load(ordering: .relaxed))
+        RelayMetrics(
+            streams: streams.map { stream in
+                let ofReplays = drops(of: stream.interface).unreadable
+                return stream.metrics(unreadable: sink.unreadable(of: stream.interface) + ofReplays)
+            }, overflowed: overflowed, foreignSignals: foreign.load(ordering: .relaxed))
     }
 }
 
 extension StreamController {
-    fileprivate var metrics: RelayMetrics.Stream {
+    fileprivate func metrics(unreadable: Int) -> RelayMetrics.Stream {
         // A test may bring another inlet.
         let hasRing = inlets.direct is RingInlet
         let transports = [
@@ -95,6 +109,6 @@ extension StreamController {
                 RelayMetrics.Gaps(
                     reason: reason, count: count.gaps, events: count.events, sequences: count.sequences,
                     openEnded: count.openEnded)
-            }, pages: counts.pages, ringFaults: counts.faults, ringOverruns: counts.overruns)
+            }, pages: counts.pages, ringFaults: counts.faults, ringOverruns: counts.overruns, unreadable: unreadable)
     }
 }

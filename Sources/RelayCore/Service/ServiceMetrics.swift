@@ -77,10 +77,13 @@ public struct ServiceMetrics: Hashable, Sendable {
         public internal(set) var replied = 0
         /// Answered with an error: a refusal that the contract declares, or a failure.
         public internal(set) var failed = 0
+        /// Refused because their arguments could not be decoded: of another version, or values that the type refuses.
+        public internal(set) var unreadable = 0
     }
     /// The streams, in the order of exporting.
     public let streams: [Stream]
-    /// The commands of all interfaces together. Calls that no handler got are not among them.
+    /// The commands of all interfaces together. Calls that no handler got are in ``Commands/unreadable``
+    /// or ``refusedCalls``.
     public let commands: Commands
     /// How often each kind of notice came up, whether it was reported or left out: `.notPermitted` and `.limitExceeded`
     /// are refused peers and calls, `.ringUnavailable` are rings that could not be made, `.signalsPaused` long pauses.
@@ -94,6 +97,7 @@ extension ServiceMetrics.Commands {
         switch answer {
         case .reply: replied += 1
         case .error: failed += 1
+        case .unreadable: unreadable += 1
         }
     }
 }

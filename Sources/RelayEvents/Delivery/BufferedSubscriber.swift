@@ -20,13 +20,13 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
     var showsStamps: Bool { false }
 
     init(
-        _ mailbox: Mailbox, _ buffer: EventBuffer, _ handler: Handler<AnyEventBox>, _ gapHandler: Handler<Gap>?,
-        keeping place: (any Actor)?, while isAlive: (@Sendable () -> Bool)?,
+        _ mailbox: Mailbox, _ buffer: EventBuffer, _ drops: DropCounts, _ handler: Handler<AnyEventBox>,
+        _ gapHandler: Handler<Gap>?, keeping place: (any Actor)?, while isAlive: (@Sendable () -> Bool)?,
         onCancel: @escaping @Sendable (BufferedSubscriber) -> Void
     ) {
         (self.mailbox, self.handler, self.gapHandler, self.onCancel) = (mailbox, handler, gapHandler, onCancel)
         (self.place, self.isAlive) = (place, isAlive)
-        queue = DeliveryQueue(buffer)
+        queue = DeliveryQueue(buffer, drops)
     }
     private var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
     var isActive: Bool { !isCancelled && !mailbox.state.withLock { _ in queue.isClosed && queue.isEmpty } }

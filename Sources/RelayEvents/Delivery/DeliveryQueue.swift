@@ -28,12 +28,13 @@ struct DeliveryQueue {
     private var isBehind = false
     private var events = 0
     private let buffer: EventBuffer
+    private let drops: DropCounts
     /// Whether anything more is taken.
     private(set) var isClosed = false
     /// Events in gaps so far; a gap that has no count counts as one.
     private(set) var missed = 0
 
-    init(_ buffer: EventBuffer) { self.buffer = buffer }
+    init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) { (self.buffer, self.drops) = (buffer, drops) }
     var isEmpty: Bool { entries.isEmpty && lost == nil }
     var entryCount: Int { entries.count }
 
@@ -48,7 +49,7 @@ struct DeliveryQueue {
         switch buffer.overflow {
         case .dropOldest:
             let count = isBehind ? max(1, buffer.limit / 2) : 1
-            note(count)
+            noteOverflow(count)
             var change = Change()
             for _ in 0..<count { dropOldest(&change) }
             entries.append(.event(event, stamp))
@@ -56,7 +57,7 @@ struct DeliveryQueue {
             change.isAdded = true
             return change
         case .dropNewest, .end:
-            note(1)
+            noteOverflow(1)
             isClosed = buffer.overflow == .end
             return append(CoalescedGaps(stamp))
         }
@@ -68,6 +69,10 @@ struct DeliveryQueue {
     }
     /// Counts a gap that goes to its subscriber without standing here.
     mutating func note(_ gap: Gap) { note(gap.count ?? 1) }
+    private mutating func noteOverflow(_ count: Int) {
+        note(count)
+        drops.countOverflow(count)
+    }
     private mutating func note(_ count: Int) { missed = Gap.sum(missed, count) ?? .max }
 
     private mutating func append(_ run: CoalescedGaps) -> Change {

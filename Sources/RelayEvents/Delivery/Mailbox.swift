@@ -202,7 +202,7 @@ final class Channel: @unchecked Sendable {
     /// The sequence of the preceding event of this type that was published here.
     @exclusivity(unchecked) var previous: UInt64 = 0
     /// What the interest observer knows; nil while it is being notified.
-    var toldInterest: Bool? = false
+    var reportedInterest: Bool? = false
     /// The subscribers that came since a lasting gap was reported to all; nil before there was one.
     private(set) var newcomers: Set<ObjectIdentifier>?
     var isUnused: Bool { immediate.isEmpty && buffered.isEmpty }
@@ -212,13 +212,13 @@ final class Channel: @unchecked Sendable {
     /// Makes the box of an event that a pointer shows.
     let box: @Sendable (UnsafeRawPointer) -> AnyEventBox
     /// Reports to an observer whether there is a subscriber.
-    let tell: @Sendable (any InterestObserver, Bool) -> Void
+    let report: @Sendable (any InterestObserver, Bool) -> Void
 
     init<E: Event>(_ type: E.Type) {
         func interface<D: DomainEvent>(of type: D.Type) -> ObjectIdentifier { ObjectIdentifier(D.Interface.self) }
         self.interface = (E.self as? any DomainEvent.Type).map { interface(of: $0) }
         box = { EventBox($0.assumingMemoryBound(to: E.self).pointee) }
-        tell = { observer, isWanted in
+        report = { observer, isWanted in
             if isWanted { observer.interestBegan(in: E.self) } else { observer.interestEnded(in: E.self) }
         }
     }

@@ -13,8 +13,8 @@ final class StreamBuffer: SubscriptionBody, BufferedDelivery {
     private let onCancel: @Sendable (StreamBuffer) -> Void
     var showsStamps: Bool { true }
 
-    init(_ buffer: EventBuffer, onCancel: @escaping @Sendable (StreamBuffer) -> Void) {
-        state = Mutex(State(queue: DeliveryQueue(buffer)))
+    init(_ buffer: EventBuffer, _ drops: DropCounts, onCancel: @escaping @Sendable (StreamBuffer) -> Void) {
+        state = Mutex(State(queue: DeliveryQueue(buffer, drops)))
         self.onCancel = onCancel
     }
     var isActive: Bool { state.withLock { !$0.isFinished } }

@@ -122,7 +122,7 @@ extension EventPublisher {
     ) {
         var after = AfterUnlock()
         let immediate = state.withLock { state in
-            var told: Set<ObjectIdentifier> = []
+            var notified: Set<ObjectIdentifier> = []
             var immediate: [ImmediateSubscriber] = []
             for channel in channels(state) {
                 // A channel without a record of them has notified nobody.
@@ -131,7 +131,7 @@ extension EventPublisher {
                 if newcomers?.isEmpty == true { continue }
                 func isMeant(_ subscriber: AnyObject) -> Bool {
                     let id = ObjectIdentifier(subscriber)
-                    return newcomers?.contains(id) != false && told.insert(id).inserted
+                    return newcomers?.contains(id) != false && notified.insert(id).inserted
                 }
                 // A stream of an interface is in several channels; a type may be given twice.
                 for delivery in channel.buffered where isMeant(delivery) {

@@ -40,7 +40,7 @@ extension EventPublisher {
     ) -> BufferedSubscriber {
         let key = route.key
         let (mailbox, isNew) = state.withLock { $0.mailbox(key, route.place) }
-        let subscriber = BufferedSubscriber(mailbox, buffer, handler, onGap, keeping: route.keeps, while: nil) {
+        let subscriber = BufferedSubscriber(mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: nil) {
             [weak self] in self?.remove($0, from: type, key, object: nil) ?? $0.leave()
         }
         change(type) { channel, _ in channel.add(subscriber) }
@@ -57,7 +57,7 @@ extension EventPublisher {
         let key = route.key
         let (mailbox, isNew) = state.withLock { $0.mailbox(key, route.place) }
         let subscriber = BufferedSubscriber(
-            mailbox, buffer, handler, onGap, keeping: route.keeps, while: { weakly.object != nil }
+            mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: { weakly.object != nil }
         ) { [weak self] in self?.remove($0, from: type, key, object: id) ?? $0.leave() }
         // Known and added in one step, so that of two threads one subscribes.
         var isKnown = false
@@ -98,7 +98,7 @@ extension EventPublisher {
             state.interfaceStreams[id, default: []].append(stream)
             return channels
         }
-        for channel in channels { tellInterest(in: channel) }
+        for channel in channels { reportInterest(in: channel) }
     }
     func remove(_ stream: StreamBuffer) {
         let channels = state.withLock { state in
@@ -112,7 +112,7 @@ extension EventPublisher {
                 return isHere
             }
         }
-        for channel in channels { tellInterest(in: channel) }
+        for channel in channels { reportInterest(in: channel) }
     }
     func remove<E: Event>(
         _ subscriber: BufferedSubscriber, from type: E.Type, _ key: PublisherState.MailboxKey?,
@@ -138,26 +138,26 @@ extension EventPublisher {
         let (channel, isNews) = state.withLock { state in
             let channel = state.channel(for: type)
             body(channel, &state)
-            return (channel, channel.toldInterest != !channel.isUnused)
+            return (channel, channel.reportedInterest != !channel.isUnused)
         }
-        if isNews { tellInterest(in: channel) }
+        if isNews { reportInterest(in: channel) }
     }
-    private func tellInterest(in channel: Channel) {
+    private func reportInterest(in channel: Channel) {
         guard let interest else { return }
         // Without the publisher's lock, because the observer's own locks may be held while it delivers. Looks again
         // under this one, so that the last report is right whatever thread comes last.
         interestOrder.withLock { _ in
             let news = state.withLock { _ -> Bool? in
                 let isWanted = !channel.isUnused
-                if channel.toldInterest == isWanted { return nil }
+                if channel.reportedInterest == isWanted { return nil }
                 // While it is being notified, what it knows is unreliable: a thread that changes it meanwhile waits for
                 // this lock.
-                channel.toldInterest = nil
+                channel.reportedInterest = nil
                 return isWanted
             }
             guard let news else { return }
-            channel.tell(interest, news)
-            state.withLock { _ in channel.toldInterest = news }
+            channel.report(interest, news)
+            state.withLock { _ in channel.reportedInterest = news }
         }
     }
 }

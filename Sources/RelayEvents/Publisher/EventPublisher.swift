@@ -24,6 +24,7 @@ public final class EventPublisher: Sendable, EventSink {
     let interestOrder = Mutex(())
     let interest: (any InterestObserver)?
     let epoch = UInt64.random(in: 1...(.max))
+    let drops = DropCounts()
     /// Where handlers run that are not isolated to an actor.
     public let delivery: DeliveryTarget
 
@@ -57,6 +58,13 @@ public final class EventPublisher: Sendable, EventSink {
         let mailboxes = state.withLock { Array($0.mailboxes.values) + Array($0.privateMailboxes.values) }
         return mailboxes.allSatisfy(\.isIdle)
     }
+
+    /// How many events its subscriptions have dropped since it was made, those that have ended included, because their
+    /// buffers were full.
+    ///
+    /// An event that two subscriptions dropped counts twice. ``Subscription/missed`` is of one subscription, and counts
+    /// the gaps that a relay delivered, too.
+    public var overflowed: Int { drops.overflowed }
 
     /// Delivers an event to every subscriber of its type.
     ///
@@ -97,8 +105,10 @@ public final class EventPublisher: Sendable, EventSink {
     /// let subscription = publisher.subscribe(to: JobPrinted.self, onGap: .ignore) { show($0) }
     /// ```
     ///
-    /// Everything else is as above.
-    ///
+    /// - Order: that of `publish`, with all other closures on that actor or queue.
+    /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
+    /// - Loss: what the buffer has no room for is dropped, and counted in ``Subscription/missed`` alone.
+    /// - Cancellation: by the subscription, which must be kept.
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the subscription may fall behind.
     /// - Parameter onGap: `.ignore`.
@@ -129,8 +139,9 @@ public final class EventPublisher: Sendable, EventSink {
     }
     /// Calls `handler` with each event of a type, on a delivery target, and ignores gaps.
     ///
-    /// Everything else is as above.
-    ///
+    /// - Order: that of `publish`, across event types, on a queue, an actor or a pollable target.
+    /// - Loss: what the buffer has no room for is dropped, and counted in ``Subscription/missed`` alone.
+    /// - Cancellation: by the subscription, which must be kept.
     /// - Parameter type: the type of event.
     /// - Parameter delivery: where the handler runs.
     /// - Parameter buffer: how far the subscription may fall behind.
@@ -154,7 +165,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// - Parameter buffer: how far the stream may fall behind.
     /// - Returns: a stream that buffers from now on.
     public func events<E: Event>(of type: E.Type = E.self, buffer: EventBuffer = .standard) -> EventStream<E> {
-        let stream = StreamBuffer(buffer) { [weak self] in self?.remove($0) }
+        let stream = StreamBuffer(buffer, drops) { [weak self] in self?.remove($0) }
         change(E.self) { channel, _ in channel.add(stream) }
         return EventStream(stream) { EventBox<E>.value(in: $0) }
     }
@@ -167,7 +178,7 @@ public final class EventPublisher: Sendable, EventSink {
     public func events<I: EventInterface>(
         in interface: I.Type, buffer: EventBuffer = .standard
     ) -> EventStream<any DomainEvent> {
-        let stream = StreamBuffer(buffer) { [weak self] in self?.remove($0) }
+        let stream = StreamBuffer(buffer, drops) { [weak self] in self?.remove($0) }
         add(stream, to: interface)
         // Only channels of domain events offer to this stream.
         return EventStream(stream) { $0.event as! any DomainEvent }
@@ -245,8 +256,10 @@ public final class EventPublisher: Sendable, EventSink {
     ) { subscribe(subscriber, type, buffer, handler, onGap) }
     /// Subscribes an object, held weakly, to one more type of event, and ignores gaps.
     ///
-    /// Everything else is as above.
-    ///
+    /// - Order: that of `publish`, with the closures on that actor or queue.
+    /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
+    /// - Loss: what the buffer has no room for is dropped.
+    /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
     /// - Parameter subscriber: the object.
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the subscription may fall behind.
@@ -297,8 +310,10 @@ public final class EventPublisher: Sendable, EventSink {
     ) { subscribe(subscriber, type, buffer, handler, onGap) }
     /// Subscribes an actor, held weakly, to one more type of event, and ignores gaps.
     ///
-    /// Everything else is as above.
-    ///
+    /// - Order: that of `publish`, with the closures on that actor.
+    /// - Isolation: the handler runs on the actor.
+    /// - Loss: what the buffer has no room for is dropped.
+    /// - Cancellation: ``unsubscribe(_:)``, or the actor's release.
     /// - Parameter subscriber: the actor.
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the subscription may fall behind.

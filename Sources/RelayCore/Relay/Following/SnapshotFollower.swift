@@ -46,6 +46,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
         (self.source, self.ask) = (source, ask)
         (self.onState, self.onEvent, self.onFailure) = (onState, onEvent, onFailure)
         (place, kept) = (route.place, route.keeps)
+        source.feed.followed.store(.following, ordering: .relaxed)
     }
     /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
     func start() { task.withLock { $0 = Task.detached { await self.run() } } }
@@ -89,8 +90,11 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
                 let failure = error as? RelayError ?? RelayError(.internalFailure, "\(error)", cause: error)
                 if failure.code != reported { await report(failure) }
                 reported = failure.code
+                let isUnreachable = failure.code == .unavailable
+                source.feed.followed.store(isUnreachable ? .unreachable : .failing, ordering: .relaxed)
             }
             try? await Task.sleep(for: pause)
+            source.feed.followed.store(.following, ordering: .relaxed)
             pause = min(pause * 2, Self.longestPause)
         }
         return nil
@@ -139,4 +143,16 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
         case .caughtUp: .skip
         }
     }
+}
+
+/// What the consumer of a followed state is about: tests wait until it rests.
+enum SnapshotPhase: UInt8, AtomicRepresentable {
+    /// No state is followed.
+    case none
+    /// It works, or waits for news.
+    case following
+    /// It waits before a query that found no service is sent again.
+    case unreachable
+    /// It waits before a query that failed otherwise is sent again.
+    case failing
 }

@@ -3,6 +3,8 @@ class AnyReceiver: @unchecked Sendable {  // In a turn of the loop only.
     private let type: ObjectIdentifier
     /// Of payloads that are the type's own bytes; as far as one was met. The present plan keeps it.
     @exclusivity(unchecked) fileprivate var ownFormat: Unmanaged<PayloadFormat>?
+    /// Of events that could not be decoded.
+    let drops = DropCounts()
 
     fileprivate init(_ type: ObjectIdentifier) { self.type = type }
 
@@ -58,6 +60,7 @@ final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
     }
     /// It holds until another service comes: none of its events can be read.
     private func report(mismatch: RelayError, _ stamp: Stamp, _ publisher: EventPublisher) {
+        drops.countUnreadable()
         let gap = Gap(
             stamp.sequence...UInt64.max, epoch: stamp.epoch, count: nil, reason: .schemaMismatch,
             detail: mismatch.message)
@@ -65,6 +68,7 @@ final class EventReceiver<E: DomainEvent>: AnyReceiver, @unchecked Sendable {
         hasReportedMismatch = true
     }
     private func report(unreadable error: any Error, _ stamp: Stamp, _ publisher: EventPublisher) {
+        drops.countUnreadable()
         let detail = (error as? RelayError)?.message ?? "\(error)"
         let one = stamp.sequence...stamp.sequence
         gap(Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: detail), publisher)

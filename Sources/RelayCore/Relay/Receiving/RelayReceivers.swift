@@ -90,6 +90,11 @@ final class RelayReceivers: SessionSink {
         if case .invalidated = state { finish() }
     }
 
+    func unreadable(of interface: String) -> Int {
+        (receivers[interface] ?? [:]).values.reduce(0) { $0 + $1.drops.unreadable }
+    }
+    var overflowed: Int { publisher.overflowed }
+
     /// Every subscriber has had what was delivered.
     var isIdle: Bool { publisher.isIdle }
 

@@ -67,11 +67,14 @@ final class ReplayBuffer: Sendable {
     private let state = Mutex(State())
     /// Its consumer is a handler, which takes everything as it comes.
     let isHandled = Atomic(false)
+    /// Of a followed state, what its consumer is about.
+    let followed = Atomic(SnapshotPhase.none)
     /// As in the state, for code that asks about every event.
     private let hasCancelled = Atomic(false)
     private let buffer: EventBuffer
+    private let drops: DropCounts
 
-    init(_ buffer: EventBuffer) { self.buffer = buffer }
+    init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) { (self.buffer, self.drops) = (buffer, drops) }
 
     // MARK: The loop's side
 
@@ -115,6 +118,7 @@ final class ReplayBuffer: Sendable {
             if !isDurable, state.liveEvents >= buffer.limit {
                 let count = state.isBehind && buffer.overflow == .dropOldest ? max(1, buffer.limit / 2) : 1
                 state.missed = Gap.sum(state.missed, count) ?? .max
+                drops.countOverflow(count)
                 switch buffer.overflow {
                 case .dropOldest: for _ in 0..<count { state.dropOldestSignal() }
                 case .dropNewest: return state.append(CoalescedGaps(page.stamp(0)))
@@ -238,7 +242,10 @@ final class ReplayBuffer: Sendable {
     /// Whether the consumer holds something back: then this is not over before that was delivered.
     func setHeld(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
     /// Counts an event that turned out to be unreadable.
-    func noteMissed() { state.withLock { $0.missed = Gap.sum($0.missed, 1) ?? .max } }
+    func noteMissed() {
+        state.withLock { $0.missed = Gap.sum($0.missed, 1) ?? .max }
+        drops.countUnreadable()
+    }
 
     /// Drops everything. No item is given any more.
     func cancel() {
@@ -254,7 +261,12 @@ final class ReplayBuffer: Sendable {
     }
     /// A handler has taken everything, and the last call has returned. What a loop takes from is that loop's matter.
     var isSettled: Bool {
-        !isHandled.load(ordering: .relaxed) || state.withLock { $0.isOver || $0.isIdle && !$0.hasItems }
+        switch followed.load(ordering: .relaxed) {
+        case .following: return state.withLock { $0.isOver || !$0.waiters.isEmpty }
+        case .unreachable, .failing: return true
+        case .none: break
+        }
+        return !isHandled.load(ordering: .relaxed) || state.withLock { $0.isOver || $0.isIdle && !$0.hasItems }
     }
     /// For tests: how many pages and signals are held.
     var held: (pages: Int, signals: Int) {
@@ -317,6 +329,8 @@ extension ReplayBuffer.State {
     mutating func append(_ next: CoalescedGaps) {
         if chunks.isEmpty && lost != nil {
             lost?.append(next)
+        } else if chunks.isEmpty && run != nil && !owesCaughtUp {
+            run?.append(next)
         } else if case .gaps(var last)? = chunks.last {
             last.append(next)
             chunks.last = .gaps(last)
@@ -341,7 +355,16 @@ extension ReplayBuffer.State {
             }
         }
     }
-    private mutating func lose(_ run: CoalescedGaps) { if lost == nil { lost = run } else { lost?.append(run) } }
+    private mutating func lose(_ next: CoalescedGaps) {
+        if lost != nil {
+            lost?.append(next)
+        } else if run != nil {
+            // Its next gap is a neighbour, and was not taken yet.
+            run?.append(next)
+        } else {
+            lost = next
+        }
+    }
 
     mutating func takeWaiters() -> [(id: UInt64, continuation: ReplayBuffer.Waiter)] {
         defer { waiters = [] }

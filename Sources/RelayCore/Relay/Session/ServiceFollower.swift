@@ -97,7 +97,7 @@ package final class ServiceFollower: Sendable {
             from = opened.start.map { .after(epoch: $0.epoch, sequence: $0.sequence, runs: $0.runs) } ?? .oldest
             cursor = opened
         }
-        let source = ReplaySource(ReplayBuffer(buffer), decoding, cursor)
+        let source = ReplaySource(ReplayBuffer(buffer, core.drops(of: interface)), decoding, cursor)
         return (source, { [core] in core.add(source, to: interface, names: names, from: from, searching: time) })
     }
     /// Calls a method of the service's object for an interface.

@@ -21,6 +21,8 @@ package final class SessionController: BusHandler {
     private let follows = Mutex<[String: Set<String>?]>([:])
     let foreign = Atomic<Int>(0)
     private let faults = Atomic<Int>(0)
+    /// What positioned subscriptions dropped, by the interface.
+    private let drops = Mutex<[String: DropCounts]>([:])
     let accounts = AccountCache(of: SystemAccounts())
     /// How long after a question that the bus could not answer it is asked again.
     static let patience = Duration.seconds(1)
@@ -41,6 +43,18 @@ package final class SessionController: BusHandler {
     var inletFaults: Int { faults.load(ordering: .relaxed) }
 
     // MARK: From any thread
+
+    /// Where the positioned subscriptions to an interface count what they drop.
+    func drops(of interface: String) -> DropCounts {
+        drops.withLock { drops in
+            if let known = drops[interface] { return known }
+            let new = DropCounts()
+            drops[interface] = new
+            return new
+        }
+    }
+    /// How many events the publisher's and the positioned subscriptions had no room for.
+    var overflowed: Int { drops.withLock { $0.values.reduce(sink.overflowed) { $0 + $1.overflowed } } }
 
     func activate() {
         loop.execute { [self] in

@@ -18,6 +18,15 @@ package protocol SessionSink: AnyObject, Sendable {
     /// from it, and also where the state stays as it is.
     func ownerGone()
     func state(_ state: EventRelay.State)
+    /// How many events of an interface it could not decode, for metrics. From any thread.
+    func unreadable(of interface: String) -> Int
+    /// How many events its subscriptions had no room for, for metrics. From any thread.
+    var overflowed: Int { get }
+}
+
+extension SessionSink {
+    package func unreadable(of interface: String) -> Int { 0 }
+    package var overflowed: Int { 0 }
 }
 
 /// Turns a follower's calls into values.

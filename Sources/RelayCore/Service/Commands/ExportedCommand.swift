@@ -6,6 +6,8 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
     enum Answer: Sendable {
         case reply([UInt8])
         case error(name: String, message: String)
+        /// The arguments are no value of the command's type: no handler got it.
+        case unreadable(message: String)
     }
     let name: String
     let arguments: [WireField]
@@ -69,9 +71,7 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         do {
             command = try body.withUnsafeBytes { try request.decode($0, using: request.map) }
         } catch {
-            return .error(
-                name: ErrorNames.name(for: .invalidArgument),
-                message: "\(C.name): \((error as? RelayError)?.message ?? "\(error)")")
+            return .unreadable(message: "\(C.name): \((error as? RelayError)?.message ?? "\(error)")")
         }
         var context = context
         if let progress { context.codec = progress }

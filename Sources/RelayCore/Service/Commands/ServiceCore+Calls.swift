@@ -47,6 +47,7 @@ extension ServiceCore {
             let difference = SchemaDifference.text(of: call.signature, from: command.arguments)
         {
             let text = "\(command.name) takes \(SchemaDifference.text(command.arguments)); \(difference)"
+            answered.withLock { $0.unreadable += 1 }
             return fail(call, ErrorNames.invalidArgs, text, connection)
         }
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
@@ -101,10 +102,15 @@ extension ServiceCore {
         }
         context.outlet?.finish()
         answered.withLock { $0.count(result) }
-        guard case .reply(let body) = result else {
+        let body: [UInt8]
+        switch result {
+        case .reply(let reply): body = reply
+        case .error(let name, let message):
             prepareReply(to: call.sender)
-            if case .error(let name, let message) = result { fail(call, name, message, connection) }
-            return
+            return fail(call, name, message, connection)
+        case .unreadable(let message):
+            prepareReply(to: call.sender)
+            return fail(call, ErrorNames.name(for: .invalidArgument), message, connection)
         }
         let isAdmitted = await hasRoom(for: call, bytes: body.count, connection)
         prepareReply(to: call.sender)
