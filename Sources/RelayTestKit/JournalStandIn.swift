@@ -34,12 +34,13 @@ public final class JournalStandIn: Sendable {
     ) async throws {
         try await self.init(journal, interfaces, start)
     }
-    /// As above, for a journal in memory.
+    /// Serves a log in memory, in the place of its service.
     ///
     /// - Parameter log: one that has not served yet.
     /// - Parameter interfaces: the interfaces whose events may be published.
     /// - Parameter start: the time that events are stamped with, which stands still.
-    /// - Throws: as above.
+    /// - Throws: what `EventService` throws: `.conflict` for a log that has served already, `.unsupportedType` for what
+    ///   D-Bus cannot carry.
     public convenience init(
         for log: MemoryLog, exporting interfaces: any EventInterface.Type..., startingAt start: Timestamp = .now
     ) async throws {

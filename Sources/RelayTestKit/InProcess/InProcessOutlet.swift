@@ -124,7 +124,7 @@ final class InProcessQueue: Sendable {
         /// What comes next of `events`.
         var head = 0
         /// The reader was notified, and has not read yet.
-        var isTold = false
+        var isNotified = false
         var hasLost = false
         var given: UInt64 = 0
     }
@@ -138,16 +138,16 @@ final class InProcessQueue: Sendable {
     init(onNews: @escaping @Sendable () -> Void) { self.onNews = onNews }
 
     func push(_ event: Event) {
-        tell { state in
+        notify { state in
             if state.events.count - state.head < Self.limit { state.events.append(event) } else { state.hasLost = true }
         }
     }
-    func noteLoss() { tell { $0.hasLost = true } }
-    private func tell(_ change: (inout State) -> Void) {
+    func noteLoss() { notify { $0.hasLost = true } }
+    private func notify(_ change: (inout State) -> Void) {
         let isNew = state.withLock { state in
             change(&state)
-            defer { state.isTold = true }
-            return !state.isTold
+            defer { state.isNotified = true }
+            return !state.isNotified
         }
         if isNew { onNews() }
     }
@@ -155,12 +155,12 @@ final class InProcessQueue: Sendable {
     func next(through last: UInt64) -> Event? {
         state.withLock { state in
             guard state.head < state.events.count else {
-                state.isTold = false
+                state.isNotified = false
                 return nil
             }
             let event = state.events[state.head]
             if event.place.sequence > last {
-                state.isTold = false
+                state.isNotified = false
                 return nil
             }
             state.head += 1

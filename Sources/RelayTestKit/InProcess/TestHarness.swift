@@ -139,8 +139,9 @@ public final class TestHarness: Sendable {
     /// ```
     ///
     /// It waits for services and relays that are connected here, and for their subscribers: closures, objects and
-    /// actors of the relay's publisher, and handlers of positioned subscriptions. It does not wait for tasks that the
-    /// tested code starts, for loops over an `EventStream`, or for a pollable target.
+    /// actors of the relay's publisher, handlers of positioned subscriptions, and states that are followed
+    /// (`EventRelay.follow`): their queries have been answered, or have failed. It does not wait for tasks that the tested
+    /// code starts, for loops over an `EventStream`, or for a pollable target.
     ///
     /// - Parameter limit: how long to wait.
     /// - Throws: `.timedOut`, with what is still under way. `.cancelled` if the task is.

@@ -21,12 +21,14 @@ extension EventRelay {
     /// - Cancellation: by the subscription, which must be kept, and by the relay's end. After `cancel()` on the
     ///   handlers' own actor no call comes.
     /// - Parameter interface: the interface.
-    /// - Parameter query: the command that requests the state, now and after each gap. It must change nothing.
+    /// - Parameter query: the command that requests the state, now and after each gap. It must change nothing, and its
+    ///   reply must name the position that the state was read at (`JournalSnapshot.position(of:)`).
     /// - Parameter buffer: how many events are held while the query runs. Past that they are read again.
     /// - Parameter state: is called with each state, which replaces what was known.
     /// - Parameter change: is called with each event that applies to the last state.
     /// - Parameter onFailure: is called when the query fails: once for consecutive failures with the same code. The
-    ///   query is retried as long as the subscription lives, after two seconds at most.
+    ///   query is retried as long as the subscription lives, after two seconds at most. A reply that names another run
+    ///   than the service's is a failure, too: `.conflict`.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for an interface that the relay was not made for.
     public func follow<I: EnumInterface, Query: Command<I>>(
@@ -43,7 +45,10 @@ extension EventRelay {
             return .init(epoch: reply.epoch, sequence: reply.sequence, state: reply)
         }
     }
-    /// As above, for a state that comes in pages: `state` gets all of them, in their order.
+    /// Follows a state that comes in pages: calls `state` with all of them, in their order, then `change` with each event
+    /// behind the first one.
+    ///
+    /// Order, isolation, loss and cancellation are those of ``follow(_:from:buffer:_:then:onFailure:)``.
     ///
     /// The events are those after the first page's sequence. Later pages include some of them: `change` gets each
     /// event's stamp, to compare with the page that it is about.
@@ -92,15 +97,31 @@ extension EventRelay {
         asking ask: @escaping @Sendable (EventRelay) async throws -> SnapshotFollower<I, State>.Snapshot
     ) throws -> Subscription {
         let source = try source(in: I.self, from: .now, buffer)
+        let feed = source.source.feed
         let route = isolation.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
         let body = SnapshotFollower<I, State>(
             source.source, route,
             asking: { [weak self] in
                 guard let self else { throw RelayError(.unavailable, "the relay has ended") }
-                return try await ask(self)
+                let snapshot = try await ask(self)
+                // The events behind it would be taken for those of an earlier run, and dropped without a word.
+                if let run = follower.core.run(of: I.name, feed), run != snapshot.epoch {
+                    throw RelayError(
+                        .conflict,
+                        "\(I.name): the reply names run \(snapshot.epoch), and the events are of run \(run): reply with "
+                            + "the epoch and the sequence of the snapshot that the state was read from")
+                }
+                return snapshot
             }, onState: onState, onEvent: onEvent, onFailure: onFailure)
         source.begin()
         body.start()
         return Subscription(body)
+    }
+}
+
+extension SessionController {
+    /// The run whose events a positioned subscription has now; nil while that is not known.
+    fileprivate func run(of interface: String, _ feed: ReplayBuffer) -> UInt64? {
+        loop.withTurn { state.onLoop.streams[interface]?.members.first { $0.feed === feed }?.machine.ownerEpoch }
     }
 }

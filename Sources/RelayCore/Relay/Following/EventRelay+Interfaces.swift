@@ -30,7 +30,8 @@ extension EventRelay {
     ) throws -> Subscription { try subscribe(interface, start, buffer, handler, onGap) }
     /// Calls `handler` with all events of an interface, and ignores gaps.
     ///
-    /// Everything else is as above.
+    /// What is missing is counted in ``Subscription/missed`` alone. Order, isolation and cancellation are those of the
+    /// subscription with `onGap`.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter start: where to begin.
@@ -38,7 +39,7 @@ extension EventRelay {
     /// - Parameter onGap: `.ignore`.
     /// - Parameter handler: is called with each event.
     /// - Returns: the subscription, which ends when it is released.
-    /// - Throws: as above.
+    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
     public func subscribe<I: EnumInterface>(
         to interface: I.Type, from start: StreamPosition = .now, buffer: EventBuffer = .standard, onGap: GapHandling,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (I) -> Void
@@ -97,14 +98,15 @@ extension EventRelay {
         let source = try source(in: interface, from: start, buffer)
         try subscribe(subscriber, source, on: (subscriber as? any Actor) ?? isolation)
     }
-    /// As above, for an object that receives one type of event.
+    /// Subscribes an object, held weakly, to one type of event, on the actor that this is called on.
     ///
+    /// - Cancellation: ``EventRelay/unsubscribe(_:)``, the object's release, or the relay's end.
     /// - Parameter subscriber: the object.
     /// - Parameter type: the type of event.
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
     /// - Parameter isolation: the actor; the caller's unless given.
-    /// - Throws: as above.
+    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``; `.conflict` for an object that is subscribed to the type.
     public func subscribe<S: EventSubscriber>(
         _ subscriber: S, to type: S.Subscribed.Type, from start: StreamPosition = .now,
         buffer: EventBuffer = .standard, isolation: isolated any Actor = #isolation

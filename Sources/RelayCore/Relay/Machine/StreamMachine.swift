@@ -60,6 +60,9 @@ package struct StreamMachine<Payload> {
 
     // MARK: Where it stands
 
+    /// The run of the service that answered last, while its events are delivered or read; nil: none has.
+    var ownerEpoch: UInt64? { isFollowing || isReading ? reached.ownerEpoch : nil }
+
     /// Whether the relay is in step with the service, or has nothing to follow.
     package var isSettled: Bool { isFollowing || scope == .nothing }
     /// Events are delivered as they come.
