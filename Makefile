@@ -1,4 +1,4 @@
-# Relay. `make` alone tells what there is.
+# Relay. `make` alone lists the targets.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -14,7 +14,7 @@ export PATH := $(PATH):$(CURDIR)/.build/debian/usr/bin
 # Installed by a user, or unpacked: looked up when the step runs, since an earlier one may bring it.
 debug_libdbus = $$(ls -d {,"$(CURDIR)/.build/debian"}/usr/lib/dbus-1.0/debug-build/lib 2>/dev/null | head -1)
 sources = $(shell git ls-files -co --exclude-standard '*.swift')
-# A crash is told with the stack of its thread, and asks nobody anything.
+# A crash prints the stack of its thread, and waits for no debugger.
 export SWIFT_BACKTRACE ?= enable=yes,interactive=no,color=no,threads=crashed,images=none,timeout=30s
 
 help:
@@ -52,7 +52,7 @@ format:
 	scripts/check-rooms --update
 
 # Swift's warnings are errors by Package.swift.
-# The event stream tells which clause of README's promise each test tries: swift test alone does not need it.
+# The event stream names the clause of README's promise that each test tries. `swift test` alone does not need it.
 events = .build/tests.jsonl
 recorded = --event-stream-output-path $(events) --event-stream-version 0
 test: export SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED = 1
@@ -61,6 +61,7 @@ test: export RELAY_WITH_EXAMPLES = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-refusals.sh
+	scripts/check-doc-code
 	scripts/public-api
 	scripts/check-examples
 	@echo "== what calls libdbus, against its debug build"

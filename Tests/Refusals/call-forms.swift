@@ -33,6 +33,8 @@ func throwing(_ relay: EventRelay) async {
         let reply = try await relay.call(order)
         try await relay.call(RemoveBox(boxID: reply.boxID))
         _ = try await relay.call(Contents())
+    } catch RelayError.refused(OrderBox.Failure.invalidLabel) {
+        show("label")
     } catch .refused {
         show("refused")
     } catch .unavailable {
@@ -88,6 +90,8 @@ func passing(_ relay: EventRelay) async throws {
             let reply = try await relay.call(order)
             try await relay.call(RemoveBox(boxID: reply.boxID))
             _ = try await relay.call(Contents())
+        } catch RelayError.refused(OrderBox.Failure.invalidLabel) {
+            line = "label"
         } catch .refused {
             line = "refused"
         } catch .unavailable {
@@ -115,6 +119,8 @@ func passing(_ relay: EventRelay) async throws {
                 let reply = try await relay.call(order)
                 try await relay.call(RemoveBox(boxID: reply.boxID))
                 _ = try await relay.call(Contents())
+            } catch RelayError.refused(OrderBox.Failure.invalidLabel) {
+                line = "label"
             } catch .refused {
                 line = "refused"
             } catch .unavailable {

@@ -176,6 +176,8 @@ public final class EventRelay: Sendable {
     /// do {
     ///     let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
     ///     try await relay.call(CancelJob(jobID: reply.jobID))
+    /// } catch RelayError.refused(PrintJob.Failure.tooLong) {
+    ///     print("too long")
     /// } catch .refused {
     ///     print("the printer does not take that")
     /// } catch {
@@ -186,18 +188,26 @@ public final class EventRelay: Sendable {
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the reply.
-    /// - Throws: always a ``RelayError``: `.refused` if the handler refused (``RelayError/refusal(of:)`` returns the
-    ///   declared failure), or the error of ``CommandOutcome/failed(_:)``. It never throws the command's own `Failure`.
+    /// - Throws: always a ``RelayError``: `.refused` if the handler refused, or the error of
+    ///   ``CommandOutcome/failed(_:)``. It never throws the command's own `Failure`: `catch PrintJob.Failure.tooLong`
+    ///   compiles, as it does over any call, and never matches. Write `catch RelayError.refused(PrintJob.Failure.tooLong)`.
     // Not `throws(RelayError)`: a `catch` of some codes over it, in a function that throws and has a `var`, crashes the
     // compiler (6.3.1). For `do throws(RelayError)` there is `outcome(of:).get()`.
+    //
+    // Tried against a `catch` of the command's own `Failure`: an unavailable `~=` is not asked, since the case of an enum
+    // is a pattern of the language; a `Failure` that is no `Error` would not compile there, but could not be thrown by a
+    // handler; and throwing the `Failure` itself would make every `catch let error as RelayError` miss refusals. In a
+    // closure, `catch .refused(…)` finds no other type than `Code`: so the matching form spells `RelayError`.
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws -> C.Reply {
         try await outcome(of: command, timeout: timeout).get()
     }
-    /// As above, for a command without a reply.
+    /// Sends a command without a reply once, and waits until it has run. Everything else is as with
+    /// ``outcome(of:timeout:)``.
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
-    /// - Throws: as above.
+    /// - Throws: always a ``RelayError``: `.refused` if the handler refused, or the error of
+    ///   ``CommandOutcome/failed(_:)``.
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws
     where C.Reply == NoReply {
         _ = try await outcome(of: command, timeout: timeout).get()
@@ -236,7 +246,8 @@ public final class EventRelay: Sendable {
     ) throws -> Subscription { try subscribe(type, start, buffer, handler, onGap) }
     /// Calls `handler` with each event of a type, from `start` on, and ignores gaps.
     ///
-    /// Everything else is as above.
+    /// Order, isolation and cancellation are those of ``subscribe(to:from:buffer:_:onGap:)``. What is missing is counted
+    /// in ``Subscription/missed`` alone.
     ///
     /// - Parameter type: the type of event.
     /// - Parameter start: where to begin.
@@ -244,7 +255,7 @@ public final class EventRelay: Sendable {
     /// - Parameter onGap: `.ignore`.
     /// - Parameter handler: is called with each event.
     /// - Returns: the subscription, which ends when it is released.
-    /// - Throws: as above.
+    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``.
     public func subscribe<E: DomainEvent>(
         to type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
         onGap: GapHandling,
@@ -297,8 +308,8 @@ public final class EventRelay: Sendable {
     }
     /// The events of a whole interface from `start` on, in their one order: what rebuilds a state.
     ///
-    /// Everything else is as above. Its cursor is for all events of the interface, also those that a later version
-    /// adds.
+    /// An event counts as handled when the next one is requested. The stream begins when it is created, and ends with the
+    /// relay, after what it holds. Its cursor is for all events of the interface, also those that a later version adds.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter start: where to begin.

@@ -8,6 +8,7 @@
 ///         "Orders a box; replies with its id.",
 ///         fields: ["label": "1 to 200 characters", "capacity": .unit("items", "5, 10 or 20")],
 ///         reply: ["boxID": "the new box's"])
+/// }
 /// ```
 ///
 /// Names of fields are checked when the interface is registered. A field of a nested struct is named by its path, such

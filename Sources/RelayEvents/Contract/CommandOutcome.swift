@@ -54,3 +54,30 @@ extension RelayError {
         code == .refused ? cause as? C.Failure : nil
     }
 }
+
+extension RelayError {
+    /// What matches one declared refusal in a `catch`: see ``RelayError/refused(_:)``.
+    public struct Refusal: Sendable {
+        fileprivate let matches: @Sendable (RelayError) -> Bool
+
+        /// Whether an error of a throwing call is this refusal.
+        ///
+        /// - Parameter refusal: the refusal.
+        /// - Parameter error: any error.
+        /// - Returns: true for a ``RelayError`` with the code `.refused` and this very failure.
+        public static func ~= (refusal: Self, error: any Error) -> Bool {
+            (error as? RelayError).map { $0.code == .refused && refusal.matches($0) } ?? false
+        }
+    }
+    /// Matches one declared refusal in a `catch`.
+    ///
+    /// ```swift
+    /// do { try await relay.call(job) } catch RelayError.refused(PrintJob.Failure.tooLong) { split() } catch { retry() }
+    /// ```
+    ///
+    /// - Parameter failure: the failure, with its type.
+    /// - Returns: a pattern.
+    public static func refused<Failure: CommandFailure>(_ failure: Failure) -> Refusal {
+        Refusal { $0.cause as? Failure == failure }
+    }
+}

@@ -1,0 +1,160 @@
+// What the code in doc comments takes from its surroundings: see scripts/check-doc-code.
+import RelayCore
+import RelayJournal
+import RelayTestKit
+
+func given<T>() -> T { fatalError("nothing here is run") }
+func expect(_ condition: Bool) {}
+
+// MARK: Contracts
+
+enum Printing1: EventInterface {
+    static let name = "org.example.Printing1"
+    static var contract: Contract<Self> {
+        JobPrinted.self
+        PrintJob.self
+        CancelJob.self
+    }
+}
+struct JobPrinted: DomainEvent {
+    typealias Interface = Printing1
+    let jobID: Int64, title: String, pages: Int32
+}
+struct PrintJob: Command {
+    typealias Interface = Printing1
+    let title: String, pages: Int32
+    struct Reply: Codable, Sendable { let jobID: Int64 }
+    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+}
+struct CancelJob: Command {
+    typealias Interface = Printing1
+    let jobID: Int64
+}
+/// To be printed, and to be told of.
+struct AnyJob: Command, DomainEvent {
+    typealias Interface = Printing1
+    static let name = "AnyJob"
+    static let about = About.nothing
+    let title: String
+    struct Reply: Codable, Sendable { let jobID: Int64 }
+    enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
+}
+
+enum Orders1: EnumInterface {
+    case placed(OrderPlaced), shipped(OrderShipped)
+    static let name = "org.example.Orders1"
+    static var contract: Contract<Self> {
+        placed
+        shipped
+        PlaceOrder.self
+        ListOrders.self
+    }
+}
+struct OrderPlaced: DomainEvent {
+    typealias Interface = Orders1
+    let orderID: Int64
+}
+struct OrderShipped: DomainEvent {
+    typealias Interface = Orders1
+    let orderID: Int64
+}
+struct PlaceOrder: Command {
+    typealias Interface = Orders1
+    let article: String
+}
+struct Order: Codable, Sendable { let orderID: Int64 }
+struct ListOrders: Command {
+    typealias Interface = Orders1
+    struct Reply: SnapshotReply {
+        let epoch: UInt64, sequence: UInt64
+        let orders: [Order]
+    }
+}
+
+enum Telemetry1: EventInterface {
+    static let name = "org.example.Telemetry1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> {
+        Sample.self
+        Heartbeat.self
+        Ponder.self
+    }
+}
+struct Sample: DomainEvent {
+    typealias Interface = Telemetry1
+    let values: [Double]
+    var halved: Sample { self }
+}
+struct Heartbeat: DomainEvent { typealias Interface = Telemetry1 }
+struct Ponder: Command { typealias Interface = Telemetry1 }
+
+enum Boxes1: EventInterface {
+    static let name = "org.example.Boxes1"
+    static var contract: Contract<Self> { BoxRemoved.self }
+}
+struct BoxRemoved: DomainEvent {
+    typealias Interface = Boxes1
+    let boxID: Int64
+}
+
+// MARK: Values
+
+let publisher: EventPublisher = given()
+let relay: EventRelay = given()
+let service: EventService = given()
+let journal: EventJournal = given()
+let bus: PrivateBus = given()
+let harness: TestHarness = given()
+let folder: TestFolder = given()
+let desk: Desk = given()
+let job: AnyJob = given()
+let sample: Sample = given()
+let box: Box = given()
+let counter: Counter = given()
+let orderList: OrderList = given()
+let name = ""
+let title = ""
+let pages: Int32 = 0
+let note: String? = nil
+let id: Int64 = 0
+let alarms: [String] = []
+nonisolated(unsafe) var jobID: Int64 = 0
+nonisolated(unsafe) var rows: [String] = []
+
+struct Box: Sendable { let id: Int64 }
+struct Job: Sendable {
+    let id: Int64, title: String, note: String?
+}
+final class Counter: Sendable { var value: Int { 0 } }
+final class Desk: Sendable {
+    func print(_ job: PrintJob) async throws -> PrintJob.Reply { given() }
+    func print(_ job: PrintJob, _ context: CommandContext) async throws -> PrintJob.Reply { given() }
+}
+@MainActor final class OrderList: EventSubscriber {
+    func on(_ event: Orders1) {}
+    func onGap(_ gap: Gap) {}
+}
+/// Around methods.
+@MainActor class View {
+    var orders: [Order] = []
+    var trouble = ""
+    func apply(_ event: Orders1) {}
+}
+
+func show(_ job: JobPrinted) {}
+func show(_ text: String) {}
+func show(_ gap: Gap) {}
+func show(missing gap: Gap) {}
+func enter(_ job: JobPrinted) {}
+func note(_ gap: Gap) {}
+func add(_ order: OrderPlaced) {}
+func mark(_ order: OrderShipped) {}
+func log(_ text: String) {}
+func warn(_ text: String) {}
+func split() {}
+func retry() {}
+func reload() {}
+func print(_ job: PrintJob) async throws -> Int64 { given() }
+func store(_ job: AnyJob, in journal: EventJournal) async throws {}
+func remove(_ box: Box, publishing recorder: RecordingPublisher) throws {}
+func remove(_ box: Box, in unit: inout RecordingUnit) throws {}
