@@ -28,7 +28,7 @@ extension SQLValue {
     /// Any value that a column can hold; nil is NULL.
     ///
     /// - Parameter value: the value, or nil.
-    /// - Throws: as above.
+    /// - Throws: `.invalidArgument` for what SQLite cannot store as it is: an integer over `Int64.max`, and NaN.
     public init<Value: SQLStorable>(_ value: Value?) throws(RelayError) { self = try value?.sqlValue ?? .null }
     /// An integer, which always fits.
     ///

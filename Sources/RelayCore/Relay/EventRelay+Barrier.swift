@@ -22,11 +22,12 @@ extension EventRelay {
     public func barrier(timeout: Duration = .seconds(25)) async throws {
         try await follower.core.barrier(nil, timeout: timeout)
     }
-    /// As above, for the events of one interface: others may still be on their way.
+    /// Waits until the subscribers have had what was published of one interface: other events may still be on their
+    /// way.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter timeout: how long to wait.
-    /// - Throws: as above; `.notFound` also for an interface that the relay was not made for.
+    /// - Throws: as ``barrier(timeout:)``; `.notFound` also for an interface that the relay was not made for.
     public func barrier<I: EventInterface>(for interface: I.Type, timeout: Duration = .seconds(25)) async throws {
         try check(interface, "the barrier")
         try await follower.core.barrier(I.name, timeout: timeout)

@@ -95,7 +95,10 @@ public final class EventService: Sendable {
     ) {
         setHandler(type) { command, context in try await handler(command, context) }
     }
-    /// Answers a command without a reply. The last handler counts. Errors as above.
+    /// Answers a command without a reply. The last handler counts.
+    ///
+    /// An error of the command's `Failure` reaches the caller as itself, a ``RelayError`` as its code, any other error
+    /// as `.internalFailure`.
     ///
     /// - Parameter type: the command.
     /// - Parameter handler: is called with each request.

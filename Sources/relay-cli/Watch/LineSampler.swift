@@ -22,7 +22,7 @@ struct LineSampler {
     private var forgetAt: UInt64 = 0
     private var skipped: [String: UInt64] = [:]
     /// When it is time to report what was skipped, by the clock of `takes`; nil: nothing was.
-    private(set) var tellsAt: UInt64?
+    private(set) var reportsAt: UInt64?
 
     /// - Parameter perSecond: lines, of all kinds together; at least 1.
     init(perSecond: UInt64) { self.perSecond = Int64(min(max(1, perSecond), 1_000_000)) }
@@ -52,15 +52,15 @@ struct LineSampler {
 
     private mutating func skip(_ interface: String, _ now: UInt64) {
         skipped[interface, default: 0] += 1
-        if tellsAt == nil { tellsAt = now + Self.second }
+        if reportsAt == nil { reportsAt = now + Self.second }
     }
 
     /// How many events of each interface were skipped since the last time; empty while it is too early, unless that
     /// does not matter.
-    mutating func tell(now: UInt64, isLast: Bool = false) -> [(interface: String, count: UInt64)] {
+    mutating func takeSkipped(now: UInt64, isLast: Bool = false) -> [(interface: String, count: UInt64)] {
         let now = Self.bounded(now)
-        guard let time = tellsAt, isLast || now >= time || time - now > Self.second else { return [] }
-        defer { (skipped, tellsAt) = ([:], nil) }
+        guard let time = reportsAt, isLast || now >= time || time - now > Self.second else { return [] }
+        defer { (skipped, reportsAt) = ([:], nil) }
         return skipped.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }

@@ -45,7 +45,7 @@ struct WatchLoop {
         while true {
             wakeup.clear()
             let hasMore = takeInputs()
-            machine.tellSkipped(now: now(), isLast: hasEnded, output: &output.pending)
+            machine.reportSkipped(now: now(), isLast: hasEnded, output: &output.pending)
             let outcome = output.write()
             sources.written(output.taken)
             switch outcome {
@@ -67,10 +67,10 @@ struct WatchLoop {
     }
 
     private func nextTime(_ deadline: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
-        let telling = machine.tellsAt.map { time in
+        let report = machine.reportsAt.map { time in
             ContinuousClock.now + .microseconds(Int64(clamping: time - min(time, now())))
         }
-        return [patience ?? deadline, telling].compactMap { $0 }.min()
+        return [patience ?? deadline, report].compactMap { $0 }.min()
     }
 
     /// Returns whether there may be more than was composed now.

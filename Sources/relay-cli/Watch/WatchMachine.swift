@@ -81,10 +81,10 @@ struct WatchMachine {
         return actions
     }
 
-    /// When `tellSkipped` has something to report; nil: never.
-    var tellsAt: UInt64? { sampler?.tellsAt }
-    mutating func tellSkipped(now: UInt64, isLast: Bool = false, output: inout ByteBuffer) {
-        for (interface, count) in sampler?.tell(now: now, isLast: isLast) ?? [] {
+    /// When `reportSkipped` has something to report; nil: never.
+    var reportsAt: UInt64? { sampler?.reportsAt }
+    mutating func reportSkipped(now: UInt64, isLast: Bool = false, output: inout ByteBuffer) {
+        for (interface, count) in sampler?.takeSkipped(now: now, isLast: isLast) ?? [] {
             printer.append(skipped: count, of: interface, now: now, to: &output)
         }
     }
@@ -99,7 +99,7 @@ struct WatchMachine {
         case .failed(let failure) where isKnown && failure.code == .unavailable: actions = []
         case .failed(let failure) where isKnown:
             isStale = false  // Its events come all the same: they are shown as it described them before.
-            actions = [.note("\(service) does not tell what it offers: \(failure.message)")]
+            actions = [.note("\(service) does not report what it offers: \(failure.message)")]
         case .failed(let failure): actions = [end(failure)]
         case .found(let catalogue): actions = found(catalogue)
         }

@@ -33,20 +33,20 @@ import Testing
         var sampler = LineSampler(perSecond: 40)
         let lines = (0..<1_000).count { _ in sampler.takes("a.b", "A", now: 5) }
         #expect(lines == 160)
-        #expect(sampler.tell(now: 5).isEmpty, "not yet")
-        let told = sampler.tell(now: 5 + Self.second)
-        #expect(told.map(\.count) == [840] && told.map(\.interface) == ["a.b"])
-        #expect(sampler.tellsAt == nil && sampler.tell(now: .max).isEmpty)
+        #expect(sampler.takeSkipped(now: 5).isEmpty, "not yet")
+        let skipped = sampler.takeSkipped(now: 5 + Self.second)
+        #expect(skipped.map(\.count) == [840] && skipped.map(\.interface) == ["a.b"])
+        #expect(sampler.reportsAt == nil && sampler.takeSkipped(now: .max).isEmpty)
     }
-    @Test("what was skipped is told by interface, once a second, and at the end at once") func telling() {
+    @Test("what was skipped is reported by interface, once a second, and at the end at once") func reporting() {
         var sampler = LineSampler(perSecond: 1)
         for _ in 0..<10 {
             _ = sampler.takes("b.b", "A", now: 100)
             _ = sampler.takes("a.a", "A", now: 100)
         }
-        #expect(sampler.tellsAt == 100 + Self.second)
-        let told = sampler.tell(now: 101, isLast: true)
-        #expect(told.map(\.interface) == ["a.a", "b.b"] && told.map(\.count) == [6, 6])
+        #expect(sampler.reportsAt == 100 + Self.second)
+        let skipped = sampler.takeSkipped(now: 101, isLast: true)
+        #expect(skipped.map(\.interface) == ["a.a", "b.b"] && skipped.map(\.count) == [6, 6])
     }
     @Test("a clock that is set back or far ahead stops nothing, and the largest figures do not trap") func clocks() {
         var sampler = LineSampler(perSecond: .max)
@@ -56,8 +56,8 @@ import Testing
         }
         var slow = LineSampler(perSecond: 0)
         for _ in 0..<100 { _ = slow.takes("a.b", "A", now: 1 << 40) }
-        let told = slow.tell(now: 0)
-        #expect(told.map(\.count) == [96])
+        let skipped = slow.takeSkipped(now: 0)
+        #expect(skipped.map(\.count) == [96])
     }
 }
 

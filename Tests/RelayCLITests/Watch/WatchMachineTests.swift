@@ -142,7 +142,7 @@ struct WatchMachineTests {
         _ = later.take(try Samples.catalogue())
         _ = later.take(.state(.interrupted))
         _ = later.take(.state(.active))
-        #expect(later.take(.failed(timeout)) == [.note("\(service) does not tell what it offers: no answer")])
+        #expect(later.take(.failed(timeout)) == [.note("\(service) does not report what it offers: no answer")])
         #expect(later.take(.event(try Samples.boxProvisioned(1))) == [])
         #expect(later.lines.count == 1)
         // Service or bus went away while it was asked: it is asked again.
