@@ -14,7 +14,7 @@ struct DeclarationTests {
     @Test("each verb of the list is declared, once, and help names it with what it does")
     func verbs() {
         let names = Self.verbs.map(\.name)
-        #expect(names == ["watch", "top", "history", "export", "call", "list", "status", "help"])
+        #expect(names == ["watch", "top", "history", "export", "call", "list", "status", "completion", "help"])
         for verb in Self.verbs {
             #expect(page(nil).contains("\n  \(verb.name) "), "\(verb.name)")
             #expect(page(nil).contains(verb.summary), "\(verb.name)")
@@ -120,7 +120,7 @@ struct DeclarationTests {
         let declared = Set(Program.declaration.command.options.map { "--" + $0.name })
         #expect(Set(given.filter { $0.hasPrefix("--") }).union(["--session", "--bus"]) == declared)
         for verb in Self.verbs {
-            let line = [verb.name] + (verb.name == "call" ? ["Do", "a=1"] : [])
+            let line = [verb.name] + (["call": ["Do", "a=1"], "completion": ["bash"]][verb.name] ?? [])
             #expect(try Line.read(given + line).options == expected, "\(verb.name)")
             #expect(try Line.read(line + given).options == expected, "\(verb.name)")
             #expect(try Line.read(given.prefix(3) + line + given.dropFirst(3)).options == expected, "\(verb.name)")

@@ -67,6 +67,14 @@ package struct HelpPage {
     // MARK: Parts
 
     private mutating func appendUsage(_ name: String, _ command: CommandDeclaration) {
+        let parts = Self.forms(of: command)
+        let start = "Usage: \(name)" + (parts.isEmpty ? "" : " ")
+        text += start
+        fill(parts, indent: start.count)
+    }
+
+    /// Operands and options as a usage line has them: `[EVENT…]`, `[--since TIME]`.
+    static func forms(of command: CommandDeclaration) -> [String] {
         var parts = command.operands.map(\.form)
         var shown: Set<String> = []
         for option in command.options where !shown.contains(option.name) {
@@ -74,9 +82,7 @@ package struct HelpPage {
             shown.formUnion(group.map(\.name))
             parts.append("[\(group.map(\.form).joined(separator: " | "))]")
         }
-        let start = "Usage: \(name)" + (parts.isEmpty ? "" : " ")
-        text += start
-        fill(parts, indent: start.count)
+        return parts
     }
 
     private mutating func append(_ details: [Prose]) {
@@ -91,7 +97,7 @@ package struct HelpPage {
         }
     }
 
-    private static func row(_ option: any DeclaredOption) -> (name: String, meaning: String) {
+    static func row(_ option: any DeclaredOption) -> (name: String, meaning: String) {
         ((option.letter.map { "-\($0), " } ?? "") + option.form, option.summary + values(of: option))
     }
     /// `: json (the default) or csv`, ` (default: 25)`

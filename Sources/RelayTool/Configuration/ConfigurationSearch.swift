@@ -1,0 +1,85 @@
+import Glibc
+
+/// Finds the files of a configuration, as systemd does: one main file, and the drop-ins of all folders.
+///
+/// The main file is that of the first folder which has one. Drop-ins are `NAME.d/*.conf`. They are read after it, in the
+/// order of their names; of two with the same name only that of the earlier folder counts, so that a link to /dev/null
+/// turns one off.
+package struct ConfigurationSearch: Sendable {
+    /// The administrator's before what runs has made, before the package's.
+    package static let standardFolders = ["/etc/eventrelay", "/run/eventrelay", "/usr/local/lib/eventrelay", "/usr/lib/eventrelay"]
+    /// Larger files are no configuration.
+    package static let largestFile = 1 << 20
+
+    /// `relay-service.conf`
+    package let name: String
+    package let folders: [String]
+
+    package init(name: String, folders: [String] = Self.standardFolders) { (self.name, self.folders) = (name, folders) }
+
+    /// The paths of the files that count, in the order in which they are read.
+    package func files() -> [String] {
+        var files: [String] = []
+        let candidates: [String] = folders.map { "\($0)/\(name)" }
+        if let main = candidates.first(where: { access($0, F_OK) == 0 }) { files.append(main) }
+        var dropIns: [String: String] = [:]
+        for folder in folders {
+            for file in Self.entries(of: "\(folder)/\(name).d") where file.hasSuffix(".conf") && !file.hasPrefix(".") {
+                if dropIns[file] == nil { dropIns[file] = "\(folder)/\(name).d/\(file)" }
+            }
+        }
+        return files + dropIns.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// All assignments, in the order in which they count.
+    ///
+    /// - Throws: `ConfigurationError` with the file that cannot be read, and why, or with file and line.
+    package func assignments() throws(ConfigurationError) -> [ConfigurationFile.Assignment] {
+        var all: [ConfigurationFile.Assignment] = []
+        for file in files() {
+            all += try ConfigurationFile(try Self.text(of: file), name: file).assignments
+        }
+        return all
+    }
+
+    private static func entries(of folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            // The name is a C array within the entry, which the next call overwrites.
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+                })
+        }
+        return names
+    }
+
+    private static func text(of file: String) throws(ConfigurationError) -> String {
+        // Not to wait for the writer of a FIFO that somebody left there.
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw ConfigurationError("\(file) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: largestFile + 1)
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + count, $0.count - count) }
+            if got < 0 && errno == EINTR { continue }
+            guard got >= 0 else {
+                throw ConfigurationError("\(file) cannot be read: \(String(cString: strerror(errno)))")
+            }
+            if got == 0 { break }
+            count += got
+        }
+        guard count <= largestFile else {
+            throw ConfigurationError("\(file) has more than \(largestFile) bytes, and is no configuration")
+        }
+        guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+            throw ConfigurationError("\(file) is not UTF-8")
+        }
+        return text
+    }
+}

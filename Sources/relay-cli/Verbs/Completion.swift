@@ -1,0 +1,97 @@
+import RelayTool
+
+/// `completion`: what a shell needs to complete command lines, and the names that it then asks for.
+struct Completion: Verb {
+    /// What a service is asked for.
+    enum Names: String, CaseIterable, Sendable { case events, commands, fields }
+    enum Wanted: Equatable, Sendable {
+        case script(CompletionScript.Shell)
+        /// `command`: whose fields are wanted.
+        case names(Names, command: String?)
+    }
+    var wanted: Wanted
+
+    /// While somebody waits with a finger on the tab key.
+    static let patience = Duration.milliseconds(100)
+
+    static let declaration = CommandDeclaration(
+        "completion",
+        summary: "a script by which a shell completes command lines",
+        operands: [word],
+        options: [names],
+        details: [
+            """
+            Prints the script for a shell: bash, zsh or fish. Events, commands and their fields are those of the service
+            that runs when the tab key is pressed. It is asked for 100 ms at most, and never started.
+            """,
+            .terms([
+                "bash": "source <(relay-cli completion bash), in ~/.bashrc",
+                "zsh": "source <(relay-cli completion zsh), in ~/.zshrc behind compinit",
+                "fish": "relay-cli completion fish | source, in config.fish",
+            ]),
+        ],
+        examples: [
+            Example("completion", "bash", redirection: "> relay-cli", summary: "for a folder of completions"),
+            Example("completion", "--names", "fields", "OrderBox", summary: "what a script asks for"),
+        ],
+        exitCodes: Program.exitCodes())
+
+    private static let word = Operand(
+        optional: ValueKind<String>("SHELL", words: CompletionScript.Shell.allCases.map(\.rawValue)) {
+            text throws(Unfit) in text
+        }, "a shell; with --names fields, a command's name")
+    private static let names = Option<Names?>(
+        "names", .word("NAMES", Names.allCases) { $0.rawValue }, "the service's names instead of a script")
+
+    static let asked = [
+        CompletionScript.Names(argument: "EVENT", command: ["completion", "--names", "events"]),
+        CompletionScript.Names(argument: "COMMAND", command: ["completion", "--names", "commands"]),
+        CompletionScript.Names(
+            argument: "key=value", command: ["completion", "--names", "fields"], takesFirst: true),
+    ]
+
+    func run(in context: VerbContext) throws(CLIFailure) {
+        switch wanted {
+        case .script(let shell):
+            try context.tool.write(
+                CompletionScript.text(for: shell, of: Program.declaration, names: Self.asked))
+        case .names(let names, let command):
+            let service = try context.follow(on: try context.locateBus()) { _ in }
+            service.activate()
+            defer { service.invalidate() }
+            let lines = try Waiting.result { try await Self.lines(names, of: command, asking: service) }
+            try context.tool.write(lines.map { $0 + "\n" }.joined())
+        }
+    }
+
+    /// Throws `ServiceAbsent` or `CLIFailure`.
+    static func lines(_ names: Names, of command: String?, asking caller: any ServiceCaller) async throws -> [String] {
+        let catalogue = try await Discovery(caller: caller, timeout: patience).catalogue()
+        switch names {
+        case .events: return unique(catalogue.offered.flatMap { $0.interface.events.map(\.name) })
+        case .commands: return unique(catalogue.offered.flatMap { $0.interface.commands.map(\.name) })
+        case .fields:
+            guard let command else { return [] }
+            return try catalogue.command(command).command.arguments.map { $0.name + "=" }
+        }
+    }
+    private static func unique(_ names: [String]) -> [String] { Set(names).sorted() }
+}
+
+extension Completion {
+    init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
+        let word = line[Self.word]
+        if let names = line[Self.names] {
+            if names == .fields && word == nil { throw UsageError("'--names fields' needs a command's name") }
+            wanted = .names(names, command: word)
+            return
+        }
+        let shells = CompletionScript.Shell.allCases.map(\.rawValue)
+        guard let word else { throw UsageError("'completion' needs a shell; there are \(Words.list(shells))") }
+        guard let shell = CompletionScript.Shell(rawValue: word) else {
+            let hint = NearMiss.hint(for: word, among: shells)
+            throw UsageError("no shell '\(word)'" + (hint.isEmpty ? "; there are \(Words.list(shells))" : hint))
+        }
+        wanted = .script(shell)
+    }
+}
