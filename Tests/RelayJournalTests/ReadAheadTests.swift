@@ -29,7 +29,8 @@ import Testing
     @Test("a page is given once, for its request alone, while it is fresh") func once() {
         var ahead = ReadAhead(limit: 2)
         let wanted = request(after: 3)
-        #expect(ahead.begin(wanted) && !ahead.begin(wanted) && ahead.isBeingRead(wanted))
+        let isBegun = ahead.begin(wanted) && !ahead.begin(wanted) && ahead.isBeingRead(wanted)
+        #expect(isBegun)
         #expect(ahead.take(wanted, at: 0) == nil)
         ahead.end(wanted, page(4...6, head: 9), at: 5)
         #expect(!ahead.isBeingRead(wanted) && !ahead.begin(wanted))
@@ -43,14 +44,16 @@ import Testing
     func dropped() {
         var ahead = ReadAhead(limit: 2)
         let requests = (1...3).map { request(after: $0) }
-        #expect(ahead.begin(requests[0]))
+        let isBegun = ahead.begin(requests[0])
+        #expect(isBegun)
         ahead.end(requests[0], nil, at: 0)
         #expect(ahead.take(requests[0], at: 0) == nil && ahead.begin(requests[0]))
         ahead.removeAll()
         ahead.end(requests[0], page(4...6, head: 9), at: 0)
         #expect(ahead.take(requests[0], at: 0) == nil)
         for request in requests {
-            #expect(ahead.begin(request))
+            let isBegun = ahead.begin(request)
+            #expect(isBegun)
             ahead.end(request, page(4...6, head: 9), at: 0)
         }
         #expect(requests.map { ahead.take($0, at: 0) != nil } == [false, true, true])

@@ -7,7 +7,7 @@ package struct FieldMap: Sendable {
     /// The sender's.
     let plan: WirePlan
     /// For the sender's plan.
-    let decoders: WireDecoderPool
+    package let decoders: WireDecoderPool
 
     /// For a sender that has the same schema.
     package init(_ schema: WireSchema) { self.init(fields: schema.fields, isIdentical: true) }

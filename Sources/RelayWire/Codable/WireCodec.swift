@@ -88,7 +88,7 @@ package struct WireForm: Sendable {
         return value
     }
     /// The same for one of many: by a decoder of the map, which is the caller's alone, and can go on after an error.
-    @inline(__always) func decode<Value: Decodable>(
+    @inline(__always) package func decode<Value: Decodable>(
         _ type: Value.Type, stamped body: UnsafeRawBufferPointer, using map: FieldMap,
         by decoder: Unmanaged<WireDecoder>
     ) throws -> Value {

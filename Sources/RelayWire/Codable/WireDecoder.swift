@@ -2,7 +2,7 @@
 ///
 /// A container refers to its decoder without counting. One that outlives its value finds that its `id` is nobody's, and
 /// the decoder stays for as long as the process does.
-final class WireDecoder {
+package final class WireDecoder {
     /// A value under way.
     struct Frame: BitwiseCopyable {
         enum State: UInt8 { case fresh, structure, array, pairs, keyedPairs, single }

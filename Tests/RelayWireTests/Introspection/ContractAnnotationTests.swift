@@ -39,7 +39,7 @@ private struct SendLetter: Command {
             methods: [
                 try .init(
                     SendLetter.self, in: WireSchema(of: SendLetter.self).fields,
-                    out: WireSchema(of: SendLetter.Reply.self).fields)
+                    out: WireSchema(of: SendLetter.Reply.self).fields, progress: nil)
             ], signals: [try .init(LetterSent.self, fields: WireSchema(event: LetterSent.self).fields)],
             annotations: InterfaceDescription.Annotation.described(Post1.about.text))
     }
