@@ -1,7 +1,7 @@
 /// The writer's own statements, prepared once.
 struct EngineStatements {
     let begin, commit, rollback, save, release, restore: Statement
-    let counters, last: Statement
+    let counters, last, document: Statement
     let oldest, delete, pruned, pages: Statement
     let clock, mark, unmark: Statement
     /// By falling number of rows, down to one: of 16 each costs a quarter less than by itself, of four a fifth.
@@ -24,6 +24,7 @@ struct EngineStatements {
         counters = try database.prepare(
             "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ? WHERE id = ? AND sequence = ?")
         last = try database.prepare("UPDATE relay_names SET last = ? WHERE interface = ? AND name = ?")
+        document = try database.prepare("REPLACE INTO relay_documents VALUES (?, ?, ?, ?, ?)")
         oldest = try database.prepare(
             """
             SELECT sequence, name, length(body) FROM relay_events WHERE interface = ?

@@ -53,6 +53,46 @@ extension EventService {
     }
 }
 
+extension EventService {
+    /// Decides about the states that other processes submit, in the transaction that sets them.
+    ///
+    /// ```swift
+    /// service.handleSubmissions(of: PrinterSettings.self, in: journal) { submission, unit in
+    ///     guard submission.state.tray <= 3 else { throw PrinterSettings.Refusal.noSuchTray }
+    ///     try unit.execute("UPDATE trays SET used = used + 1 WHERE id = ?", [.integer(Int64(submission.state.tray))])
+    ///     return submission.state
+    /// }
+    /// ```
+    ///
+    /// The handler is called once for an operation, with the present state that the submission is based on, and returns
+    /// the state to set. What it throws undoes the unit; a `Refusal` of the document reaches the caller as itself.
+    ///
+    /// - Parameter type: the document, of a durable interface.
+    /// - Parameter journal: the service's.
+    /// - Parameter handler: is called with each submission, and returns the state to set.
+    public func handleSubmissions<Document: EditableDocument>(
+        of type: Document.Type, in journal: EventJournal,
+        _ handler: @escaping @Sendable (Submission<Document>, inout UnitOfWork) throws -> Document
+    ) where Document.Interface.Durability == Durable {
+        answerSubmissions(of: type) { [storage = journal.storage] command, context in
+            try await storage.answer(
+                command, from: context,
+                { unit in
+                    let draft = try unit.engine.draft(of: Document.self)
+                    guard try unit.engine.isPresent(command.basis, draft) else {
+                        throw SubmitFailure<Document>.conflict
+                    }
+                    let submission = Submission(command.state, from: draft.state, peer: context.peer)
+                    do {
+                        return try unit.engine.set(handler(submission, &unit))
+                    } catch let refusal as Document.Refusal {
+                        throw SubmitFailure<Document>.refused(refusal)
+                    }
+                })
+        }
+    }
+}
+
 extension EventJournal {
     /// Runs the unit of work that a command asks for. A repeated key is answered with the first reply.
     ///
@@ -83,21 +123,23 @@ extension EventJournal {
         _ body: @escaping @Sendable (inout UnitOfWork) throws -> C.Reply,
         onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
     ) async throws -> C.Reply {
+        try await storage.answer(command, from: context, body, onRefusal: onRefusal)
+    }
+}
+
+extension JournalStorage {
+    func answer<C: Command>(
+        _ command: C, from context: CommandContext,
+        _ body: @escaping @Sendable (inout UnitOfWork) throws -> C.Reply,
+        onRefusal: @escaping @Sendable (C.Failure, inout RefusalEvents) throws -> Void = { _, _ in }
+    ) async throws -> C.Reply {
+        let report: @Sendable (any Error, inout RefusalEvents) throws -> Void = { error, events in
+            if let refusal = error as? C.Failure { try onRefusal(refusal, &events) }
+        }
         guard let key = (command as? any IdempotentCommand)?.idempotencyKey, !key.isEmpty else {
-            return try await unitOfWork({ unit in try body(&unit) }, onRefusal: onRefusal)
+            return try await unitOfWork({ unit in try body(&unit) }, report: report)
         }
-        if key.utf8.count > KeptReplies.longestKey {
-            throw RelayError(
-                .invalidArgument,
-                "\(C.name): an idempotency key of \(key.utf8.count) bytes; it has at most \(KeptReplies.longestKey)")
-        }
-        // Its next try would come as somebody else, and be run again; and all that are unknown would share their keys.
-        guard let user = context.peer.userID else {
-            throw RelayError(
-                .unavailable,
-                "\(C.name): the bus does not say whose the idempotency key of \(context.peer.uniqueName) is; nothing was done: "
-                    + "stay connected until the reply, and try again")
-        }
+        let user = try context.user(ofKey: key, command: C.name)
         let codec = try replyCodecs.codec(for: C.self)
         let call = try KeyedCall(key: key, user: user, arguments: codec.hash(command))
         return try await unitOfWork(
@@ -106,6 +148,6 @@ extension EventJournal {
                 let reply = try body(&unit)
                 try unit.keep(reply, to: call, codec)
                 return reply
-            }, onRefusal: onRefusal)
+            }, report: report)
     }
 }

@@ -23,7 +23,6 @@ public import RelayCore
 /// - Cancellation: a unit that was handed over runs, even if the task that waits for it is cancelled.
 public final class EventJournal: EventLog {
     let storage: JournalStorage
-    let replyCodecs = ReplyCodecs()
     let migrations = MigrationGate()
 
     /// Opens the journal in a directory, exclusively. Creates directory and file if they are missing.

@@ -100,6 +100,7 @@ extension JournalEngine {
             statement.bind(interface.id, at: 2)
             statement.bind(borrowed: interface.names[name].bytes, at: 3)
             try runOnce(statement)
+            if interface.logged.documents.contains(name) { try writeDocument(name, of: interface) }
         }
     }
     /// After an update of counters: whether they were as this journal left them.

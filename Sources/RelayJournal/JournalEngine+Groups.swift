@@ -15,6 +15,8 @@ extension JournalEngine {
         /// The closure that runs.
         var events: [EncodedEvent] = []
         var isSaved = false
+        /// The documents that its units have set; and those that the one has which runs.
+        var documents = DocumentDrafts()
         var time: UInt64 = 0
     }
 
@@ -66,6 +68,7 @@ extension JournalEngine {
         // Keeps the memory: the next group will be as large.
         group.dirty.removeAll(keepingCapacity: true)
         (group.volatile, group.failures, group.doom) = ([], [], nil)
+        group.documents.end()
         return outcome
     }
     /// What events are stamped with: a test's time, where the service has one.
@@ -102,6 +105,7 @@ extension JournalEngine {
     }
     private func perform(_ body: any UnitBody) -> (any Error)? {
         defer { (group.events, group.isSaved) = ([], false) }
+        defer { group.documents.dropUnit() }
         var failure: (any Error)?
         do {
             var unit = UnitOfWork(self)
@@ -115,6 +119,7 @@ extension JournalEngine {
             failure = take(group.events)
         }
         if group.doom != nil { return failure }
+        if failure == nil { group.documents.keepUnit() }
         return endSavepoint(isUndone: failure != nil) ?? failure
     }
     /// Keeps or undoes what the unit did. Returns why that cannot be: then the group is doomed.

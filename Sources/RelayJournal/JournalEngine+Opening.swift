@@ -73,7 +73,7 @@ extension JournalEngine {
         return (
             LogSnapshot(
                 head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 }, runs: runs,
-                schemas: schemas),
+                schemas: schemas, documents: try documents(of: logged, id, last)),
             InterfaceState(
                 id: id, logged: logged, names: names, counters: counters, ages: ages)
         )

@@ -33,6 +33,7 @@ struct JournalExamination {
         let present = try database.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
         for table in Self.tables where !present.contains(table) { return "it has no table \(table)" }
         let hasAges = present.contains("relay_ages")
+        let hasDocuments = present.contains("relay_documents")
         let (interfaces, fault) = try interfaces()
         if let fault { return fault }
         if let fault = try strangers(interfaces) { return fault }
@@ -42,6 +43,7 @@ struct JournalExamination {
             if fault == nil { fault = try runs(of: interface) }
             if fault == nil { fault = try schemas(of: interface) }
             if fault == nil && hasAges { fault = try ages(of: interface) }
+            if fault == nil && hasDocuments { fault = try documents(of: interface) }
             if let fault { return "\(interface.name): \(fault)" }
         }
         return present.contains("relay_reply_costs") ? try replyCosts() : nil
@@ -176,6 +178,23 @@ struct JournalExamination {
                 return
             }
             last = elapsed
+        }
+        return fault
+    }
+    /// That no document's last entry is behind the last event of its name.
+    private func documents(of interface: Interface) throws(SQLiteError) -> String? {
+        var fault: String?
+        try database.prepare(
+            """
+            SELECT d.name, d.sequence, n.last FROM relay_documents d
+            LEFT JOIN relay_names n ON n.interface = d.interface AND n.name = d.name WHERE d.interface = ?
+            """
+        ).rows([.integer(interface.id)]) { row in
+            let name = row.text(0)
+            guard let sequence = Self.count(row, 1), let last = Self.count(row, 2), sequence <= last else {
+                fault = fault ?? "the last entry of the document \(name) is none of its events"
+                return
+            }
         }
         return fault
     }

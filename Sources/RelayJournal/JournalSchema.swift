@@ -90,6 +90,16 @@ enum JournalSchema {
         );
         CREATE INDEX relay_reply_costs_by_cost ON relay_reply_costs (cost);
         """,
+        """
+        CREATE TABLE relay_documents (   -- the last entry of each, whatever retention has removed
+            interface INTEGER NOT NULL REFERENCES relay_interfaces,
+            name TEXT NOT NULL,
+            sequence INTEGER NOT NULL,
+            schema INTEGER NOT NULL,
+            body BLOB NOT NULL,          -- as in relay_events
+            PRIMARY KEY (interface, name)
+        );
+        """,
     ]
     static var version: Int { migrations.count }
 

@@ -3,6 +3,7 @@ import RelayCore
 /// The journal, as its service and its owner hold it: it is closed when neither does any more.
 final class JournalStorage: EventLogStorage {
     let writer: JournalWriter
+    let replyCodecs = ReplyCodecs()
     private let reader: JournalReader
     private let snapshots: SnapshotReaders
 

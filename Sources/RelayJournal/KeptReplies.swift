@@ -6,7 +6,6 @@ import Synchronization
 /// All users share one bound. Where it is exceeded, the user whose replies count most loses its oldest: so a user who
 /// keeps no more than an equal share loses nothing to others.
 struct KeptReplies: Sendable {
-    static let longestKey = 255
     /// In microseconds, as `RetentionClock` counts them.
     var age: UInt64 = 86_400_000_000
     /// What all replies may count for together.

@@ -14,7 +14,7 @@ public import RelayCore
 /// - Loss: what the closure throws undoes this unit alone, with its events; ``EventJournal/unitOfWork(_:onRefusal:)``
 ///   can report it. An error of a statement undoes that statement alone, if the closure catches it. After an error of
 ///   the disk the whole unit is undone, even if the closure catches it.
-public struct UnitOfWork: ~Copyable, EventSink {
+public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     let engine: JournalEngine
     init(_ engine: JournalEngine) { self.engine = engine }
 
@@ -25,6 +25,23 @@ public struct UnitOfWork: ~Copyable, EventSink {
     ///   D-Bus cannot carry. `.tooLarge` over 1 MiB.
     public mutating func publish<E: DomainEvent>(_ event: E) throws {
         try engine.publish(event)
+    }
+    /// Sets a document, of a durable or a volatile interface. The change leaves after the commit, or never. A state that
+    /// is equal to the one that the unit has publishes nothing.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Throws: `.notFound` if no service with its interface uses the journal. `.invalidArgument` for a value that
+    ///   D-Bus cannot carry. `.tooLarge` over 1 MiB less 4 KiB.
+    public mutating func set<Document: DomainDocument>(_ state: Document) throws {
+        _ = try engine.set(state)
+    }
+    /// A document's present state, as this unit has it.
+    ///
+    /// - Parameter type: the document.
+    /// - Returns: the state.
+    /// - Throws: `.notFound` if no service with its interface uses the journal.
+    public mutating func get<Document: DomainDocument>(_ type: Document.Type) throws -> Document {
+        try engine.draft(of: type).state
     }
     /// Runs one statement.
     ///

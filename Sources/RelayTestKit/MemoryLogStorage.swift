@@ -49,6 +49,65 @@ package final class MemoryLogStorage: EventLogStorage {
             }
         }
     }
+    package func change<D: DomainDocument>(
+        _ document: ExportedDocument<D>, _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
+    ) async throws -> DocumentVersion {
+        try await change(document, nil, 0, body)
+    }
+    package func submit<D: EditableDocument>(
+        _ command: SubmitDocument<D>, from context: CommandContext, to document: ExportedDocument<D>,
+        _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
+    ) async throws -> DocumentVersion {
+        guard let id = command.idempotencyKey, !id.isEmpty else { return try await change(document, nil, 0, body) }
+        let user = try context.user(ofKey: id, command: SubmitDocument<D>.name)
+        var writer = WireWriter()
+        try WireCodec(SubmitDocument<D>.self).encode(command, into: &writer)
+        var hasher = Hasher()
+        writer.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return try await change(
+            document, MemoryOperation(document: D.name, user: user, id: id), hasher.finalize(), body)
+    }
+    private func change<D: DomainDocument>(
+        _ document: ExportedDocument<D>, _ operation: MemoryOperation?, _ hash: Int,
+        _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
+    ) async throws -> DocumentVersion {
+        guard let writer = loops.withLock({ $0?.writer }) else { throw Self.closed }
+        return try await withCheckedThrowingContinuation { (done: CheckedContinuation<DocumentVersion, any Error>) in
+            writer.execute { [self] in
+                do {
+                    let (version, emission) = try changeNow(document, operation, hash, body)
+                    emitNow {
+                        emission()
+                        done.resume(returning: version)
+                    }
+                } catch {
+                    done.resume(throwing: error)
+                }
+            }
+        }
+    }
+    /// On the committing thread. The version that the document then has, and the emission.
+    private func changeNow<D: DomainDocument>(
+        _ document: ExportedDocument<D>, _ operation: MemoryOperation?, _ hash: Int,
+        _ body: (DocumentDraft<D>) throws -> D
+    ) throws -> (DocumentVersion, @Sendable () -> Void) {
+        if let operation, let known = store.stream(D.Interface.name).operations[operation] {
+            if known.hash == hash { return (known.version, {}) }
+            throw RelayError(.keyReused, "\(D.name): its operation id came before, with another state")
+        }
+        let (present, sequence) = document.present
+        let state = try body(DocumentDraft(present, sequence: sequence))
+        var (version, emission): (DocumentVersion, @Sendable () -> Void) = (document.version(sequence), {})
+        if state != present {
+            emission = try commitNow([document.encoded(state)])
+            version = document.version(store.stream(D.Interface.name).head)
+        }
+        if let operation {
+            let (made, interface) = (version, D.Interface.name)
+            store.change { $0[interface]?.keep(made, of: operation, hash: hash) }
+        }
+        return (version, emission)
+    }
     private static var closed: RelayError { RelayError(.unavailable, "this log is closed") }
 
     /// On the committing thread. What is to be done when the commit is over: the emission.

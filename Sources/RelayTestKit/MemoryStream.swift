@@ -1,5 +1,12 @@
 import RelayCore
 
+/// What identifies a submission of a document.
+struct MemoryOperation: Hashable {
+    let document: String
+    let user: UInt32
+    let id: String
+}
+
 /// One interface's events, as a value.
 package struct MemoryStream: Sendable {
     struct Row: Sendable {
@@ -15,6 +22,10 @@ package struct MemoryStream: Sendable {
     private var schemas: [UInt32: EventSchema] = [:]
     /// The schemas' numbers by the events' numbers, in this run.
     private var numbers: [UInt32] = []
+    /// Of each name the last row, whatever was removed.
+    private var latest: [String: Row] = [:]
+    /// The versions that operations on documents have made.
+    private(set) var operations: [MemoryOperation: (hash: Int, version: DocumentVersion)] = [:]
     private(set) var head: UInt64 = 0
     var count: Int { rows.count }
 
@@ -22,7 +33,12 @@ package struct MemoryStream: Sendable {
     mutating func begin(_ interface: LoggedInterface) -> LogSnapshot {
         runs.append(LogSnapshot.Run(epoch: interface.epoch, first: head + 1))
         numbers = interface.events.map { number(of: $0) }
-        return LogSnapshot(head: head, last: last, pruned: pruned, runs: runs, schemas: schemas)
+        let names = interface.documents.map { interface.events[$0].event }
+        let documents = latest.filter { names.contains($0.key) }.mapValues { row in
+            LoggedDocument(sequence: row.sequence, schema: row.schema, body: row.body)
+        }
+        return LogSnapshot(
+            head: head, last: last, pruned: pruned, runs: runs, schemas: schemas, documents: documents)
     }
     private mutating func number(of schema: EventSchema) -> UInt32 {
         // Of one name the highest number is the present one: an older one cannot be taken up again.
@@ -40,7 +56,11 @@ package struct MemoryStream: Sendable {
         body.stamp(head, previous: last[name] ?? 0, at: time.microseconds)
         last[name] = head
         rows.append(Row(name: name, schema: number, sequence: head, body: body.bytes))
+        latest[name] = rows.last
         return CommittedEvent(event: event, sequence: head, body: body)
+    }
+    mutating func keep(_ version: DocumentVersion, of operation: MemoryOperation, hash: Int) {
+        operations[operation] = (hash, version)
     }
     /// Removes what is not above a sequence; what was removed last of each name.
     mutating func prune(through sequence: UInt64) -> [String: UInt64] {

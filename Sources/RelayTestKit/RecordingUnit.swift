@@ -11,9 +11,11 @@ public import RelayCore
 /// ```
 ///
 /// ``RecordingPublisher/unitOfWork(_:)`` runs one as a journal does: its events are published if nothing was thrown.
-public struct RecordingUnit: EventSink, Sendable {
+public struct RecordingUnit: EventSink, DocumentSink, Sendable {
     /// The events so far, in the order of `publish`.
     public private(set) var events: [any DomainEvent] = []
+    /// The states that documents were set to, in the order of `set`.
+    public private(set) var documents: [any DomainDocument] = []
     private var publications: [@Sendable (RecordingPublisher) throws -> Void] = []
     /// What `publish(_:)` throws; nil for nothing.
     public var refusal: (any Error)?
@@ -31,6 +33,14 @@ public struct RecordingUnit: EventSink, Sendable {
         if let refusal { throw refusal }
         events.append(event)
         publications.append { try $0.publish(event) }
+    }
+    /// Holds a document's state. It is not passed on to a ``RecordingPublisher``, which knows events only.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Throws: ``refusal``; then the state is not held.
+    public mutating func set<Document: DomainDocument>(_ state: Document) throws {
+        if let refusal { throw refusal }
+        documents.append(state)
     }
     /// The events of one type so far.
     ///

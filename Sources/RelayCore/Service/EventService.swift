@@ -21,7 +21,7 @@ public final class EventService: Sendable {
     /// The bus name.
     public let name: String
     let interfaces: [ExportedInterface]
-    private let events: ExportedEvents
+    let events: ExportedEvents
     let storage: (any EventLogStorage)?
     let commands: [ObjectIdentifier: AnyExportedCommand]
     let core: ServiceCore
@@ -72,11 +72,13 @@ public final class EventService: Sendable {
             let durable = served.indices.filter { served[$0].logged != nil }
             for (index, run) in zip(durable, runs) { try served[index].begin(run, in: storage) }
         }
+        for interface in served where interface.log == nil { try interface.beginDocuments() }
         (self.name, self.events, self.storage) = (name, events, storage)
         self.interfaces = served
         commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
         core = ServiceCore(name, bus, served, loop, NoticeReporter(onNotice))
         storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
+        for interface in served { for document in interface.documents.values { document.acceptSubmissions(self) } }
     }
 
     /// Answers a command. The last handler counts.

@@ -40,6 +40,7 @@ extension ServiceCore {
             return fail(call, ErrorNames.invalidArgs, error.message, connection)
         }
         guard case .string(let asked)? = arguments.first else { return }
+        if answersDocuments(call, asked, arguments, interface, connection) { return }
         guard asked == Stream1.name || asked.isEmpty else {
             return properties(call, asked, arguments, [], interface, connection)
         }
@@ -47,6 +48,29 @@ extension ServiceCore {
         ifPermitted(call, interface, connection) { core in
             core.properties(call, asked, arguments, core.values(of: interface), interface, connection)
         }
+    }
+    /// Whether a call is about documents, which are then answered for.
+    private func answersDocuments(
+        _ call: IncomingCall, _ asked: String, _ arguments: [DBusValue], _ interface: ExportedInterface,
+        _ connection: BusConnection
+    ) -> Bool {
+        let names = interface.stream.properties.values.map(\.name)
+        guard asked == interface.name || asked.isEmpty, !names.isEmpty else { return false }
+        var name: String?
+        if call.member != "GetAll" {
+            guard case .string(let text) = arguments[1], names.contains(text) else { return false }
+            name = text
+        }
+        if call.member == "Set" {
+            let text = "\(name ?? "") cannot be set: submit it, if it is editable"
+            fail(call, ErrorNames.propertyReadOnly, text, connection)
+            return true
+        }
+        ifPermitted(call, interface, connection) { [name] core in
+            let others = asked.isEmpty ? core.values(of: interface) : []
+            core.properties(call, interface, name, others, connection)
+        }
+        return true
     }
     private func properties(
         _ call: IncomingCall, _ asked: String, _ arguments: [DBusValue], _ all: [(name: String, value: DBusValue)],

@@ -43,6 +43,9 @@ extension ServiceCore {
             // Of the caller's own calls only; whether there is one is nobody's business.
             if let serial { running.cancel(serial, of: call.sender) }
             reply(to: call, connection)
+        case "GetDocument":
+            guard hasSignature("s", call, connection) else { return }
+            ifPermitted(call, interface, connection) { $0.document(call, interface, connection) }
         case "Schemas":
             guard hasSignature("", call, connection) else { return }
             var body = WireWriter()

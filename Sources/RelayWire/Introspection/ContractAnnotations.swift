@@ -88,6 +88,20 @@ extension InterfaceDescription.Method {
     }
 }
 
+extension InterfaceDescription.Property {
+    /// A document, with its description: a structure of its fields.
+    package init<D: DomainDocument>(_ document: D.Type, fields: [WireField]) throws(RelayError) {
+        let about = D.about
+        // Refuses the description of a field that does not exist.
+        _ = try InterfaceDescription.Argument.all(fields, about: about.fields, of: "\(D.self).about")
+        let notes = Dictionary(uniqueKeysWithValues: about.fields.map { ("\(D.name).\($0)", $1) })
+        let field = WireField(name: D.name, type: .structure(fields), swiftType: "\(D.self)")
+        var argument = InterfaceDescription.Argument(field, about: notes)
+        argument.annotations = InterfaceDescription.Annotation.described(about.text) + argument.annotations
+        self.init(argument)
+    }
+}
+
 extension InterfaceDescription.Signal {
     /// An event, with its description: its fields, then its stamp.
     package init<E: DomainEvent>(_ event: E.Type, fields: [WireField]) throws(RelayError) {

@@ -52,7 +52,7 @@ package struct IntrospectionXML {
         let (argument, access) = (property.argument, property.access.rawValue)
         element("property", [("name", argument.name), ("type", argument.signature), ("access", access)]) { xml in
             xml.shape(argument)
-            xml.annotations([.init(Self.emitsChanged, property.emission.rawValue)])
+            xml.annotations([.init(Self.emitsChanged, property.emission.rawValue)] + argument.annotations)
         }
     }
     private mutating func shape(_ argument: InterfaceDescription.Argument) {

@@ -24,7 +24,10 @@ extension ServiceCore {
             guard let interface else { return unknown(call, connection) }
             stream(call, interface, connection)
         case (nil, _), (interface?.name, _):
-            guard let interface, let command = interface.commands[call.member] else { return unknown(call, connection) }
+            guard let interface, let command = interface.commands[call.member] else {
+                if refusesSubmission(call, interface, connection) { return }
+                return unknown(call, connection)
+            }
             run(command, call, connection)
         default:
             fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface \(call.interface ?? "")", connection)

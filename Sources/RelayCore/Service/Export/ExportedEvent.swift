@@ -25,6 +25,8 @@ class AnyExportedEvent: @unchecked Sendable {  // Immutable.
 final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable {
     private let codec: WireCodec<E>
     private let template: MessageTemplate
+    /// What is set, and has a table of its own.
+    private let isDocument = E.self is any DomainDocument.Type
     /// The stamp, the padding before it, and for a durable one what `Read` or a signal to one peer puts around a body:
     /// it must not be found too large once it was committed.
     private var room: Int { logIndex == nil ? 32 : 2_048 }
@@ -36,6 +38,7 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
     }
     /// After `publishBytes`, which knows what to do with a value's own bytes while payloads are enough.
     func publish(_ event: E) throws {
+        try check()
         if valueSize != nil {
             var message = try compose(event)
             return try withUnsafeBytes(of: event) { try stream.publish(index, &message, .value($0)) }
@@ -46,6 +49,9 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         }
         var message = try compose(event)
         try stream.publish(index, &message)
+    }
+    private func check() throws(RelayError) {
+        if isDocument { throw RelayError(.invalidArgument, "\(E.name) is a document: set it") }
     }
     private func compose(_ event: E) throws -> EventMessage {
         try EventMessage(template) { try codec.encode(event, into: &$0) }
@@ -63,6 +69,7 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
     }
     /// What is to be committed.
     func encoded(_ event: E) throws -> EncodedEvent {
+        try check()
         var writer = try fields(of: event)
         if let logIndex { return .durable(interface: logIndex, event: index, body: EventBody(&writer)) }
         let fields = writer.takeBytes()
@@ -85,11 +92,13 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
 struct ExportedEvents: EventEncoder {
     private let service: String
     private var table = TypeTable<AnyExportedEvent>()
+    private var documents: [ObjectIdentifier: AnyExportedDocument] = [:]
 
     init(_ service: String, _ interfaces: [ExportedInterface]) {
         self.service = service
         for interface in interfaces {
             for (type, event) in interface.events { table.insert(event, for: type) }
+            documents.merge(interface.documents) { first, _ in first }
         }
     }
     func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent { try served(E.self).encoded(event) }
@@ -97,6 +106,12 @@ struct ExportedEvents: EventEncoder {
     @inline(__always) func publishBytes(_ value: UnsafeRawPointer, _ type: ObjectIdentifier) throws -> Bool {
         guard let served = table.reference(for: type) else { return false }
         return try served._withUnsafeGuaranteedRef { try $0.publishBytes(value) }
+    }
+
+    func document<D: DomainDocument>(_ type: D.Type) throws -> ExportedDocument<D> {
+        if let document = documents[ObjectIdentifier(type)] as? ExportedDocument<D> { return document }
+        throw RelayError(
+            .notFound, "\(D.name) is of \(D.Interface.name), which \(service) does not export: add it to exporting")
     }
 
     private func served<E: DomainEvent>(_ type: E.Type) throws -> ExportedEvent<E> {
@@ -109,11 +124,19 @@ struct ExportedEvents: EventEncoder {
     }
 }
 
-/// Knows the events of a service's interfaces, and how to encode them.
+/// Knows the events and documents of a service's interfaces, and how to encode them.
 package protocol EventEncoder: Sendable {
     /// Throws `NotFound` for an event of an interface that is not exported, `InvalidArgument` for a value that D-Bus
     /// cannot carry, `TooLarge` over the message limit.
     func encode<E: DomainEvent>(_ event: E) throws -> EncodedEvent
+    /// A document of the service. Throws `NotFound` for one of an interface that is not exported.
+    func document<D: DomainDocument>(_ type: D.Type) throws -> ExportedDocument<D>
+}
+
+extension EventEncoder {
+    package func document<D: DomainDocument>(_ type: D.Type) throws -> ExportedDocument<D> {
+        throw RelayError(.notFound, "\(D.name) is of \(D.Interface.name), which has no service")
+    }
 }
 
 /// An event before it has its place.

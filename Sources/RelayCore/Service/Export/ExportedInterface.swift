@@ -8,6 +8,7 @@ struct ExportedInterface: Sendable {
     let stream: PublishedStream
     let description: InterfaceDescription
     let events: [ObjectIdentifier: AnyExportedEvent]
+    let documents: [ObjectIdentifier: AnyExportedDocument]
     let commands: [String: AnyExportedCommand]
     let commandsByType: [ObjectIdentifier: AnyExportedCommand]
     /// By number; of a durable one, all that the log has.
@@ -46,12 +47,15 @@ struct ExportedInterface: Sendable {
         let further = (bus.linked?.link as? any OutletSource)?.makeOutlet(of: I.name, epoch: epoch, events: payloads)
         stream = PublishedStream(
             I.name, names: I.contract.events.map { $0.name }, templates: builder.templates,
-            StreamOutlets(ring: RingOutlet(plan), signals: signals, further: further), epoch: epoch, clock: bus.clock)
+            StreamOutlets(ring: RingOutlet(plan), signals: signals, further: further),
+            documents: builder.properties, epoch: epoch, clock: bus.clock)
         description = InterfaceDescription(
-            I.name, methods: builder.methods, signals: builder.signals,
+            I.name, methods: builder.methods, signals: builder.signals, properties: builder.described,
             annotations: InterfaceDescription.Annotation.described(I.about.text))
         (schemas, events, names) = (builder.schemas, builder.events(of: stream), Set(stream.names))
-        (commands, commandsByType) = (builder.commands, builder.commandsByType)
+        (commands, commandsByType, documents) = (
+            builder.commands, builder.commandsByType, builder.documents(of: stream)
+        )
         try description.check()
     }
     var durability: String { retention == nil ? "volatile" : "durable" }
@@ -61,7 +65,8 @@ struct ExportedInterface: Sendable {
         retention.map { retention in
             LoggedInterface(
                 name: name, epoch: stream.epoch, retention: retention,
-                events: schemas.sorted { $0.key < $1.key }.map(\.value), stream: stream)
+                events: schemas.sorted { $0.key < $1.key }.map(\.value),
+                documents: Set(documents.values.map(\.number)), stream: stream)
         }
     }
     /// Goes on where the log stands.
@@ -77,6 +82,7 @@ struct ExportedInterface: Sendable {
                     + "\(ContractLimits.events): go on with a new interface, under a new name")
         }
         stream.begin(run)
+        try beginDocuments(run.documents)
     }
     /// One of these names that the interface does not have, and never had.
     func unknown(_ asked: [String]) -> String? { asked.first { $0 != Stream1.allNames && !names.contains($0) } }
@@ -87,6 +93,13 @@ struct ExportedInterface: Sendable {
         return Set(asked).compactMap { names.firstIndex(of: $0).map { names[$0] } }.sorted()
     }
 
+    /// Its documents begin with what the log has of them, or anew.
+    func beginDocuments(_ logged: [String: LoggedDocument] = [:]) throws {
+        for document in documents.values { try document.begin(logged[document.name], schemas) }
+    }
+    /// The number of a document's present schema: of several with its name, the highest.
+    func schema(of document: String) -> UInt32 { schemas.filter { $0.value.event == document }.keys.max() ?? 0 }
+
     private struct Builder {
         let interface: String
         let logIndex: Int?
@@ -95,6 +108,10 @@ struct ExportedInterface: Sendable {
         var schemas: [UInt32: EventSchema] = [:]
         /// The headers of the events' messages.
         var templates: [MessageTemplate] = []
+        /// The documents, by the events' numbers, and what introspection shows of them.
+        var properties: [Int: DocumentProperty] = [:]
+        var described: [InterfaceDescription.Property] = []
+        private var documentMakers: [(type: ObjectIdentifier, make: (PublishedStream) -> AnyExportedDocument)] = []
         /// The events by their types, once their stream is there.
         private var makers: [(type: ObjectIdentifier, make: (PublishedStream) -> AnyExportedEvent)] = []
         var commands: [String: AnyExportedCommand] = [:]
@@ -113,6 +130,25 @@ struct ExportedInterface: Sendable {
                 (ObjectIdentifier(type), { [logIndex] in ExportedEvent(codec, $0, index, logIndex: logIndex) }))
             schemas[UInt32(index)] = EventSchema(event: E.name, fields: codec.schema.fields)
             signals.append(try InterfaceDescription.Signal(type, fields: codec.schema.fields))
+            if let document = type as? any DomainDocument.Type { try add(document: document, number: index) }
+        }
+        private mutating func add<D: DomainDocument>(document type: D.Type, number: Int) throws {
+            if D.isFixedLayout {
+                throw RelayError(
+                    .invalidArgument,
+                    "\(interface).\(D.name) is a document, and a FixedLayoutEvent: make it a DomainDocument only")
+            }
+            let codec = try WireCodec(event: type)
+            properties[number] = try DocumentProperty(D.name, codec.schema)
+            described.append(try InterfaceDescription.Property(type, fields: codec.schema.fields))
+            documentMakers.append(
+                (
+                    ObjectIdentifier(type),
+                    { [logIndex] in ExportedDocument(codec, $0, number, logIndex: logIndex) }
+                ))
+        }
+        func documents(of stream: PublishedStream) -> [ObjectIdentifier: AnyExportedDocument] {
+            Dictionary(documentMakers.map { ($0.type, $0.make(stream)) }) { first, _ in first }
         }
         func events(of stream: PublishedStream) -> [ObjectIdentifier: AnyExportedEvent] {
             Dictionary(makers.map { ($0.type, $0.make(stream)) }) { first, _ in first }

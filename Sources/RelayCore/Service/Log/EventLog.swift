@@ -29,6 +29,21 @@ package protocol EventLogStorage: AnyObject, Sendable {
     /// The same, for one.
     func commit(_ event: EncodedEvent) async throws
 
+    /// Changes a document in a transaction of its own: nothing else changes it between the draft that `body` gets and
+    /// the state that it returns. An equal state changes nothing. Returns the version then.
+    ///
+    /// Throws as `commit`, and what `body` throws.
+    func change<D: DomainDocument>(
+        _ document: ExportedDocument<D>, _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
+    ) async throws -> DocumentVersion
+    /// The same, for a submission: one whose operation id came before is answered with the first reply, over restarts.
+    ///
+    /// Throws besides `KeyReused`, and `Unavailable` for an operation of a caller whose user is not known.
+    func submit<D: EditableDocument>(
+        _ command: SubmitDocument<D>, from context: CommandContext, to document: ExportedDocument<D>,
+        _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
+    ) async throws -> DocumentVersion
+
     /// Reads a page; calls back once, on a thread of the log's. Does not hold up commits.
     func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void)
 

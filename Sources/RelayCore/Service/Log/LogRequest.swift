@@ -29,11 +29,15 @@ package struct LogSnapshot: Sendable {
     package let runs: [Run]
     /// Every schema that a row may have, by its number. Of several with one event name the highest is the present one.
     package let schemas: [UInt32: EventSchema]
+    /// The last entries of documents, by name, whatever was removed.
+    package let documents: [String: LoggedDocument]
 
     package init(
-        head: UInt64, last: [String: UInt64], pruned: [String: UInt64], runs: [Run], schemas: [UInt32: EventSchema]
+        head: UInt64, last: [String: UInt64], pruned: [String: UInt64], runs: [Run], schemas: [UInt32: EventSchema],
+        documents: [String: LoggedDocument] = [:]
     ) {
         (self.head, self.last, self.pruned, self.runs, self.schemas) = (head, last, pruned, runs, schemas)
+        self.documents = documents
     }
 }
 
@@ -45,12 +49,16 @@ package struct LoggedInterface: Sendable {
     package let retention: Retention
     /// Its events, in the order of their numbers, as this version of the service has them.
     package let events: [EventSchema]
+    /// The numbers of those that are documents: of each the last entry is kept, whatever the retention.
+    package let documents: Set<Int>
     package let stream: any CommittedEventSink
 
     package init(
-        name: String, epoch: UInt64, retention: Retention, events: [EventSchema], stream: any CommittedEventSink
+        name: String, epoch: UInt64, retention: Retention, events: [EventSchema], documents: Set<Int> = [],
+        stream: any CommittedEventSink
     ) {
         (self.name, self.epoch, self.retention, self.events, self.stream) = (name, epoch, retention, events, stream)
+        self.documents = documents
     }
 }
 

@@ -107,6 +107,39 @@ struct SignalOutlet: MessageOutlet {
         }
     }
 
+    // MARK: Documents
+
+    /// Reports a document's new state to those that watch its property. Returns false where signals are paused, or
+    /// pause here: then it is to be reported when they go on.
+    ///
+    /// - Parameter sequence: of the entry, which has left.
+    mutating func announce(
+        _ property: DocumentProperty, _ fields: [UInt8], after sequence: UInt64, in stream: PublishedStream
+    ) -> Bool {
+        guard let connection else { return true }
+        let peers: [String?] = if case .attached = audience { listeners } else { [nil] }
+        if peers.isEmpty { return true }
+        if limiter.isPaused { return false }
+        // Names and a state of ours: nothing here can be refused.
+        guard let body = try? property.change(fields, of: stream.interface),
+            let signature = try? Signature(DocumentProperty.changeSignature)
+        else { return true }
+        let count = (body.count + headTemplate.bodyStart) * peers.count
+        guard limiter.admits(sequence + 1, signals: peers.count, now: MonotonicClock.now),
+            backlog?.admits(count, messages: peers.count) != false
+        else {
+            pause(before: sequence + 1, on: connection, in: stream)
+            return false
+        }
+        for peer in peers {
+            let header = MessageHeader.signal(
+                path: stream.path, interface: StandardInterfaces.properties.name, member: "PropertiesChanged",
+                destination: peer, signature: signature)
+            try? connection.send(header, body: body)
+        }
+        return true
+    }
+
     // MARK: Pausing
 
     /// When a pause is first checked.
@@ -122,6 +155,7 @@ struct SignalOutlet: MessageOutlet {
         connection.loop.schedule(after: pace) { [weak stream] in
             guard let stream else { return }
             stream.withSignals { $0.lookAtPause(stream, $1) }
+            stream.announceDocuments()
         }
     }
     private mutating func lookAtPause(_ stream: PublishedStream, _ place: borrowing StreamPlace) {

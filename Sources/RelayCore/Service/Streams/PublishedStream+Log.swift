@@ -22,6 +22,9 @@ extension PublishedStream: CommittedEventSink {
     }
     private func emit(_ committed: CommittedEvent, _ memory: inout WireWriter) {
         state.withLock { state in
+            if hasDocuments, isDocument.indices.contains(committed.event), isDocument[committed.event] {
+                enter(committed, &state)
+            }
             // After the last word nothing leaves, and no answer counts it: it is in the log, for the next run's
             // readers.
             guard !state.hasEnded, names.indices.contains(committed.event) else { return }
@@ -35,6 +38,7 @@ extension PublishedStream: CommittedEventSink {
             var message = EventMessage(templates[event.index], committed, in: &memory)
             state.outlets.send(event, &message, in: self)
             message.takeMemory(into: &memory)
+            if hasDocuments { announceDocuments(&state) }
         }
     }
     package func pruned(_ last: [String: UInt64]) { state.withLock { $0.history?.prune(last) } }

@@ -17,6 +17,7 @@ package final class PublishedStream: Sendable {
         var history: StreamHistory?
         /// The highest sequence that `Read` has accounted for.
         var handedOut: UInt64 = 0
+        var documents = PublishedDocuments()
     }
     let interface: String
     let path: String
@@ -27,7 +28,12 @@ package final class PublishedStream: Sendable {
     private let limit: PayloadLimit?
     /// The headers of the events' messages, by the events' numbers.
     let templates: [MessageTemplate]
+    /// The documents among the events, by the events' numbers.
+    let properties: [Int: DocumentProperty]
     let state: Mutex<State>
+    /// Beside them, since every durable event passes here.
+    let hasDocuments: Bool
+    let isDocument: [Bool]
     /// A test's time; nil: the machine's.
     private let clock: ManualClock?
     /// Payloads are enough: no peer gets messages for now. A hint for code that does not hold the lock; changed under
@@ -36,10 +42,12 @@ package final class PublishedStream: Sendable {
 
     init(
         _ interface: String, names: [String], templates: [MessageTemplate], _ outlets: StreamOutlets,
-        epoch: UInt64 = .random(in: 1...UInt64.max), clock: ManualClock? = nil
+        documents properties: [Int: DocumentProperty] = [:], epoch: UInt64 = .random(in: 1...UInt64.max),
+        clock: ManualClock? = nil
     ) {
         (self.interface, self.names, self.templates) = (interface, names, templates)
-        (path, limit) = (Stream1.path(of: interface), outlets.limit)
+        (path, limit, self.properties) = (Stream1.path(of: interface), outlets.limit, properties)
+        (hasDocuments, isDocument) = (!properties.isEmpty, names.indices.map { properties[$0] != nil })
         (self.epoch, self.clock) = (epoch, clock)
         state = Mutex(State(place: StreamPlace(events: names.count), outlets: outlets))
     }
@@ -97,7 +105,7 @@ package final class PublishedStream: Sendable {
     }
     /// What events are stamped with.
     package var now: Timestamp { clock?.timestamp ?? .now }
-    @inline(__always) private func advance(_ place: inout StreamPlace, _ index: Int) -> PlacedEvent {
+    @inline(__always) func advance(_ place: inout StreamPlace, _ index: Int) -> PlacedEvent {
         let event = PlacedEvent(
             index: index, sequence: place.sequence + 1, previous: place.last[index], publishedAt: now)
         place.sequence = event.sequence

@@ -1,0 +1,113 @@
+import Synchronization
+
+/// The documents that a service holds.
+extension EventService {
+    /// A document of an exported interface, to read and to set.
+    ///
+    /// ```swift
+    /// let state = try service.document(PrinterState.self)
+    /// try await state.set(PrinterState(title: "Invitation", pagesLeft: 2))
+    /// ```
+    ///
+    /// - Parameter type: the document.
+    /// - Returns: its end at the service.
+    /// - Throws: `.notFound` for a document of an interface that is not exported.
+    public func document<Document: DomainDocument>(_ type: Document.Type) throws -> ServiceDocument<Document> {
+        ServiceDocument(try events.document(type), storage)
+    }
+    /// Decides about the states that other processes submit. Without a handler, each that is based on the present
+    /// version is set. The last handler counts.
+    ///
+    /// The handler returns the state to set, which may be another one than was submitted. A `Refusal` of the document
+    /// reaches the caller as itself, other errors as with ``handle(_:with:)``. It is called before the version is
+    /// compared for good, and again for a repeated operation: it changes nothing. What has to change other state in
+    /// the same transaction is a handler `in` a journal, of RelayJournal.
+    ///
+    /// - Parameter type: the document.
+    /// - Parameter handler: is called with each submission, and returns the state to set.
+    public func handleSubmissions<Document: EditableDocument>(
+        of type: Document.Type,
+        @_inheritActorContext with handler:
+            @escaping @isolated(any) @Sendable (Submission<Document>) async throws -> Document
+    ) {
+        guard let document = try? events.document(type) else {
+            return strays.withLock { $0.append("\(Document.Interface.name).\(SubmitDocument<Document>.name)") }
+        }
+        let submissions = Submissions(document: document, log: storage) { try await handler($0) }
+        answerSubmissions(of: type) { try await submissions.answer($0, $1) }
+    }
+    /// Answers the command that submits a document.
+    package func answerSubmissions<Document: EditableDocument>(
+        of type: Document.Type,
+        by answer: @escaping @Sendable (SubmitDocument<Document>, CommandContext) async throws -> DocumentVersion
+    ) {
+        handle(SubmitDocument<Document>.self) { command, context in try await answer(command, context) }
+    }
+}
+
+/// A document at its service: the present state, and the way to change it.
+///
+/// - Order: a change is an entry in the stream of its interface, in the order of the changes.
+/// - Isolation: from any thread.
+/// - Loss: a change that subscribers miss is a gap in the stream, and the next state makes up for it. A durable document
+///   has its last state again when the service starts, whatever the retention of its interface. A volatile one begins
+///   with its initial state, in a new epoch.
+public struct ServiceDocument<Document: DomainDocument>: Sendable {
+    private let exported: ExportedDocument<Document>
+    private let log: (any EventLogStorage)?
+
+    init(_ exported: ExportedDocument<Document>, _ log: (any EventLogStorage)?) {
+        (self.exported, self.log) = (exported, log)
+    }
+    /// The present state: of a durable document, the last that was committed.
+    public var state: Document { exported.present.state }
+    /// The version of the present state.
+    public var version: DocumentVersion { exported.version(exported.present.sequence) }
+}
+
+extension ServiceDocument where Document.Interface.Durability == Volatile {
+    /// Sets the document at once. A state that is equal to the present one publishes nothing.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Throws: `.tooLarge` over 1 MiB less 4 KiB, or over a quarter of the interface's
+    ///   ``EventInterface/ringCapacity``. `.invalidArgument` for a value that D-Bus cannot carry. `.unavailable` after
+    ///   the service's end. Nothing was changed then.
+    public func set(_ state: Document) throws { _ = try exported.set(state) }
+    /// Changes the document: nothing else changes it between the state that `change` gets and the one that it leaves.
+    ///
+    /// - Parameter change: changes the state. It is called again if the document was changed meanwhile.
+    /// - Returns: what `change` returns.
+    /// - Throws: as ``set(_:)``, and what `change` throws.
+    @discardableResult
+    public func update<Result>(_ change: (inout Document) throws -> Result) throws -> Result {
+        try exported.update(change)
+    }
+}
+
+extension ServiceDocument where Document.Interface.Durability == Durable {
+    /// Sets the document in a transaction of its own. Returns when that is durable, and on its way. A state that is
+    /// equal to the present one publishes nothing.
+    ///
+    /// To commit it together with other state, set it within a unit of work of the journal.
+    ///
+    /// - Cancellation: does not withdraw it.
+    /// - Parameter state: the whole new state.
+    /// - Throws: `.tooLarge` over 1 MiB less 4 KiB. `.invalidArgument` for a value that D-Bus cannot carry.
+    ///   `.storageFull` or `.unavailable` from the journal. Nothing was changed then. `.outcomeUnknown` as with
+    ///   ``EventService/publish(_:)``.
+    public func set(_ state: Document) async throws { try await update { $0 = state } }
+    /// Changes the document in a transaction of its own: nothing else changes it between the state that `change` gets
+    /// and the one that it leaves.
+    ///
+    /// - Isolation: `change` runs where a unit of work does. It keeps all units waiting.
+    /// - Parameter change: changes the state.
+    /// - Throws: as ``set(_:)``, and what `change` throws.
+    public func update(_ change: @escaping @Sendable (inout Document) throws -> Void) async throws {
+        guard let log else { throw RelayError(.internalFailure, "\(Document.name) is durable, without a journal") }
+        _ = try await log.change(exported) { draft in
+            var state = draft.state
+            try change(&state)
+            return state
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Synchronization
+
+/// What another process submits: a document's next state, before it is set.
+public struct Submission<Document: EditableDocument>: Sendable {
+    /// The submitted state.
+    public let state: Document
+    /// The state that it is based on, which is the present one.
+    public let present: Document
+    /// Who submits.
+    public let peer: Peer
+
+    /// A submission for tests that call a handler as a function. Real ones come from the service.
+    ///
+    /// - Parameter state: the submitted state.
+    /// - Parameter present: the state that it is based on.
+    /// - Parameter peer: who submits.
+    public init(_ state: Document, from present: Document, peer: Peer = Peer(userID: nil)) {
+        (self.state, self.present, self.peer) = (state, present, peer)
+    }
+}
+
+/// Answers the command that submits a document.
+struct Submissions<Document: EditableDocument>: Sendable {
+    typealias Handler = @Sendable (Submission<Document>) async throws -> Document
+    let document: ExportedDocument<Document>
+    let log: (any EventLogStorage)?
+    let handler: Handler?
+
+    /// Throws `SubmitFailure`, or why nothing was set.
+    func answer(_ command: SubmitDocument<Document>, _ context: CommandContext) async throws -> DocumentVersion {
+        if document.logIndex != nil {
+            guard let log else { throw RelayError(.internalFailure, "\(Document.name) is durable, without a journal") }
+            let state = try await accepted(command, context)
+            return try await log.submit(command, from: context, to: document) { draft in
+                guard document.isPresent(command.basis, last: draft.sequence) else {
+                    throw SubmitFailure<Document>.conflict
+                }
+                return state
+            }
+        }
+        let operation = try Self.operation(of: command, context)
+        if let operation, let known = try repeated(operation) { return known }
+        let state = try await accepted(command, context)
+        let version = try document.set(state, basedOn: command.basis) { version in
+            if let (operation, hash) = operation {
+                document.operations.withLock { $0.add(operation, hash, version) }
+            }
+        }
+        if let version { return version }
+        // The same operation may have been done meanwhile, by another connection of the same user.
+        if let operation, let known = try repeated(operation) { return known }
+        throw SubmitFailure<Document>.conflict
+    }
+    private func accepted(
+        _ command: SubmitDocument<Document>, _ context: CommandContext
+    ) async throws -> Document {
+        guard let handler else { return command.state }
+        do {
+            let present = document.present.state
+            return try await handler(Submission(command.state, from: present, peer: context.peer))
+        } catch let refusal as Document.Refusal {
+            throw SubmitFailure<Document>.refused(refusal)
+        }
+    }
+
+    // MARK: Repetitions
+
+    /// What makes two submissions the same one; nil without an operation id.
+    private static func operation(
+        of command: SubmitDocument<Document>, _ context: CommandContext
+    ) throws -> (RecentOperations.Operation, hash: Int)? {
+        guard let id = command.idempotencyKey, !id.isEmpty else { return nil }
+        let user = try context.user(ofKey: id, command: SubmitDocument<Document>.name)
+        var writer = WireWriter()
+        try WireCodec(SubmitDocument<Document>.self).encode(command, into: &writer)
+        var hasher = Hasher()
+        writer.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return (RecentOperations.Operation(user: user, id: id), hasher.finalize())
+    }
+    private func repeated(_ operation: (RecentOperations.Operation, hash: Int)) throws -> DocumentVersion? {
+        switch document.operations.withLock({ $0.answer(operation.0, operation.hash) }) {
+        case .done(let version)?: return version
+        case .reused?:
+            throw RelayError(
+                .keyReused,
+                "\(Document.name): its operation id came before, with another state or version; nothing was done: take a "
+                    + "new one for a new operation")
+        case nil: return nil
+        }
+    }
+}
+
+extension CommandContext {
+    /// How long an idempotency key may be.
+    package static var longestKey: Int { 255 }
+    /// Whose a key is. Throws `InvalidArgument` for one that is too long, and `Unavailable` if that is not known.
+    package func user(ofKey key: String, command: String) throws(RelayError) -> UInt32 {
+        if key.utf8.count > Self.longestKey {
+            throw RelayError(
+                .invalidArgument,
+                "\(command): an idempotency key of \(key.utf8.count) bytes; it has at most \(Self.longestKey)")
+        }
+        // Its next try would come as somebody else, and be run again; and all that are unknown would share their keys.
+        guard let user = peer.userID else {
+            throw RelayError(
+                .unavailable,
+                "\(command): the bus does not say whose the idempotency key of \(peer.uniqueName) is; nothing was done: stay "
+                    + "connected until the reply, and try again")
+        }
+        return user
+    }
+}

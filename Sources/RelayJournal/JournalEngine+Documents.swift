@@ -1,0 +1,111 @@
+import RelayCore
+
+/// Which states documents have in a transaction, before it is committed.
+struct DocumentDrafts {
+    private struct Draft {
+        let state: any Sendable
+        let sequence: UInt64
+    }
+    /// Of the units that have ended, and of the one that runs.
+    private var kept: [ObjectIdentifier: Draft] = [:]
+    private var unit: [ObjectIdentifier: Draft] = [:]
+
+    /// nil: the transaction has not set it.
+    func draft<D: DomainDocument>(of type: D.Type) -> DocumentDraft<D>? {
+        guard let draft = unit[ObjectIdentifier(type)] ?? kept[ObjectIdentifier(type)], let state = draft.state as? D
+        else { return nil }
+        return DocumentDraft(state, sequence: draft.sequence)
+    }
+    mutating func set<D: DomainDocument>(_ state: D, sequence: UInt64) {
+        unit[ObjectIdentifier(D.self)] = Draft(state: state, sequence: sequence)
+    }
+    mutating func keepUnit() {
+        if !unit.isEmpty { kept.merge(unit) { $1 } }
+    }
+    mutating func dropUnit() {
+        if !unit.isEmpty { unit = [:] }
+    }
+    /// Committed, and entered in the stream; or rolled back.
+    mutating func end() {
+        if !kept.isEmpty { kept = [:] }
+    }
+}
+
+/// Documents on their way through a group.
+extension JournalEngine {
+    private func document<D: DomainDocument>(_ type: D.Type) throws -> ExportedDocument<D> {
+        if let encoder { return try encoder.document(type) }
+        throw RelayError(
+            .notFound,
+            "\(D.name) is of \(D.Interface.name), which nobody exports: make the EventService with this journal first")
+    }
+    /// As the unit that runs has it.
+    func draft<D: DomainDocument>(of type: D.Type) throws -> DocumentDraft<D> {
+        let document = try document(type)
+        if let draft = group.documents.draft(of: type) { return draft }
+        // What other groups have set was entered before this one began.
+        let (state, sequence) = document.present
+        return DocumentDraft(state, sequence: sequence)
+    }
+    func isPresent<D: DomainDocument>(_ version: DocumentVersion, _ draft: DocumentDraft<D>) throws -> Bool {
+        try document(D.self).isPresent(version, last: draft.sequence)
+    }
+    /// Returns the version that the document then has.
+    func set<D: DomainDocument>(_ state: D) throws -> DocumentVersion {
+        let document = try document(D.self)
+        let draft = try draft(of: D.self)
+        if draft.state == state { return document.version(draft.sequence) }
+        let event = try document.encoded(state)
+        // The place that it gets at the unit's end: units run one after the other.
+        var sequence = draft.sequence
+        if case .durable(let interface, _, _) = event, interfaces.indices.contains(interface) {
+            let before = group.events.count { event in
+                if case .durable(interface, _, _) = event { true } else { false }
+            }
+            sequence = interfaces[interface].counters.sequence + UInt64(before) + 1
+        }
+        group.events.append(event)
+        group.documents.set(state, sequence: sequence)
+        return document.version(sequence)
+    }
+    /// Writes the last entry that the transaction has of a document.
+    func writeDocument(_ name: Int, of interface: InterfaceState) throws(SQLiteError) {
+        guard let entry = interface.emissions.last(where: { $0.event == name }) else { return }
+        let statement = sql.document
+        defer { statement.reset() }
+        statement.bind(interface.id, at: 1)
+        statement.bind(borrowed: interface.names[name].bytes, at: 2)
+        statement.bind(Int64(bitPattern: entry.sequence), at: 3)
+        statement.bind(interface.names[name].schema, at: 4)
+        // The run is within the call: the borrowed bytes are not read later.
+        let failure = entry.body.withUnsafeBytes { bytes -> SQLiteError? in
+            statement.bind(borrowed: bytes, at: 5)
+            do throws(SQLiteError) { _ = try statement.step() } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+    /// The last entries of an interface's documents: from their own table, or from the events where that one is behind,
+    /// because an earlier version of the contract had an event of that name.
+    func documents(
+        of logged: LoggedInterface, _ id: Int64, _ last: [String: UInt64]
+    ) throws -> [String: LoggedDocument] {
+        var documents: [String: LoggedDocument] = [:]
+        let queries = [
+            "SELECT schema, body FROM relay_documents WHERE interface = ? AND name = ? AND sequence = ?",
+            "SELECT schema, body FROM relay_events WHERE interface = ? AND name = ? AND sequence = ?",
+        ]
+        for name in logged.documents.map({ logged.events[$0].event }) {
+            guard let sequence = last[name], sequence > 0 else { continue }
+            for query in queries where documents[name] == nil {
+                try database.prepare(query).rows([
+                    .integer(id), .text(name), .integer(Int64(bitPattern: sequence)),
+                ]) { row in
+                    documents[name] = LoggedDocument(
+                        sequence: sequence, schema: UInt32(clamping: row.integer(0)), body: row.blob(1))
+                }
+            }
+        }
+        return documents
+    }
+}
