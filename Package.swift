@@ -142,7 +142,8 @@ let package = Package(
             dependencies: [
                 "BusProcess", "RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "Telemetry", "TestTraits",
             ],
-            path: "Tests/Integration", exclude: ["dbus_python_client.py", "ring_client.py", "stream_client.py"],
+            path: "Tests/Integration",
+            exclude: ["dbus_python_client.py", "property_watcher.py", "ring_client.py", "stream_client.py"],
             swiftSettings: strict),
         // Real processes that are killed, and two that end themselves where a test says.
         .executableTarget(

@@ -13,6 +13,7 @@ public enum Telemetry1: EventInterface {
         MemorySampled.self
         LoadSampled.self
         NetworkSampled.self
+        Host.self
         ListNetworkInterfaces.self
     }
 }

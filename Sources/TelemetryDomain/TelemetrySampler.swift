@@ -11,6 +11,7 @@ package final class TelemetrySampler: Sendable {
     private let rate: Double
     private let output: any TelemetryOutput
     private let log: @Sendable (String) -> Void
+    private let everySecond: @Sendable () -> Void
     private let sources: Mutex<[any TelemetrySource]>
     private let isStopped = Atomic<Bool>(false)
     /// Signalled to stop a sleep.
@@ -19,13 +20,14 @@ package final class TelemetrySampler: Sendable {
 
     /// - Parameters:
     ///   - rate: events a second, of all sources together.
+    ///   - everySecond: is called about once a second, between two samples, on the sampler's thread.
     ///   - log: is called about a source that fails, and about samples that were left out.
     package init(
         rate: Double, sources: sending [any TelemetrySource], output: any TelemetryOutput,
-        log: @escaping @Sendable (String) -> Void
+        everySecond: @escaping @Sendable () -> Void = {}, log: @escaping @Sendable (String) -> Void
     ) {
         self.rate = min(max(rate, Self.rates.lowerBound), Self.rates.upperBound)
-        (self.output, self.log) = (TellingOutput(output: output), log)
+        (self.output, self.log, self.everySecond) = (TellingOutput(output: output), log, everySecond)
         self.sources = Mutex(sources)
     }
 
@@ -47,7 +49,7 @@ package final class TelemetrySampler: Sendable {
         defer { hasEnded.signal() }
         var sources = self.sources.withLock { $0 }
         var pacer = Pacer(rate: rate, now: MonotonicClock.now)
-        var turn = 0
+        var (turn, nextSecond) = (0, MonotonicClock.now)
         while !isStopped.load(ordering: .acquiring) {
             let deadline = pacer.deadline
             if MonotonicClock.now < deadline {
@@ -68,6 +70,10 @@ package final class TelemetrySampler: Sendable {
                 sources.remove(at: turn)
                 if sources.isEmpty { return }
                 turn %= sources.count
+            }
+            if MonotonicClock.now >= nextSecond {
+                everySecond()
+                nextSecond = MonotonicClock.now + 1_000_000_000
             }
             if let report = pacer.report(now: MonotonicClock.now) { log(report.text) }
         }

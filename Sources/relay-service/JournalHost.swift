@@ -22,8 +22,9 @@ struct JournalHost {
                 directory: directory, synchronous: options.synchronous == .full ? .full : .normal,
                 onNotice: { log.write($0) })
             return JournalHost(
-                journal: journal, store: try await JournalStore(journal), directory: directory,
-                synchronous: options.synchronous)
+                journal: journal,
+                store: try await JournalStore(journal, keepsInventory: options.domains.contains(.inventory)),
+                directory: directory, synchronous: options.synchronous)
         } catch .cancelled {
             throw RelayError(.cancelled, "the service was to end before it had opened its journal")
         } catch {
@@ -56,6 +57,9 @@ struct JournalHost {
         service.handle(RemoveItem.self) { command, _ in try await commands.handle(command) }
         service.handle(Contents.self) { command, _ in try await commands.handle(command) }
     }
+
+    /// Before the service is there for others.
+    func refreshInventory() async throws { try await store.refreshInventory() }
 
     /// How much there is; nothing of what.
     func logState(_ log: Log) async {

@@ -8,7 +8,7 @@ struct ServiceOptions: Equatable {
         case session, system, own
         case address(String)
     }
-    enum Domain: String, CaseIterable { case relocation, telemetry }
+    enum Domain: String, CaseIterable { case relocation, inventory, telemetry }
     enum Action: Equatable {
         case serve(ServiceOptions)
         case help, version
@@ -46,7 +46,7 @@ extension ServiceOptions {
                 a journal, over restarts and crashes. --domain telemetry publishes this host's own figures, from /proc:
                 processors, memory, load and network interfaces in turn, --rate events a second together, each from a
                 reading of its time. It keeps nothing, and needs no journal. --domain relocation,telemetry serves both,
-                as does --domain twice.
+                as does --domain twice. --domain inventory is relocation, with the boxes and their loads as a document.
                 """,
                 """
                 The journal is in DIR, or else in $STATE_DIRECTORY (the first, if it is a list), or in
@@ -125,6 +125,7 @@ extension ServiceOptions {
         )
         let asked = line.all(Self.domain)
         domains = Set((asked.isEmpty ? [line[Self.domain]] : asked).joined())
+        if domains.contains(.inventory) { domains.insert(.relocation) }
         guard let rate = line[Self.rate] else { return }
         guard domains.contains(.telemetry) else {
             throw UsageError("option '--rate' is for telemetry; give --domain telemetry, too")

@@ -30,6 +30,7 @@ struct ServiceRunner {
     private func serve(on bus: Bus, _ kept: JournalHost?) async throws {
         let service = try makeService(on: bus, kept)
         kept?.serve(on: service)
+        try await kept?.refreshInventory()
         await kept?.logState(log)
         let telemetry = options.domains.contains(.telemetry) ? try TelemetryHost(options, on: service, log) : nil
         try telemetry?.start()
@@ -40,15 +41,11 @@ struct ServiceRunner {
     private func makeService(on bus: Bus, _ kept: JournalHost?) throws -> EventService {
         do {
             let report: @Sendable (Notice) -> Void = { [log] in log.write($0) }
-            guard let kept else {
-                return try EventService(name: Self.name, on: bus, exporting: Telemetry1.self, onNotice: report)
-            }
-            return options.domains.contains(.telemetry)
-                ? try EventService(
-                    name: Self.name, on: bus, exporting: Relocation1.self, Telemetry1.self, journal: kept.journal,
-                    onNotice: report)
-                : try EventService(
-                    name: Self.name, on: bus, exporting: Relocation1.self, journal: kept.journal, onNotice: report)
+            var interfaces: [any EventInterface.Type] = []
+            if options.domains.contains(.relocation) { interfaces.append(Relocation1.self) }
+            if options.domains.contains(.inventory) { interfaces.append(Inventory1.self) }
+            if options.domains.contains(.telemetry) { interfaces.append(Telemetry1.self) }
+            return try EventService(Self.name, bus, interfaces, journal: kept?.journal, report)
         } catch let error as RelayError where UnfitFile.explains(error) || error.cause is SQLiteError {
             throw ServiceFailure(opening: error)
         }

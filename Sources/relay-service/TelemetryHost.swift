@@ -22,7 +22,15 @@ struct TelemetryHost {
         if sources.isEmpty {
             throw ServiceFailure(code: .software, message: "nothing to sample: /proc is not there, or closed")
         }
-        sampler = TelemetrySampler(rate: options.rate, sources: sources, output: service) { log.warning($0) }
+        let host = try? service.document(Host.self)
+        let refresh = { @Sendable in
+            // The service's run is over, if that fails.
+            try? host?.set(.present)
+        }
+        refresh()
+        sampler = TelemetrySampler(
+            rate: options.rate, sources: sources, output: service, everySecond: { refresh() }
+        ) { log.warning($0) }
         service.handle(ListNetworkInterfaces.self) { _, _ in
             ListNetworkInterfaces.Reply(links: NetworkLinks.all())
         }

@@ -167,7 +167,7 @@ struct Driver {
     }
     /// Changes nothing, and may be asked as often as it takes.
     private mutating func contents() async throws -> Warehouse {
-        var inventory = Relocation.Inventory()
+        var inventory = FollowedContents()
         while !inventory.isWhole {
             switch try await attempt(Contents(after: inventory.next)) {
             case .done(let page): inventory.add(page)

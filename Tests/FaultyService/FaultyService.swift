@@ -10,7 +10,7 @@ import TestSupport
 
 /// Composed like `relay-service`, with fault switches, and with a ledger to write into.
 ///
-/// `--bus ADDRESS --state-directory DIR [--serve ledger|old-ledger|kind-ledger] [--synchronous normal]
+/// `--bus ADDRESS --state-directory DIR [--serve ledger|old-ledger|kind-ledger|minutes] [--synchronous normal]
 /// [--fault STEP|creating|opening|checkpointing|commit|checking --when FILE]`, once the file is there: ends itself at the step, or
 /// in the middle of making the journal, of a start with a WAL, or of the first checkpoint after a commit; fails to sync the
 /// commit; or begins to check the whole journal beside its work.
@@ -66,6 +66,7 @@ import TestSupport
         case "ledger":
             served = try service(Ledger1.self)
             serveLedger(served, journal)
+        case "minutes": served = try service(Minutes1.self)
         case "old-ledger":
             served = try service(OldLedger1.self)
             served.handle(OldLedger1.Add.self) { [served] command, _ in

@@ -12,31 +12,34 @@ final class LiveService: Sendable {
     let bus: PrivateBus
     /// Where it keeps its journal: over restarts, until the test ends.
     let state: TestFolder
+    private let domain: String
     private let current: Mutex<RunningProgram>
     var program: RunningProgram { current.withLock { $0 } }
     var address: String { bus.address }
 
     /// Returns when the name is taken.
-    static func start() async throws -> LiveService {
+    static func start(domain: String = "relocation") async throws -> LiveService {
         let bus = try PrivateBus()
         let state = try TestFolder()
-        return LiveService(bus, state, try await launch(bus, state))
+        return LiveService(bus, state, domain, try await launch(bus, state, domain))
     }
-    private init(_ bus: PrivateBus, _ state: TestFolder, _ program: RunningProgram) {
-        (self.bus, self.state) = (bus, state)
+    private init(_ bus: PrivateBus, _ state: TestFolder, _ domain: String, _ program: RunningProgram) {
+        (self.bus, self.state, self.domain) = (bus, state, domain)
         current = Mutex(program)
     }
 
-    private static func launch(_ bus: PrivateBus, _ state: TestFolder) async throws -> RunningProgram {
+    private static func launch(
+        _ bus: PrivateBus, _ state: TestFolder, _ domain: String
+    ) async throws -> RunningProgram {
         let program = try RunningProgram(
-            Programs.service, ["--bus", bus.address, "--state-directory", state.path],
+            Programs.service, ["--bus", bus.address, "--state-directory", state.path, "--domain", domain],
             environment: Programs.environment())
         try await program.line(containing: "ready")
         return program
     }
     /// Starts it again after its end, with the journal that it left.
     func restart() async throws {
-        let program = try await Self.launch(bus, state)
+        let program = try await Self.launch(bus, state, domain)
         current.withLock { $0 = program }
     }
 

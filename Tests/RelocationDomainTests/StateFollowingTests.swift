@@ -63,7 +63,7 @@ private final class Storehouse: Sendable {
 /// A view model.
 @MainActor private final class Shelf {
     nonisolated init() {}
-    private(set) var inventory = Inventory()
+    private(set) var inventory = FollowedContents()
     private(set) var snapshots = 0
     private(set) var events = 0
     private(set) var failures: [RelayError.Code] = []
@@ -71,7 +71,7 @@ private final class Storehouse: Sendable {
 
     func follow(_ relay: EventRelay, limit: UInt32?) throws {
         following = try relay.follow(Relocation1.self, pages: Contents(limit: limit)) { [weak self] pages in
-            self?.inventory = Inventory(pages)
+            self?.inventory = FollowedContents(pages)
             self?.snapshots += 1
         } then: { [weak self] event, stamp in
             self?.inventory.apply(event.event, sequence: stamp.sequence)

@@ -5,11 +5,11 @@ public import RelayCore
 /// Boxes come first, by rising id, then items, by rising id. Ask again with `after` set to the reply's `next` until
 /// that is nil:
 ///
-///     var inventory = Inventory()
-///     repeat { inventory.add(try await relay.call(Contents(after: inventory.next))) } while !inventory.isWhole
+///     var contents = FollowedContents()
+///     repeat { contents.add(try await relay.call(Contents(after: contents.next))) } while !contents.isWhole
 ///
 /// - Order: each page is of one moment, which it names: its boxes and items are as they were right after the event
-///   `sequence`. Between two pages something may have happened: `Inventory` joins them with the events.
+///   `sequence`. Between two pages something may have happened: `FollowedContents` joins them with the events.
 /// - Loss: none. What an id belongs to never changes, so that each page covers its range of ids, whatever was moved
 ///   meanwhile.
 public struct Contents: RelocationCommand, PagedQuery {

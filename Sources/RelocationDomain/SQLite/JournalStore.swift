@@ -6,16 +6,25 @@ public import Relocation
 /// Units of work run one at a time; `stock` reads beside them.
 public struct JournalStore: RelocationStore {
     private let journal: EventJournal
+    private let keepsInventory: Bool
 
     /// Makes the tables, or brings those of an older version up to date. Before a service is opened on the journal, or
     /// after.
     ///
     /// Throws `RelayError` `.schemaMismatch` for tables of a newer version, and what the journal throws.
-    public init(_ journal: EventJournal) async throws {
-        self.journal = journal
+    ///
+    /// - Parameter keepsInventory: whether each unit of work also sets the document `Inventory`. The journal's service
+    ///   then exports `Inventory1`.
+    public init(_ journal: EventJournal, keepsInventory: Bool = false) async throws {
+        (self.journal, self.keepsInventory) = (journal, keepsInventory)
         try await journal.unitOfWork { unit in try RelocationSchema.migrate(in: &unit) }
     }
 
+    /// Brings the inventory up to what the boxes hold. When the service is there: the boxes may have changed while no
+    /// inventory was kept.
+    public func refreshInventory() async throws {
+        if keepsInventory { try await journal.unitOfWork { unit in try unit.set(unit.inventory()) } }
+    }
     public func stock(after place: Contents.Place, count: Int) async throws -> Stock {
         try await journal.read { snapshot in
             let position = try snapshot.position(of: Relocation1.self)
@@ -30,7 +39,9 @@ public struct JournalStore: RelocationStore {
     }
     public func perform<Work: RelocationWork>(_ work: Work) async throws -> Work.Outcome {
         try await journal.unitOfWork { unit in
-            try work.perform(in: &unit)
+            let outcome = try work.perform(in: &unit)
+            if keepsInventory { try unit.set(unit.inventory()) }
+            return outcome
         } onRefusal: { (failure: Work.Failure, events) in
             for event in work.events(reporting: failure) { try events.publish(event) }
         }

@@ -47,6 +47,10 @@ struct ServiceOptionsTests {
         #expect(
             try ServiceOptions.parse(["--domain", "telemetry", "--domain", "relocation"])
                 == .serve(ServiceOptions(domains: [.telemetry, .relocation])))
+        #expect(
+            try ServiceOptions.parse(["--domain", "inventory"])
+                == .serve(ServiceOptions(domains: [.relocation, .inventory])), "the inventory is that of the relocation"
+        )
     }
 
     @Test("help and version come before what is wrong with the rest")

@@ -28,7 +28,7 @@ struct ContentsTests {
     func cover(title: String, limit: UInt32?) throws {
         for (boxes, items) in [(0, 0), (0, 5), (7, 0), (7, 7), (40, 60), (1, 5_000)] as [(Int64, Int64)] {
             if let limit, limit < 7, items > 100 { continue }
-            var (inventory, pages) = (Inventory(), 0)
+            var (inventory, pages) = (FollowedContents(), 0)
             var (boxIDs, itemIDs): ([Int64], [Int64]) = ([], [])
             let codec = try WireCodec(Contents.Reply.self)
             repeat {
@@ -67,7 +67,7 @@ struct ContentsTests {
 
         // With room for few events, pages are asked for again.
         let limit = seed.isMultiple(of: 2) ? Int.random(in: 1...6, using: &random) : 1_000
-        var (inventory, first, taken): (Inventory, Int, Int) = (Inventory(limit: limit), 0, 0)
+        var (inventory, first, taken): (FollowedContents, Int, Int) = (FollowedContents(limit: limit), 0, 0)
         while !inventory.isWhole {
             let page = try await commands.handle(
                 Contents(after: inventory.next, limit: UInt32.random(in: 1...12, using: &random)))
@@ -91,7 +91,7 @@ struct ContentsTests {
 
     @Test("G3: events that wait for their page are bounded, and a page that has not seen the dropped ones is refused")
     func bounded() {
-        var inventory = Inventory(limit: 100)
+        var inventory = FollowedContents(limit: 100)
         func page(_ sequence: UInt64, boxes: ClosedRange<Int64>, isLast: Bool = false) -> Contents.Reply {
             Contents.Reply(
                 epoch: 1, sequence: sequence,

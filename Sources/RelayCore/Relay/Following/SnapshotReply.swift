@@ -18,7 +18,7 @@ public protocol SnapshotReply: Codable, Sendable {
 /// A query whose reply is a page of a state: for a state that can outgrow a message.
 ///
 /// Each page has a position of its own: events may happen between two of them. So a page must cover a range of ids that
-/// no event moves, and an event applies if it is later than the page that covers its id. `Relocation.Inventory` shows
+/// no event moves, and an event applies if it is later than the page that covers its id. `FollowedContents` of `Relocation` shows
 /// it.
 public protocol PagedQuery<Interface>: Command where Reply: SnapshotReply, Failure == Never {
     /// The query for the page that follows.

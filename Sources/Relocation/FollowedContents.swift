@@ -4,9 +4,9 @@ import RelayCore
 ///
 /// ```swift
 /// let following = try relay.follow(Relocation1.self, pages: Contents()) { pages in
-///     self.inventory = Inventory(pages)
+///     self.contents = FollowedContents(pages)
 /// } then: { event, stamp in
-///     self.inventory.apply(event.event, sequence: stamp.sequence)
+///     self.contents.apply(event.event, sequence: stamp.sequence)
 /// } onFailure: { … }
 /// ```
 ///
@@ -17,7 +17,7 @@ import RelayCore
 /// - Loss: none, with bounded memory. Events about ids that no page has listed yet are kept, up to 65,536. Past that
 ///   they are dropped, and pages that are older than the dropped ones are refused: `next` stays as it is, and the page
 ///   that is asked for again has seen them.
-public struct Inventory: Sendable {
+public struct FollowedContents: Sendable {
     /// By id.
     public private(set) var boxes: [Int64: Contents.Box] = [:]
     /// By id.

@@ -1,0 +1,80 @@
+import RelayTestKit
+import TestTraits
+import Testing
+
+/// Documents, as programs see them that know nothing of Relay.
+@Suite("Documents and plain D-Bus tools", .heavy, .tags(.g7)) struct DocumentToolsTests {
+    private static let object = "/org/eventrelay/Inventory1"
+    private static let interface = "org.eventrelay.Inventory1"
+
+    @Test("busctl and gdbus read a document as a property, before and after it is set, and after a restart")
+    func read() async throws {
+        let service = try await LiveService.start(domain: "inventory")
+        func busctl() async throws -> [String] {
+            try await service.run(
+                "busctl",
+                [
+                    "--address=\(service.address)", "get-property", LiveService.name, Self.object, Self.interface,
+                    "Inventory",
+                ]
+            ).output
+        }
+        func gdbus(_ method: String, _ arguments: String...) async throws -> RunningProgram.Outcome {
+            try await service.run(
+                "gdbus",
+                [
+                    "call", "--address", service.address, "--dest", LiveService.name, "--object-path", Self.object,
+                    "--method", "org.freedesktop.DBus.Properties.\(method)",
+                ] + arguments)
+        }
+        #expect(try await busctl() == ["(a(xiis)b) 0 true"])
+        _ = try await service.orderBox("Kitchen", 10)
+        #expect(try await busctl() == ["(a(xiis)b) 1 1 10 0 \"Kitchen\" true"])
+        #expect(
+            try await gdbus("Get", Self.interface, "Inventory").output
+                == ["(<([(int64 1, 10, 0, 'Kitchen')], true)>,)"])
+        #expect(
+            try await gdbus("GetAll", Self.interface).output
+                == ["({'Inventory': <([(int64 1, 10, 0, 'Kitchen')], true)>},)"])
+        let refused = try await gdbus("Set", Self.interface, "Inventory", "<(@a(xiis) [], true)>")
+        #expect(refused.errors.joined().contains("org.freedesktop.DBus.Error.PropertyReadOnly"), "\(refused)")
+        let introspection = try await service.run(
+            "gdbus",
+            ["introspect", "--address", service.address, "--dest", LiveService.name, "--object-path", Self.object])
+        #expect(introspection.output.contains { $0.contains("readonly (a(xiis)b) Inventory") }, "\(introspection)")
+        #expect(await service.program.terminate().code == 0)
+        try await service.restart()
+        #expect(try await busctl() == ["(a(xiis)b) 1 1 10 0 \"Kitchen\" true"])
+        let version = try await service.run(
+            "busctl",
+            [
+                "--address=\(service.address)", "call", LiveService.name, Self.object, "org.eventrelay.Stream1",
+                "GetDocument", "s", "Inventory",
+            ])
+        #expect(version.output.joined().hasSuffix(" 1 1 (a(xiis)b) 1 1 10 0 \"Kitchen\" true"), "\(version)")
+    }
+    @Test("gdbus monitor and a GDBusProxy follow a document") func follow() async throws {
+        let service = try await LiveService.start(domain: "inventory")
+        let monitor = try RunningProgram(
+            "gdbus",
+            ["monitor", "--address", service.address, "--dest", LiveService.name, "--object-path", Self.object])
+        try await monitor.line(containing: "is owned by")
+        let proxy = try RunningProgram(
+            "/usr/bin/python3",
+            [
+                Programs.sources + "/property_watcher.py", service.address, LiveService.name, Self.object,
+                Self.interface, "Inventory", "2",
+            ])
+        try await proxy.line(containing: "cached ([], true)")
+        _ = try await service.orderBox("Kitchen", 10)
+        _ = try await service.orderBox("Hall", 5)
+        let state = "([(1, 10, 0, 'Kitchen'), (2, 5, 0, 'Hall')], true)"
+        try await proxy.line(containing: "changed \(state) \(state)")
+        #expect(await proxy.outcome().code == 0)
+        try await monitor.line(
+            containing:
+                "PropertiesChanged ('\(Self.interface)', {'Inventory': <([(int64 1, 10, 0, 'Kitchen')], true)>}, @as [])"
+        )
+        _ = await monitor.terminate()
+    }
+}
