@@ -88,11 +88,12 @@ package struct WireForm: Sendable {
         return value
     }
     /// The same for one of many: by a decoder of the map, which is the caller's alone, and can go on after an error.
+    ///
+    /// - Parameter isIdentical: as the map's.
     @inline(__always) package func decode<Value: Decodable>(
-        _ type: Value.Type, stamped body: UnsafeRawBufferPointer, using map: FieldMap,
-        by decoder: Unmanaged<WireDecoder>
+        _ type: Value.Type, stamped body: UnsafeRawBufferPointer, isIdentical: Bool, by decoder: Unmanaged<WireDecoder>
     ) throws -> Value {
-        if let plainSize, map.isIdentical, Self.isPlain(body, plainSize) { return Self.plain(type, body, plainSize) }
+        if let plainSize, isIdentical, Self.isPlain(body, plainSize) { return Self.plain(type, body, plainSize) }
         var reader = WireReader(body)
         let value = try decoder._withUnsafeGuaranteedRef { decoder in
             try decoder.decodeNext(type, isStructure: isStructure, from: &reader)

@@ -28,6 +28,14 @@ package struct WireReader {
     }
     @inline(never) private mutating func skipPadding(to aligned: Int) throws(WireFault) {
         if aligned > count { throw WireFault(.truncated(needed: aligned - position, left: remaining), at: position) }
+        if position + 8 <= count {
+            // In bounds: checked just now. Padding has 1 to 7 bytes, the first ones of these 8.
+            let bytes = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+            if bytes << (64 - 8 * UInt64(aligned - position)) == 0 {
+                position = aligned
+                return
+            }
+        }
         while position < aligned {
             // Below `count`: checked above.
             if base.load(fromByteOffset: position, as: UInt8.self) != 0 { throw WireFault(.padding, at: position) }

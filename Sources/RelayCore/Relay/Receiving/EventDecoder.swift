@@ -65,28 +65,39 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
     /// says why. Returns how many it has taken.
     func each(_ page: ReplayPage, _ range: Range<Int>, _ fault: inout (any Error)?, _ take: (E) -> Bool) -> Int {
         page.bytes.withUnsafeBytes { bytes in
-            var taken = 0
-            // Of the event before, which are mostly those of the next one, too. Nobody else has the decoder meanwhile.
-            var known: (kind: Int32, plan: DecodingPlan, decoder: Unmanaged<WireDecoder>)?
-            defer { if let known { known.plan.map.decoders.keep(known.decoder) } }
-            do {
-                for index in range {
-                    let kind = page.entries[index].kind
-                    if known?.kind != kind {
-                        let raw = page.raw(index, in: bytes)
-                        let plan = plan(raw)
-                        try check(raw, plan)
-                        if let known { known.plan.map.decoders.keep(known.decoder) }
-                        known = (kind, plan, plan.map.decoders.take())
-                    }
-                    guard let known else { break }  // Set above.
-                    let body = page.body(index, in: bytes)
-                    if try !take(form.decode(E.self, stamped: body, using: known.plan.map, by: known.decoder)) { break }
-                    taken += 1
-                }
-            } catch { fault = error }
-            return taken
+            page.entries.withUnsafeBufferPointer { entries in each(page, bytes, entries, range, &fault, take) }
         }
+    }
+    private func each(
+        _ page: ReplayPage, _ bytes: UnsafeRawBufferPointer, _ entries: UnsafeBufferPointer<ReplayPage.Entry>,
+        _ range: Range<Int>, _ fault: inout (any Error)?, _ take: (E) -> Bool
+    ) -> Int {
+        let form = form
+        var taken = 0
+        // Of the event before, which are mostly those of the next one, too. Nobody else has the decoder meanwhile; it is
+        // not counted for each event.
+        var plan: DecodingPlan?
+        var (kind, isIdentical): (Int32?, Bool) = (nil, false)
+        var decoder: Unmanaged<WireDecoder>?
+        defer { if let plan, let decoder { plan.map.decoders.keep(decoder) } }
+        do {
+            for index in range {
+                let entry = entries[index]
+                if entry.kind != kind {
+                    let raw = page.raw(index, in: bytes)
+                    let next = self.plan(raw)
+                    try check(raw, next)
+                    if let plan, let decoder { plan.map.decoders.keep(decoder) }
+                    (kind, isIdentical, plan) = (entry.kind, next.map.isIdentical, next)
+                    decoder = next.map.decoders.take()
+                }
+                guard let decoder else { break }  // Taken above.
+                let body = UnsafeRawBufferPointer(rebasing: bytes[entry.body])
+                if try !take(form.decode(E.self, stamped: body, isIdentical: isIdentical, by: decoder)) { break }
+                taken += 1
+            }
+        } catch { fault = error }
+        return taken
     }
     @inline(__always) private func event(_ raw: RawEvent, _ plan: DecodingPlan) throws -> E {
         try check(raw, plan)

@@ -53,11 +53,6 @@ final class ReplayPage: Sendable {
         }
         return try bytes.withUnsafeBytes { try body(raw(index, in: $0)) }
     }
-    /// Of an event of the journal.
-    /// - Parameter bytes: the page's own.
-    @inline(__always) func body(_ index: Int, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: bytes[entries[index].body])
-    }
     /// - Parameter bytes: the page's own.
     /// - Precondition: it is no payload.
     @inline(__always) func raw(_ index: Int, in bytes: UnsafeRawBufferPointer) -> RawEvent {
