@@ -7,7 +7,9 @@ import Glibc
 /// turns one off.
 package struct ConfigurationSearch: Sendable {
     /// The administrator's before what runs has made, before the package's.
-    package static let standardFolders = ["/etc/eventrelay", "/run/eventrelay", "/usr/local/lib/eventrelay", "/usr/lib/eventrelay"]
+    package static let standardFolders = [
+        "/etc/eventrelay", "/run/eventrelay", "/usr/local/lib/eventrelay", "/usr/lib/eventrelay",
+    ]
     /// Larger files are no configuration.
     package static let largestFile = 1 << 20
 

@@ -74,7 +74,10 @@ struct EventOptionsTests {
             (["history", ""], "'' is no event's name; 'list' shows them"),
             (["status", "now"], "'status' takes no operand: 'now'"),
             (["histroy"], "no command 'histroy'; did you mean 'history'?"),
-            ([], "no command; there are watch, top, history, export, call, list, status, completion and help (relay-cli --help)"),
+            (
+                [],
+                "no command; there are watch, top, history, export, call, list, status, completion and help (relay-cli --help)"
+            ),
         ] as [([String], String)])
     func refusals(arguments: [String], message: String) {
         #expect(Line.refusal(arguments) == CLIFailure(.usage, message))
