@@ -54,12 +54,12 @@ package enum DeliveryPlace {
 /// Where a buffered subscription is delivered, and which subscriptions share its order.
 package struct DeliveryRoute {
     /// nil: with nobody.
-    let key: PublisherState.MailboxKey?
+    let key: MailboxTable.Key?
     package let place: DeliveryPlace
     /// What the subscription keeps alive.
     package let keeps: (any Actor)?
 
-    private init(_ key: PublisherState.MailboxKey?, _ place: DeliveryPlace, keeps: (any Actor)? = nil) {
+    private init(_ key: MailboxTable.Key?, _ place: DeliveryPlace, keeps: (any Actor)? = nil) {
         (self.key, self.place, self.keeps) = (key, place, keeps)
     }
 

@@ -39,7 +39,7 @@ extension EventPublisher {
         _ onGap: Handler<Gap>?
     ) -> BufferedSubscriber {
         let key = route.key
-        let (mailbox, isNew) = state.withLock { $0.mailbox(key, route.place) }
+        let (mailbox, isNew) = state.withLock { $0.mailboxes.mailbox(key, route.place) }
         let subscriber = BufferedSubscriber(mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: nil) {
             [weak self] in self?.remove($0, from: type, key, object: nil) ?? $0.leave()
         }
@@ -55,7 +55,7 @@ extension EventPublisher {
         let (id, eventID) = (ObjectIdentifier(object), ObjectIdentifier(type))
         sweep(before: id)
         let key = route.key
-        let (mailbox, isNew) = state.withLock { $0.mailbox(key, route.place) }
+        let (mailbox, isNew) = state.withLock { $0.mailboxes.mailbox(key, route.place) }
         let subscriber = BufferedSubscriber(
             mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: { weakly.object != nil }
         ) { [weak self] in self?.remove($0, from: type, key, object: id) ?? $0.leave() }
@@ -115,13 +115,13 @@ extension EventPublisher {
         for channel in channels { reportInterest(in: channel) }
     }
     func remove<E: Event>(
-        _ subscriber: BufferedSubscriber, from type: E.Type, _ key: PublisherState.MailboxKey?,
+        _ subscriber: BufferedSubscriber, from type: E.Type, _ key: MailboxTable.Key?,
         object: ObjectIdentifier?
     ) {
         var after = AfterUnlock()
         change(type) { channel, state in
             channel.remove(subscriber)
-            state.leave(subscriber.mailbox, key, &after)
+            state.mailboxes.leave(subscriber.mailbox, key, &after)
             guard let object, state.objects[object]?.subscriptions[ObjectIdentifier(type)] === subscriber else {
                 return
             }

@@ -45,8 +45,7 @@ public final class EventPublisher: Sendable, EventSink {
                 for subscriber in channel.immediate { subscriber.end() }
                 for delivery in channel.buffered { delivery.end(&after) }
             }
-            for mailbox in state.mailboxes.values { mailbox.close(&after) }
-            for mailbox in state.privateMailboxes.values { mailbox.close(&after) }
+            for mailbox in state.mailboxes.all { mailbox.close(&after) }
             for tap in state.taps { tap.end() }
         }
         after.run()
@@ -55,8 +54,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// Whether all published events have been delivered, and their handlers have returned. Events that streams and
     /// pollable targets hold do not count.
     package var isIdle: Bool {
-        let mailboxes = state.withLock { Array($0.mailboxes.values) + Array($0.privateMailboxes.values) }
-        return mailboxes.allSatisfy(\.isIdle)
+        state.withLock { $0.mailboxes.all }.allSatisfy(\.isIdle)
     }
 
     /// How many events its subscriptions have dropped since it was made, those that have ended included, because their

@@ -40,3 +40,5 @@
         (storage, head) = (larger, 0)
     }
 }
+
+extension Deque: Sendable where Element: Sendable {}

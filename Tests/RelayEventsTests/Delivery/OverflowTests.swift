@@ -177,7 +177,7 @@ import Testing
             passing.cancel()
         }
         #expect(alive.values.reduce(0, +) <= 20)
-        for mailbox in publisher.state.withLock({ Array($0.mailboxes.values) }) {
+        for mailbox in publisher.state.withLock({ $0.mailboxes.all }) {
             #expect(mailbox.tokenCount <= 2 * 20 + 128)
         }
         queue.resume()

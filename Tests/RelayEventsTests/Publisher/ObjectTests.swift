@@ -104,7 +104,7 @@ private final class Local: EventSubscriber {
         #expect(await eventually { ended.count == 1 })
         publisher.publish(Numbered(number: 3))
         publisher.publish(Lettered(number: 3))
-        #expect(await eventually { publisher.state.withLock { $0.objects.isEmpty && $0.mailboxes.isEmpty } })
+        #expect(await eventually { publisher.state.withLock { $0.objects.isEmpty && $0.mailboxes.all.isEmpty } })
     }
     @Test("an object is delivered to where its delivery says, also after it awaited")
     func deliveries() async throws {

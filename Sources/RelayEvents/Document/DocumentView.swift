@@ -1,0 +1,41 @@
+/// An object that shows a document: it is called with the present state, then with each change.
+///
+/// It is held weakly.
+///
+/// ```swift
+/// @MainActor final class BoxList: DocumentView {
+///     func show(_ inventory: Inventory) { rows = inventory.boxes.map(\.label) }
+/// }
+/// document.addView(list, key: "list")
+/// ```
+///
+/// The requirement is `async` and the protocol is not `Sendable`, so that a `@MainActor` class, an actor and a plain
+/// class conform alike, each with an ordinary synchronous `show(_:)`. A `show(_:)` that is itself `async` must be marked
+/// `@MainActor`, as with ``EventSubscriber``.
+///
+/// - Order: that of the changes. The next one waits until `show(_:)` has returned. An object has an order of its own:
+///   it delays no other view on the same actor, and none delays it.
+/// - Loss: a view that is more than 64 states behind sees no more than the newest ones. The latest state always comes.
+public protocol DocumentView<State>: AnyObject {
+    /// The state of the documents that it can show.
+    associatedtype State: Sendable
+    /// Is called with the present state, and with each state after it.
+    ///
+    /// - Parameter state: the state.
+    nonisolated(nonsending) func show(_ state: State) async
+}
+
+/// A state on its way to a view, by the same paths as an event.
+struct ShownState<State: Sendable>: Event { let state: State }
+
+/// A view object, held weakly, with its type.
+final class WeakView<V: DocumentView>: WeakReference, @unchecked Sendable {
+    private weak let view: V?
+    init(_ view: V) {
+        self.view = view
+        super.init(view)
+    }
+    nonisolated(nonsending) override func deliver(_ box: AnyEventBox) async {
+        await view?.show(EventBox<ShownState<V.State>>.value(in: box).state)
+    }
+}
