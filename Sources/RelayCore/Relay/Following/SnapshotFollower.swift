@@ -25,6 +25,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
     private let onState: Handler<State>
     private let onEvent: Handler<(Payload, Stamp)>
     private let onFailure: Handler<RelayError>
+    private let onEnd: @Sendable () -> Void
     private let place: DeliveryPlace
     /// What the subscription keeps alive.
     private let kept: (any Actor)?
@@ -38,12 +39,14 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
     /// - Parameters:
     ///   - source: of a stream that begins now.
     ///   - ask: asks the service for the state.
+    ///   - onEnd: is called when nothing more comes.
     init(
         _ source: ReplaySource<Payload>, _ route: DeliveryRoute,
         asking ask: @escaping @Sendable () async throws -> Snapshot,
-        onState: Handler<State>, onEvent: Handler<(Payload, Stamp)>, onFailure: Handler<RelayError>
+        onState: Handler<State>, onEvent: Handler<(Payload, Stamp)>, onFailure: Handler<RelayError>,
+        onEnd: @escaping @Sendable () -> Void = {}
     ) {
-        (self.source, self.ask) = (source, ask)
+        (self.source, self.ask, self.onEnd) = (source, ask, onEnd)
         (self.onState, self.onEvent, self.onFailure) = (onState, onEvent, onFailure)
         (place, kept) = (route.place, route.keeps)
         source.feed.followed.store(.following, ordering: .relaxed)
@@ -58,6 +61,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
     var missed: Int { source.feed.missed }
 
     private func run() async {
+        defer { onEnd() }
         var progress = Progress()
         var last: ContinuousClock.Instant?
         while !Task.isCancelled {

@@ -52,10 +52,17 @@ struct RelayContract {
         if I.Durability.self == Durable.self { durable.insert(I.name) }
         for type in I.contract.events { try add(event: type) }
         for type in I.contract.commands { try add(command: type) }
+        for type in I.contract.documents { try add(document: type) }
     }
     private mutating func add<E: DomainEvent>(event type: E.Type) throws {
         interests[ObjectIdentifier(type)] = RelayInterests.Place(interface: E.Interface.name, event: E.name)
         receivers[E.Interface.name, default: [:]][E.name] = try EventReceiver(type)
+    }
+    private mutating func add<D: DomainDocument>(document type: D.Type) throws {
+        if let editable = type as? any EditableDocument.Type { try add(editable: editable) }
+    }
+    private mutating func add<D: EditableDocument>(editable type: D.Type) throws {
+        try add(command: SubmitDocument<D>.self)
     }
     private mutating func add<C: Command>(command type: C.Type) throws {
         commands[ObjectIdentifier(type)] = try TypedCommandCodec(type)

@@ -1,0 +1,41 @@
+/// What an update does next, as a value.
+///
+/// Each submission has an operation id. Where its reply is lost it is repeated with the same id, which the service
+/// answers with the first reply: it is applied once. Where it met a conflict, the next one is based on the present
+/// state, and has an id of its own.
+package enum DocumentUpdate {
+    package enum Step: Hashable, Sendable {
+        /// Read the present state, change it, and submit it with a new id.
+        case begin
+        /// Submit the same once more, after a pause.
+        case `repeat`
+        /// Report what happened.
+        case end
+    }
+    package enum Outcome: Hashable, Sendable {
+        case success, conflict, refused
+        case failed(RelayError.Code)
+    }
+    package static func step(after outcome: Outcome, isTimeLeft: Bool) -> Step {
+        switch outcome {
+        case .success, .refused: .end
+        case .conflict: isTimeLeft ? .begin : .end
+        case .failed(let code): isTimeLeft && isPassing(code) ? .repeat : .end
+        }
+    }
+    /// Whether another attempt may mend it.
+    package static func isPassing(_ code: RelayError.Code) -> Bool {
+        [.unavailable, .timedOut, .outcomeUnknown, .limitsExceeded].contains(code)
+    }
+}
+
+extension SubmitOutcome {
+    package var kind: DocumentUpdate.Outcome {
+        switch self {
+        case .success: .success
+        case .conflict: .conflict
+        case .refused: .refused
+        case .failed(let error): .failed(error.code)
+        }
+    }
+}

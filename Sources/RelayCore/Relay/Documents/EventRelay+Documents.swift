@@ -1,0 +1,167 @@
+import Synchronization
+
+/// A service's documents, followed.
+extension EventRelay {
+    /// The present state of a document, and each state after it, as a sequence.
+    ///
+    /// ```swift
+    /// for try await present in try relay.document(Inventory.self) { print(present.state.boxes.count) }
+    /// ```
+    ///
+    /// Everything else is with ``DocumentStates``. It begins when it is created.
+    ///
+    /// - Parameter document: the document.
+    /// - Returns: the sequence.
+    /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
+    public func document<Document: DomainDocument>(_ document: Document.Type) throws -> DocumentStates<Document> {
+        let handOver = HandOver<VersionedState<Document>>()
+        let body = try follow(
+            document, DeliveryRoute.task(.background), .standard, .async { await handOver.give($0) },
+            onFailure: .sync { error in
+                // The others end: the service comes back.
+                if [.schemaMismatch, .notFound, .notPermitted].contains(error.code) { handOver.finish(error) }
+            }, onEnd: { handOver.finish() })
+        return DocumentStates(Subscription(DocumentStatesBody(body, handOver)), handOver)
+    }
+    /// Calls `handler` with the present state of a document, and with each state after it.
+    ///
+    /// ```swift
+    /// let following = try relay.document(Inventory.self) { [weak self] present in
+    ///     self?.show(present.state)
+    /// } onFailure: { [weak self] error in
+    ///     self?.trouble = error.message
+    /// }
+    /// ```
+    ///
+    /// - Order: versions ascend. Two states that follow each other differ.
+    /// - Isolation: on the actor that `handler` is written on, else as the publisher's delivery determines.
+    /// - Loss: none of a durable interface's. Where states are missing, the present one is read and comes next: the
+    ///   newest state wins. While the service is away, the last state stands; ``states`` reports that.
+    /// - Cancellation: by the subscription, which must be kept, and by the relay's end. After `cancel()` on the
+    ///   handler's own actor no call comes.
+    /// - Parameter document: the document.
+    /// - Parameter buffer: how many states are held.
+    /// - Parameter handler: is called with each state.
+    /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
+    ///   code. It is retried as long as the subscription lives, after two seconds at most.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
+    public func document<Document: DomainDocument>(
+        _ document: Document.Type, buffer: EventBuffer = .standard,
+        @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (VersionedState<Document>) -> Void,
+        @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
+    ) throws -> Subscription {
+        let isolation = handler.isolation ?? onFailure.isolation
+        let route = isolation.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
+        return Subscription(
+            try follow(document, route, buffer, onActor(handler) { $0 }, onFailure: onActor(onFailure) { $0 }))
+    }
+    /// Keeps a document of this process in step with a service's, so that its views show that.
+    ///
+    /// ```swift
+    /// let inventory = Document(Inventory.initial)
+    /// inventory.addView(boxList, key: "list")
+    /// let following = try relay.document(Inventory.self, into: inventory) { [weak self] in self?.trouble = $0.message }
+    /// ```
+    ///
+    /// The document has its own state until the first one arrives. Everything else is as above.
+    ///
+    /// - Parameter document: the service's document.
+    /// - Parameter local: is set to each state. Nobody else should set it.
+    /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
+    ///   code.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
+    public func document<State: DomainDocument>(
+        _ document: State.Type, into local: Document<State>,
+        @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
+    ) throws -> Subscription {
+        try self.document(document, setting: { local.set($0) }, onFailure)
+    }
+    /// As above, for a document of this process that is nil until the first state arrives.
+    ///
+    /// - Parameter document: the service's document.
+    /// - Parameter local: is set to each state. Nobody else should set it.
+    /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
+    ///   code.
+    /// - Returns: the subscription, which ends when it is released.
+    /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
+    public func document<State: DomainDocument>(
+        _ document: State.Type, into local: Document<State?>,
+        @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
+    ) throws -> Subscription {
+        try self.document(document, setting: { local.set($0) }, onFailure)
+    }
+    private func document<State: DomainDocument>(
+        _ document: State.Type, setting set: @escaping @Sendable (State) -> Void,
+        _ onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
+    ) throws -> Subscription {
+        // The failure's handler says where; else in the background, where setting delays nobody.
+        let route = onFailure.isolation.map { .closures(on: $0) } ?? DeliveryRoute.task(.background)
+        return Subscription(
+            try follow(document, route, .standard, .sync { set($0.state) }, onFailure: onActor(onFailure) { $0 }))
+    }
+    /// Reads the present state of a document, once.
+    ///
+    /// - Cancellation: throws `.cancelled`.
+    /// - Parameter document: the document.
+    /// - Parameter timeout: how long to wait.
+    /// - Returns: the state and its version.
+    /// - Throws: `.unavailable` if there is no service, `.timedOut`, `.notPermitted`, `.schemaMismatch` if the
+    ///   service's document is of another version, `.notFound` for one that the service or this relay does not have.
+    public func snapshot<Document: DomainDocument>(
+        of document: Document.Type, timeout: Duration = .seconds(25)
+    ) async throws -> VersionedState<Document> {
+        try check(Document.Interface.self, Document.name)
+        return try await DocumentReader<Document>().read(follower, timeout: timeout)
+    }
+
+    private func follow<Document: DomainDocument>(
+        _ document: Document.Type, _ route: DeliveryRoute, _ buffer: EventBuffer,
+        _ handler: Handler<VersionedState<Document>>, onFailure: Handler<RelayError>,
+        onEnd: @escaping @Sendable () -> Void = {}
+    ) throws -> SnapshotFollower<Document, VersionedState<Document>> {
+        let source = try source(of: document, from: .now, buffer)
+        let reader = try DocumentReader<Document>()
+        let onState = newsOnly(handler)
+        let body = SnapshotFollower<Document, VersionedState<Document>>(
+            source.source, route,
+            asking: { [weak self] in
+                guard let self else { throw RelayError(.unavailable, "the relay has ended") }
+                let state = try await reader.read(self.follower, timeout: .seconds(25))
+                return .init(epoch: state.version.epoch, sequence: state.version.sequence, state: state)
+            }, onState: onState, onEvent: onEntry(onState), onFailure: onFailure, onEnd: onEnd)
+        source.begin()
+        body.start()
+        return body
+    }
+}
+
+/// Leaves out the states that are shown already.
+private func newsOnly<Document: DomainDocument>(
+    _ handler: Handler<VersionedState<Document>>
+) -> Handler<VersionedState<Document>> {
+    let shown = Shown<Document>()
+    switch handler {
+    case .sync(let body): return .sync { if shown.shows($0.state) { body($0) } }
+    case .async(let body): return .async { if shown.shows($0.state) { await body($0) } }
+    }
+}
+/// An entry of the stream is a whole state.
+private func onEntry<Document: DomainDocument>(
+    _ handler: Handler<VersionedState<Document>>
+) -> Handler<(Document, Stamp)> {
+    switch handler {
+    case .sync(let body): return .sync { body(VersionedState($0.0, $0.1.version)) }
+    case .async(let body): return .async { await body(VersionedState($0.0, $0.1.version)) }
+    }
+}
+private final class Shown<Document: DomainDocument>: Sendable {
+    private let value = Mutex(ShownDocument<Document>())
+    func shows(_ state: Document) -> Bool { value.withLock { $0.shows(state) } }
+}
+
+extension Stamp {
+    /// Of the document's state that an entry is.
+    package var version: DocumentVersion { DocumentVersion(epoch: epoch, sequence: sequence) }
+}

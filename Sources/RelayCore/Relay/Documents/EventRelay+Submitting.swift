@@ -1,0 +1,121 @@
+/// Changes of a service's documents.
+extension EventRelay {
+    /// Submits a document's next state once, and returns how that ended: for a program that handles each outcome.
+    ///
+    /// A read-only document cannot be submitted: that does not compile.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Parameter version: the version that it is based on.
+    /// - Parameter operationID: at most 255 bytes that identify this operation. A repetition with the same id changes
+    ///   nothing, and has the first one's outcome: after an error whose `mayHaveRun` is true, submit the same again.
+    ///   nil: a random one.
+    /// - Parameter timeout: how long to wait.
+    /// - Returns: the new version, a conflict, the refusal, or what went wrong on the way, as with
+    ///   ``outcome(of:timeout:)``.
+    public func outcome<Document: EditableDocument>(
+        ofSubmitting state: Document, basedOn version: DocumentVersion, operationID: String? = nil,
+        timeout: Duration = .seconds(25)
+    ) async -> SubmitOutcome<Document> {
+        SubmitOutcome(
+            await outcome(
+                of: SubmitDocument(state, basedOn: version, operationID: operationID ?? Self.newOperationID()),
+                timeout: timeout))
+    }
+    /// Submits a document's next state once: for a program that continues only with a new version.
+    ///
+    /// ```swift
+    /// let present = try await relay.snapshot(of: PrinterSettings.self)
+    /// var next = present.state
+    /// next.tray = 2
+    /// do { try await relay.submit(next, basedOn: present.version) } catch .conflict { reload() }
+    /// ```
+    ///
+    /// Everything else is as with ``outcome(ofSubmitting:basedOn:operationID:timeout:)``.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Parameter version: the version that it is based on.
+    /// - Parameter operationID: identifies this operation.
+    /// - Parameter timeout: how long to wait.
+    /// - Returns: the version that the document has then.
+    /// - Throws: `.conflict` if the document has another version than `version`; `.refused`; or as with
+    ///   ``outcome(of:timeout:)``.
+    @discardableResult
+    public func submit<Document: EditableDocument>(
+        _ state: Document, basedOn version: DocumentVersion, operationID: String? = nil,
+        timeout: Duration = .seconds(25)
+    ) async throws -> DocumentVersion {
+        try await outcome(ofSubmitting: state, basedOn: version, operationID: operationID, timeout: timeout).get()
+    }
+    /// Changes a document: reads its present state, submits the changed one, and begins again where somebody else was
+    /// first.
+    ///
+    /// ```swift
+    /// try await relay.update(PrinterSettings.self) { $0.tray = 2 }
+    /// ```
+    ///
+    /// Each attempt has an operation id, with which it is repeated while the service is away or its reply is lost. So
+    /// the change is applied once, even if the service is killed meanwhile. A volatile document begins anew with its
+    /// service; then so does the update.
+    ///
+    /// - Isolation: `change` runs where this is called.
+    /// - Cancellation: throws `.cancelled`.
+    /// - Parameter document: the document.
+    /// - Parameter limit: how long to try.
+    /// - Parameter change: changes the state. It is called again for each conflict, with the state of that time, so it
+    ///   should do nothing else. A change that leaves the state equal is not submitted.
+    /// - Returns: the state that was set, and its version.
+    /// - Throws: what `change` throws; `.refused`, see ``RelayError/refusal(of:)``; `.conflict` if others were first
+    ///   until the time was over; or as with ``outcome(of:timeout:)``.
+    @discardableResult
+    public nonisolated(nonsending) func update<Document: EditableDocument>(
+        _ document: Document.Type, within limit: Duration = .seconds(25), _ change: (inout Document) throws -> Void
+    ) async throws -> VersionedState<Document> {
+        let deadline = ContinuousClock.now + limit
+        var pause = RetryPause()
+        while true {
+            let present = try await read(document, until: deadline)
+            var next = present.state
+            try change(&next)
+            if next == present.state { return present }
+            let operation = Self.newOperationID()
+            attempt: while true {
+                let outcome = await outcome(
+                    ofSubmitting: next, basedOn: present.version, operationID: operation,
+                    timeout: max(.milliseconds(1), deadline - .now))
+                switch DocumentUpdate.step(after: outcome.kind, isTimeLeft: .now < deadline && !Task.isCancelled) {
+                case .end: return VersionedState(next, try outcome.get())
+                case .begin: break attempt
+                case .repeat: try await pause.wait(until: deadline)
+                }
+            }
+        }
+    }
+    /// The present state, from a service that may be away for a while.
+    private nonisolated(nonsending) func read<Document: DomainDocument>(
+        _ document: Document.Type, until deadline: ContinuousClock.Instant
+    ) async throws -> VersionedState<Document> {
+        var pause = RetryPause()
+        while true {
+            do {
+                return try await snapshot(of: document, timeout: max(.milliseconds(1), deadline - .now))
+            } catch let error as RelayError {
+                if !DocumentUpdate.isPassing(error.code) || .now >= deadline || Task.isCancelled { throw error }
+            }
+            try await pause.wait(until: deadline)
+        }
+    }
+    private static func newOperationID() -> String {
+        (0..<2).map { _ in String(UInt64.random(in: 1...(.max)), radix: 16) }.joined(separator: "-")
+    }
+}
+
+/// The time between two attempts: short at first.
+private struct RetryPause {
+    private var next = Duration.milliseconds(10)
+    nonisolated(nonsending) mutating func wait(until deadline: ContinuousClock.Instant) async throws {
+        do { try await Task.sleep(until: min(.now + next, deadline)) } catch {
+            throw RelayError(.cancelled, "the task was cancelled before its change was submitted")
+        }
+        next = min(next * 2, .seconds(1))
+    }
+}

@@ -1,0 +1,58 @@
+/// How a submission ended: with a new version, a conflict, a refusal that the document declares, or a failure on the
+/// way.
+///
+/// ```swift
+/// switch await relay.outcome(ofSubmitting: settings, basedOn: present.version) {
+/// case .success(let version): show(version)
+/// case .conflict: reload()  // Somebody else was first.
+/// case .refused(.noSuchTray): show("no such tray")
+/// case .failed(let error): show(error.message)
+/// }
+/// ```
+///
+/// A document without a `Refusal` needs no case for refusals.
+public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
+    /// The document has the state, in this version. If it had an equal one already, in its present version.
+    case success(DocumentVersion)
+    /// The document has another version than the one that the submission was based on. Nothing was changed.
+    case conflict
+    /// The service refused, in a way that the document declares. Nothing was changed.
+    case refused(Document.Refusal)
+    /// The call or its reply did not arrive. ``RelayError/mayHaveRun`` reports whether the state may have been set.
+    case failed(RelayError)
+
+    /// The version.
+    ///
+    /// - Returns: the version that the document has then.
+    /// - Throws: `.conflict`; `.refused` with the refusal as its cause; or the failure on the way.
+    public func get() throws(RelayError) -> DocumentVersion {
+        switch self {
+        case .success(let version): return version
+        case .conflict:
+            throw RelayError(
+                .conflict, SubmitFailure<Document>.conflict.message, cause: SubmitFailure<Document>.conflict)
+        case .refused(let refusal):
+            throw RelayError(
+                .refused, "\(Document.name) was refused as \(refusal.errorName): \(refusal.message)", cause: refusal)
+        case .failed(let error): throw error
+        }
+    }
+    init(_ outcome: CommandOutcome<SubmitDocument<Document>>) {
+        switch outcome {
+        case .success(let version): self = .success(version)
+        case .refused(.conflict): self = .conflict
+        case .refused(.refused(let refusal)): self = .refused(refusal)
+        case .failed(let error): self = .failed(error)
+        }
+    }
+}
+
+extension RelayError {
+    /// The refusal of a submitted state; nil for any other error.
+    ///
+    /// - Parameter document: the document that was submitted.
+    /// - Returns: the refusal, if this document declares it.
+    public func refusal<Document: EditableDocument>(of document: Document.Type) -> Document.Refusal? {
+        code == .refused ? cause as? Document.Refusal : nil
+    }
+}
