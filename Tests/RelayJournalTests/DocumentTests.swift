@@ -255,7 +255,7 @@ private enum EarlierPress1: EventInterface {
                 let codec = try WireCodec(DocumentVersion.self)
                 return try bytes.withUnsafeBytes { try codec.decode($0, using: codec.map) }
             case .error(let name, let message)?: throw RelayError(.init(rawValue: name), message)
-            case nil: throw RelayError(.notFound, "no such command")
+            default: throw RelayError(.notFound, "no such command")
             }
         }
         let (journal, service) = try await open()
