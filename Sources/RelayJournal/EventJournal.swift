@@ -44,6 +44,33 @@ public final class EventJournal: EventLog {
     ) throws {
         try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults(), onNotice: onNotice)
     }
+    /// Opens the journal in a directory, as the initialiser does, once a journal that has the directory has released it:
+    /// for a service that the bus starts while its last run still closes its own.
+    ///
+    /// - Cancellation: ends the wait, with `.cancelled`.
+    /// - Parameter directory: the folder, for this journal alone.
+    /// - Parameter patience: how long to wait for another journal.
+    /// - Parameter synchronous: what a power loss may take.
+    /// - Parameter onNotice: as the initialiser's.
+    /// - Returns: the journal.
+    /// - Throws: as the initialiser. `.conflict` if another journal still has the directory when the time is over.
+    public static func open(
+        directory: String, waiting patience: Duration, synchronous: Synchronous = .full,
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) async throws -> EventJournal {
+        let deadline = MonotonicClock.deadline(after: patience)
+        while true {
+            do {
+                return try EventJournal(directory: directory, synchronous: synchronous, onNotice: onNotice)
+            } catch .conflict where MonotonicClock.now < deadline {
+                do { try await Task.sleep(for: .milliseconds(10)) } catch {
+                    throw RelayError(
+                        .cancelled, "cancelled while another journal had \(directory); nothing was changed",
+                        cause: error)
+                }
+            }
+        }
+    }
     /// - Parameter vfs: the name of SQLite's file layer; nil for its own.
     /// - Parameter permit: to commit on a caller's thread; nil: never.
     package init(

@@ -135,5 +135,6 @@ final class JournalStorage: EventLogStorage {
         return figures.map { name, value in (name: name, value: name == "fileBytes" ? value + walSize : value) }
             + [(name: "walBytes", value: walSize), (name: "checked", value: isChecked ? 1 : 0)]
     }
+    var activity: LogActivity { writer.present }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { writer.onFailure(body) }
 }

@@ -98,6 +98,12 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         }
         if let failure { body(failure) }
     }
+    var present: LogActivity {
+        let commits = activity.commits.load(ordering: .relaxed)
+        return state.withLock {
+            LogActivity(isBusy: $0.queue.isBusy, commits: commits, turns: $0.queue.turns)
+        }
+    }
     var waiting: Int { state.withLock { $0.queue.works.count } }
     var failure: RelayError? { state.withLock { $0.failure } }
 

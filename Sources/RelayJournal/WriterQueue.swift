@@ -45,6 +45,9 @@ struct WriterQueue<Engine> {
     /// A leader of what waits is on its way.
     private(set) var isScheduled = false
 
+    /// How often the engine was put back.
+    private(set) var turns: UInt64 = 0
+
     /// So many callers share a commit at most.
     private static var groupLimit: Int { 512 }
     /// How late upkeep may be, in nanoseconds: the clocks are read one after the other.
@@ -52,6 +55,8 @@ struct WriterQueue<Engine> {
 
     init(_ engine: Engine) { place = .here(engine) }
 
+    /// Something waits, or is being done.
+    var isBusy: Bool { if case .taken = place { true } else { !works.isEmpty } }
     var isClosed: Bool { if case .closed = place { true } else { false } }
     func isTaken(by thread: pthread_t) -> Bool { if case .taken(by: thread) = place { true } else { false } }
 
@@ -101,6 +106,7 @@ struct WriterQueue<Engine> {
     /// - Parameter due: when there will be something to keep.
     mutating func putBack(_ engine: Engine, due: UInt64, _ permit: CommitPermit?) -> Next {
         place = .here(engine)
+        turns &+= 1
         if due < deadline && deadline - due > Self.slack { (isDue, mustKeep) = (true, true) }
         return isDue || isEnding || !works.isEmpty ? next(permit) : .nothing
     }
@@ -145,6 +151,7 @@ struct WriterQueue<Engine> {
     /// - Parameter deadline: when the thread will look again; 0: at once.
     mutating func putBack(_ engine: Engine, until deadline: UInt64) {
         (place, self.deadline, isDue) = (.here(engine), deadline, deadline == 0)
+        turns &+= 1
     }
     mutating func close() { place = .closed }
 }

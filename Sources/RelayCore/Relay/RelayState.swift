@@ -45,7 +45,9 @@ extension EventRelay {
     /// Whether the bus is asked to start an absent service.
     public struct Activation: Hashable, Sendable {
         let startsService: Bool
-        /// When the relay connects, and by each command that finds no service. Not when it merely went away.
+        /// By the first subscription, by each command that finds no service, and for a relay with a subscription that
+        /// connects again. Not when the service merely went away; but a service that left within two seconds after the
+        /// relay had found it is started again: it may have decided to end for being idle just before.
         public static let onDemand = Self(startsService: true)
         /// Never. The relay waits for the service, and commands fail meanwhile.
         public static let ifRunning = Self(startsService: false)

@@ -40,18 +40,36 @@ extension EventService {
     /// It satisfies `run()` of the `Service` protocol of swift-service-lifecycle: `extension EventService: Service {}`
     /// is the whole adapter. It ends by cancellation: name SIGTERM and SIGINT in the group's `cancellationSignals`.
     ///
-    /// - Cancellation: commands may run for ten more seconds: see ``run(patience:onReady:)``.
-    /// - Throws: as ``run(patience:onReady:)``.
+    /// - Cancellation: commands may run for ten more seconds: see ``run(patience:idleExit:onReady:onStopping:)``.
+    /// - Throws: as ``run(patience:idleExit:onReady:onStopping:)``.
     public func run() async throws { try await run(patience: .seconds(10), onReady: {}) }
-    /// Serves until the task is cancelled, with a patience of your own.
+    /// Serves until the task is cancelled, with a patience of your own, or until nobody uses the service any more.
     ///
-    /// - Parameter patience: how long commands may run after the cancellation. Then those that wait are refused with
+    /// With `idleExit` it returns, too, when for so long there was no attached peer, no open ring, no call, no unit of
+    /// work and no ``ActivityToken``. `.zero` ends it at once behind the last call; a service that nobody has used yet
+    /// waits ten seconds for that. The end loses no call: the name is released first, then all that the bus had routed
+    /// here is answered; the bus starts the service again for later calls, if it has a service file.
+    ///
+    /// ```swift
+    /// try await service.run(idleExit: .seconds(30))
+    /// journal.close()
+    /// ```
+    ///
+    /// - Parameter patience: how long commands may run after the end was decided. Then those that wait are refused with
     ///   `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second the service
     ///   ends without them: they can neither reply nor publish, and their callers get `.unavailable` from the bus.
+    ///   Calls that come meanwhile wait until the name is released. Then those of durable interfaces run, and those of
+    ///   volatile interfaces are refused with `.unavailable`, since `End` has been announced.
+    /// - Parameter idleExit: how long the service is unused before it ends; nil: it does not end for that.
     /// - Parameter onReady: is called when the service owns the name.
+    /// - Parameter onStopping: is called when the end was decided, before the name is released: the place to notify a
+    ///   service manager, so that it starts the next run rather than taking this one for it.
     /// - Throws: what ``start()`` throws, but for `.cancelled`. `.unavailable` if the bus goes away. If the journal has
     ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is open), after the replies under way.
-    public func run(patience: Duration = .seconds(10), onReady: @Sendable () -> Void = {}) async throws {
+    public func run(
+        patience: Duration = .seconds(10), idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
+        onStopping: @Sendable () -> Void = {}
+    ) async throws {
         let isStarter = !isStarted
         do {
             if isStarter { try await start() }
@@ -68,7 +86,9 @@ extension EventService {
             throw RelayError(.invalidArgument, "\(name) is run already, or was stopped: make another EventService")
         }
         onReady()
+        if let idleExit { core.endWhenIdle(for: idleExit) }
         let reason = await core.untilEnd()
+        onStopping()
         await end(patience)
         if let reason { throw reason }
     }
@@ -80,7 +100,7 @@ extension EventService {
     /// - Isolation: from any task but a command's handler, which it would wait for until the patience is over: a handler
     ///   makes a task for it, and returns.
     /// - Cancellation: does not cut it short.
-    /// - Parameter patience: as in ``run(patience:onReady:)``.
+    /// - Parameter patience: as in ``run(patience:idleExit:onReady:onStopping:)``.
     /// - Throws: why the service had ended by itself, unless `run()` throws that: `.unavailable` if the bus went away,
     ///   or the reason of a journal that has failed.
     public func stop(patience: Duration = .seconds(10)) async throws {

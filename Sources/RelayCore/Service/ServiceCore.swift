@@ -17,6 +17,7 @@ final class ServiceCore: BusHandler {
         var handouts = OpenRingQuota<RingRequest>()
         var hasHandoutTimer = false
         var replays = ReplaySockets()
+        var idleness = Idleness()
     }
     private enum End {
         case running
@@ -43,6 +44,13 @@ final class ServiceCore: BusHandler {
     let state: LoopBound<State>
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
+    let activities = ActivityCount()
+    /// Pages that are being read from the log.
+    let reads = Atomic<Int>(0)
+    /// It ends because nobody used it.
+    let hasIdled = Atomic<Bool>(false)
+    /// `End` was sent: nothing volatile can be published any more.
+    let hasEndedStreams = Atomic<Bool>(false)
 
     init(
         _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ loop: BusLoop, _ notices: NoticeReporter
@@ -157,29 +165,53 @@ final class ServiceCore: BusHandler {
     /// How long a cancelled handler has to end by itself.
     private static let grace = Duration.seconds(1)
 
-    /// Accepts no more calls, finishes what runs within `patience`, announces `End`, releases the name.
+    /// Finishes what runs within `patience`, announces `End`, releases the name, and answers what the bus had routed
+    /// here by then.
+    ///
+    /// A service that nobody uses releases the name first: there is no subscriber to which `End` would mean anything,
+    /// and the bus starts the next run for whoever calls later.
     func stop(patience: Duration) async {
         loop.execute { [self] in releaseAllReplies() }
-        await queues.close(patience: patience, grace: Self.grace)
-        // Of a log that has failed nobody knows what it holds, and how far its events went.
-        let isKnown = !hasLogFailed.load(ordering: .acquiring)
-        for interface in interfaces { interface.stream.end(isKnown: isKnown || interface.log == nil) }
+        let deadline = MonotonicClock.deadline(after: patience)
         let connection = await withCheckedContinuation { continuation in
             loop.execute { [self] in continuation.resume(returning: state.onLoop.connection) }
         }
-        guard let connection else { return }
-        // What was published before goes out before, however much it is.
-        _ = await connection.drainOutgoing(patience: .seconds(5))
-        var body = WireWriter()
-        do {
-            try body.string(name)
-            // Its answer comes when the bus has taken all that was sent before.
-            _ = try await connection.call(.toBus("ReleaseName", Signature("s"), body: body.bytes), timeout: .seconds(5))
-        } catch {
-            // The bus is gone, and the name with it.
+        let isReleased: Bool
+        if hasIdled.load(ordering: .acquiring) {
+            isReleased = await connection?.releaseName(name) ?? false
+            await settle(until: deadline)
+            await queues.close(patience: Self.rest(until: deadline), grace: Self.grace)
+            endStreams()
+        } else {
+            // What comes from here on waits until `End` is out.
+            await queues.close(patience: patience, grace: Self.grace, holding: true)
+            let isQuiet = queues.count == 0
+            endStreams()
+            // What was published before goes out before, however much it is.
+            _ = await connection?.drainOutgoing(patience: Self.answerTime)
+            isReleased = await connection?.releaseName(name) ?? false
+            queues.goOn()
+            // A handler that does not heed its cancellation is not waited for twice.
+            if isQuiet { await settle(until: max(deadline, MonotonicClock.deadline(after: Self.grace))) }
+            await queues.close(
+                patience: isQuiet ? Self.rest(until: deadline) : .zero, grace: isQuiet ? Self.grace : .zero)
         }
+        guard let connection else { return }
+        // The bus has taken all replies when it answers.
+        if isReleased, await connection.drainOutgoing(patience: Self.answerTime) { await connection.roundTrip() }
         connection.close()
         await notices.finish()
+    }
+    private static func rest(until deadline: UInt64) -> Duration {
+        let now = MonotonicClock.now
+        return deadline > now ? .nanoseconds(Int64(clamping: deadline - now)) : .zero
+    }
+    private static let answerTime = Duration.seconds(5)
+    private func endStreams() {
+        // Of a log that has failed nobody knows what it holds, and how far its events went.
+        let isKnown = !hasLogFailed.load(ordering: .acquiring)
+        hasEndedStreams.store(true, ordering: .releasing)
+        for interface in interfaces { interface.stream.end(isKnown: isKnown || interface.log == nil) }
     }
     func disconnected(_ reason: RelayError) {
         state.onLoop.connection = nil
@@ -201,5 +233,26 @@ final class ServiceCore: BusHandler {
         limits.withLock { $0.depart(change.name) }
         forgetReplies(to: change.name)
         for stream in streams { stream.depart(change.name) }
+        lookBehind()
     }
+}
+
+extension BusConnection {
+    /// Gives a name up. Returns when the bus has answered: all that it routed here by the name has come before that.
+    /// False if it has not.
+    fileprivate func releaseName(_ name: String) async -> Bool {
+        var body = WireWriter()
+        do {
+            try body.string(name)
+            _ = try await call(.toBus("ReleaseName", Signature("s"), body: body.bytes), timeout: .seconds(5))
+        } catch {
+            // The bus is gone, and the name with it.
+            return false
+        }
+        // What the answer came behind has been dispatched; who its callers are is known behind this.
+        await roundTrip()
+        return true
+    }
+    /// Returns when the bus has answered, if only by an error.
+    fileprivate func roundTrip() async { _ = try? await call(.toBus("GetId"), timeout: .seconds(5)) }
 }

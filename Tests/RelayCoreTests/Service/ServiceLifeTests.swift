@@ -50,15 +50,15 @@ import Testing
         #expect(await eventually { desk.notes == ["wait 1"] })
         desk.cancel()
         let other = try await BusStranger.join(desk.bus.bus)
-        // It takes no more from here on, but for what answers about itself.
-        #expect(
-            await eventually {
-                await other.refusal(Desk.name, Desk.path, Desk1.name, "Echo", [.string("late")])?.name
-                    == "org.eventrelay.Error.Unavailable"
-            })
+        // What comes from here on waits until the last word is out, but for what answers about itself.
+        let late = try other.begin(Desk.name, Desk.path, Desk1.name, "Echo", [.string("late")])
+        _ = try await other.call(Desk.name, Desk.path, "org.freedesktop.DBus.Peer", "Ping")
         try desk.service.publish(Torn(number: 1))
         await desk.open(1)
         #expect(try await waits.isEmpty)
+        // Nothing volatile can be published any more: it is told so, and has not run.
+        await #expect { try await late.value } throws: { .unavailable ~= $0 }
+        #expect(!desk.notes.contains("echo late"))
         try await desk.end()
         #expect(
             await eventually {

@@ -39,6 +39,9 @@ package final class BusLoop: Sendable {
     /// answer, if only for the one that the connection is gone.
     package func execute(_ job: @escaping Job) { core.execute(job) }
 
+    /// The time by which its timers go, in nanoseconds.
+    package var now: UInt64 { core.now }
+
     /// Runs a job on the loop's thread when the time has come; never after `stop()`. Returns a number for
     /// `cancel(timer:)`.
     @discardableResult package func schedule(after duration: Duration, _ job: @escaping Job) -> UInt64 {

@@ -52,7 +52,7 @@ final class LoopCore: Sendable {
     /// It will look at the jobs before it sleeps: nobody need wake it.
     private var isOwnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
-    private var now: UInt64 { clock?.now ?? MonotonicClock.now }
+    var now: UInt64 { clock?.now ?? MonotonicClock.now }
 
     // MARK: A test's time
 

@@ -35,7 +35,9 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
         case .owner(let owner):
             // Code that subscribes and then calls sees the events of the call: its `Attach` goes first.
             if session.streams.contains(where: { $0.inlets.isOpening }) { return wait(call, session) }
-            send(call, to: owner, session)
+            // By the name where it may be: a service that has just given it up, being idle, is started again by that.
+            let isByName = session.requirement.isAnyone && session.activation.startsService
+            send(call, to: isByName ? nil : owner, session)
         case .nobody:
             if session.requirement.isAnyone { return send(call, to: nil, session) }
             // Which peer the bus would start is not known yet: it is started first, and verified.

@@ -26,6 +26,11 @@ extension SessionController {
                 RelayError(.unavailable, "\(service) is not running: \(error.message)", cause: error))
         }
     }
+    /// Starts a service that is known to be absent, if there is a subscription.
+    func startIfWanted() {
+        guard activation.startsService, !state.onLoop.streamsInOrder.isEmpty, case .nobody = callRoute else { return }
+        startService()
+    }
     func askForOwner(_ generation: Int) {
         guard let connection = state.onLoop.connection else { return }
         askBus("GetNameOwner", connection) { [weak self] result in
@@ -56,11 +61,16 @@ extension SessionController {
     func ownerChanged(_ change: ServiceSession<HeldSignal>.OwnerChange) {
         switch change {
         case .ignored: break
-        case .absent: ownerAbsent()
+        case .absent:
+            ownerAbsent()
+            startIfWanted()
         case .appeared(let candidate): ownerAppeared(candidate)
         case .vanished(let loss):
+            let wasNew = loop.now < state.onLoop.newUntil
             forgetOwner(loss) { $0.ownerVanished() }
             ownerAbsent()
+            // It had decided to end when this relay attached: see `EventRelay.Activation.onDemand`.
+            if wasNew { schedule(after: Self.patience) { $0.startIfWanted() } }
         case .replaced(let loss, by: let candidate):
             forgetOwner(loss) { $0.ownerVanished() }
             ownerAppeared(candidate)
@@ -98,6 +108,7 @@ extension SessionController {
     }
     private func ownerVerified(_ generation: Int) {
         guard case .deliver(let held) = state.onLoop.session.ownerVerified(generation) else { return }
+        state.onLoop.newUntil = MonotonicClock.deadline(after: .seconds(2), from: loop.now)
         for signal in held { signal.stream.signal(signal, self) }
         for stream in streams { stream.askOwner(self) { _ in true } }
         calls.admitWaiting(self)

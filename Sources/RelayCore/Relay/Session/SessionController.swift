@@ -133,6 +133,7 @@ package final class SessionController: BusHandler {
         state.onLoop.streams[interface] = stream
         state.onLoop.streamsInOrder.append(stream)
         stream.begin(stream.shared, self)
+        startIfWanted()
         return stream
     }
     private func remove(_ member: StreamSubscriber, _ interface: String) {
@@ -181,7 +182,6 @@ package final class SessionController: BusHandler {
         }
         for stream in state.onLoop.streamsInOrder { stream.connected(self) }
         askForOwner(generation)
-        if activation.startsService { startService() }
     }
     package func disconnected(_ reason: RelayError) {
         guard case .forget(let loss) = state.onLoop.session.busVanished() else { return }

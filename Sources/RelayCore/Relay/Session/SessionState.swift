@@ -11,6 +11,8 @@ struct SessionState {
     /// The same; few.
     var streamsInOrder: [StreamController] = []
     var backoff = Backoff()
+    /// Until when the present owner counts as one that was just found.
+    var newUntil: UInt64 = 0
 }
 
 /// A signal of an owner that is not verified yet, copied out of its message.

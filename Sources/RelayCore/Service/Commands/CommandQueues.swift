@@ -26,12 +26,16 @@ final class CommandQueues: Sendable {
         /// Waiting only.
         var quota = WaitingQuota()
         var isClosed = false
+        /// What comes waits here until `goOn`.
+        var isHolding = false
+        var held: [(peer: String, entry: Entry)] = []
+        var onNone: (@Sendable () -> Void)?
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         /// Counts ended ones; returns the waiters to wake, if they were the last.
         mutating func end(_ ended: Int) -> [CheckedContinuation<Void, Never>] {
             count -= ended
-            return isClosed && count == 0 ? takeWaiters() : []
+            return (isClosed || isHolding) && count == 0 ? takeWaiters() : []
         }
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             defer { waiters = [] }
@@ -59,18 +63,35 @@ final class CommandQueues: Sendable {
         state.withLock { state in
             if state.isClosed { return .closed }
             if let reason = state.quota.admit(peer, user: user, bytes: cost) { return .full(reason) }
-            let isFirst = state.queues[peer] == nil
-            state.queues[peer, default: []].append(
-                Entry(job: job, user: user, cost: cost, isAwaited: isAwaited, refuse: refuse))
-            state.count += 1
-            // Under the lock, so that it is known before it can end.
-            if isFirst { state.tasks[peer] = Task { await run(peer) } }
+            let entry = Entry(job: job, user: user, cost: cost, isAwaited: isAwaited, refuse: refuse)
+            if state.isHolding { state.held.append((peer, entry)) } else { start(entry, of: peer, &state) }
             return .admitted
         }
     }
+    private func start(_ entry: Entry, of peer: String, _ state: inout State) {
+        let isFirst = state.queues[peer] == nil
+        state.queues[peer, default: []].append(entry)
+        state.count += 1
+        // Under the lock, so that it is known before it can end.
+        if isFirst { state.tasks[peer] = Task { await run(peer) } }
+    }
+    /// Runs what has been held since it was closed for a while.
+    func goOn() {
+        state.withLock { state in
+            state.isHolding = false
+            for (peer, entry) in state.held { start(entry, of: peer, &state) }
+            state.held = []
+        }
+    }
+    /// Calls back whenever the last job has ended.
+    func onNone(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onNone = body } }
     /// A peer has left: what only it waited for is dropped.
     func depart(_ peer: String) {
         let waiters = state.withLock { state in
+            for (_, entry) in state.held.filter({ $0.peer == peer && $0.entry.isAwaited }) {
+                state.quota.release(peer, user: entry.user, bytes: entry.cost)
+            }
+            state.held.removeAll { $0.peer == peer && $0.entry.isAwaited }
             guard let queue = state.queues[peer] else { return [CheckedContinuation<Void, Never>]() }
             let kept = queue.filter { !$0.isAwaited }
             state.queues[peer] = kept
@@ -83,7 +104,9 @@ final class CommandQueues: Sendable {
     }
     /// Takes no more, and returns when everything has run: or, for the sake of the end, when `patience` is over, what
     /// waits then is refused, what runs is cancelled, and has had `grace` to heed that.
-    func close(patience: Duration, grace: Duration) async {
+    ///
+    /// - Parameter holding: what comes meanwhile is not refused, but waits for `goOn`.
+    func close(patience: Duration, grace: Duration, holding: Bool = false) async {
         let clock = Task {
             do {
                 try await Task.sleep(for: patience)
@@ -96,7 +119,7 @@ final class CommandQueues: Sendable {
         }
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
-                state.isClosed = true
+                (state.isClosed, state.isHolding) = (!holding, holding)
                 if state.count > 0 { state.waiters.append(continuation) }
                 return state.count == 0
             }
@@ -108,8 +131,10 @@ final class CommandQueues: Sendable {
         let (refused, tasks, waiters) = state.withLock { state in
             let refused = state.queues.values.flatMap(\.self)
             // Empty ones stay: somebody runs there.
-            for peer in state.queues.keys { state.queues[peer] = [] }
-            state.quota = WaitingQuota()
+            for (peer, queue) in state.queues {
+                for entry in queue { state.quota.release(peer, user: entry.user, bytes: entry.cost) }
+                state.queues[peer] = []
+            }
             return (refused, Array(state.tasks.values), state.end(refused.count))
         }
         for entry in refused { entry.refuse() }
@@ -120,8 +145,12 @@ final class CommandQueues: Sendable {
     private func run(_ peer: String) async {
         while let job = next(peer) {
             await job()
-            let waiters = state.withLock { $0.end(1) }
+            let (waiters, onNone) = state.withLock { state in
+                let waiters = state.end(1)
+                return (waiters, state.count == 0 ? state.onNone : nil)
+            }
             for waiter in waiters { waiter.resume() }
+            onNone?()
         }
     }
     private func next(_ peer: String) -> Job? {

@@ -7,6 +7,7 @@ extension ServiceCore {
     private static let longestMessage = 2_048
 
     func methodCall(_ call: IncomingCall) {
+        noteUse(call)
         guard let connection = state.onLoop.connection, isHeard(call, connection) else { return }
         // Every connection is a peer, whatever the path.
         if call.interface == StandardInterfaces.peer.name { return peer(call, connection) }
@@ -91,10 +92,16 @@ extension ServiceCore {
         }
         return false
     }
+    /// Whether it came while the service ended, and its interface is volatile: what its handler publishes would be lost.
+    private func isTooLate(_ call: IncomingCall) -> Bool {
+        guard hasEndedStreams.load(ordering: .acquiring) else { return false }
+        return interfaces.contains { $0.stream.path == call.path && $0.log == nil }
+    }
     private func refuseStopping(_ call: IncomingCall, _ connection: BusConnection) {
         fail(call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
     }
     func answer(_ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ connection: BusConnection) async {
+        if isTooLate(call) { return refuseStopping(call, connection) }
         var context = CommandContext(peer: peer)
         if command.reportsProgress && call.wantsReply { context.outlet = ProgressOutlet(call, connection, self) }
         let result: AnyExportedCommand.Answer

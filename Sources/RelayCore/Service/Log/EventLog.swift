@@ -52,4 +52,24 @@ package protocol EventLogStorage: AnyObject, Sendable {
 
     /// Calls back when the log has failed for good: at once, if that was before.
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void)
+
+    /// What it does at this moment. From any thread; never waits for the disk.
+    var activity: LogActivity { get }
+}
+extension EventLogStorage {
+    /// For a log that commits within the call.
+    package var activity: LogActivity { LogActivity() }
+}
+
+/// Whether a log works at this moment.
+package struct LogActivity: Sendable {
+    /// Something waits to be committed, or is being written.
+    package let isBusy: Bool
+    /// How often it has committed.
+    package let commits: UInt64
+    /// How often something was done: while it stays the same in a busy log, one thing takes all that time.
+    package let turns: UInt64
+    package init(isBusy: Bool = false, commits: UInt64 = 0, turns: UInt64 = 0) {
+        (self.isBusy, self.commits, self.turns) = (isBusy, commits, turns)
+    }
 }

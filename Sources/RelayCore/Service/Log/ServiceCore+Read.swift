@@ -80,9 +80,11 @@ extension ServiceCore {
                 $0.reserve(call.sender, user: credentials.userID, bytes: Self.pageLength)
             }
             guard isAdmitted(second, call, connection) else { return }
+            reads.add(1, ordering: .relaxed)
             log.storage.read(wanted) { [weak self] result in
                 // On a thread of the log's: the loop's has others to serve.
                 self?.answer(call, interface, log, result, connection, socket)
+                self?.reads.subtract(1, ordering: .releasing)
             }
         }
     }

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Keeps a service from ending for being idle, as long as it exists.
+///
+/// For work that no call, subscriber or unit of work stands for: a download, or a state that is still to be written.
+/// It is what a transaction is with XPC.
+///
+/// ```swift
+/// let activity = service.beginActivity()
+/// try await download(file)
+/// activity.end()
+/// ```
+///
+/// It does not delay the end that a signal or a cancellation asks for. When a service has just decided to end for being
+/// idle, a new token keeps it alive for the patience of ``EventService/run(patience:idleExit:onReady:onStopping:)``.
+///
+/// - Isolation: from any thread.
+public final class ActivityToken: Sendable {
+    private let count: ActivityCount
+    private let hasEnded = Atomic<Bool>(false)
+
+    init(_ count: ActivityCount) {
+        self.count = count
+        count.begin()
+    }
+    deinit { end() }
+    /// Ends the activity, as the release of the token does. A second time does nothing.
+    public func end() {
+        if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { count.end() }
+    }
+}
+
+/// How many tokens there are, and whom to notify when there is none any more.
+final class ActivityCount: Sendable {
+    private struct State {
+        var count = 0
+        var onNone: (@Sendable () -> Void)?
+    }
+    private let state = Mutex(State())
+
+    var value: Int { state.withLock { $0.count } }
+    func begin() { state.withLock { $0.count += 1 } }
+    func end() {
+        let body = state.withLock { state in
+            state.count -= 1
+            return state.count == 0 ? state.onNone : nil
+        }
+        body?()
+    }
+    func onNone(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onNone = body } }
+}
+
+extension EventService {
+    /// Begins an activity, during which the service does not end for being idle.
+    ///
+    /// - Returns: a token that ends the activity when it is released, or by ``ActivityToken/end()``.
+    public func beginActivity() -> ActivityToken { ActivityToken(core.activities) }
+}
