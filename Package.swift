@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "RelayCore", targets: ["RelayCore"]),
         .library(name: "RelayJournal", targets: ["RelayJournal"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
+        .library(name: "RelaySystemd", targets: ["RelaySystemd"]),
         .library(name: "RelayTestKit", targets: ["RelayTestKit"]),
         .library(name: "Relocation", targets: ["Relocation"]),
         .library(name: "Telemetry", targets: ["Telemetry"]),
@@ -29,6 +30,7 @@ let package = Package(
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CRelayShims"),
         // In process, and what a contract is made of: no bus, no shared memory. Usable alone.
         .target(name: "RelayEvents", dependencies: ["CRelayShims"], swiftSettings: strict),
@@ -40,6 +42,8 @@ let package = Package(
             name: "RelayCore", dependencies: ["RelayEvents", "RelayWire", "CDBus", "CRelayShims"],
             swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
+        // Tells systemd how a service is. The core does not link its library.
+        .target(name: "RelaySystemd", dependencies: ["RelayCore", "CSystemd"], swiftSettings: strict),
         // Between Relay's values and Foundation's: for programs that import it anyway.
         .target(name: "RelayFoundation", dependencies: ["RelayEvents"], swiftSettings: strict),
         // SQLite's file layer with faults: for tests alone.
@@ -58,8 +62,9 @@ let package = Package(
         .executableTarget(
             name: "relay-service",
             dependencies: [
-                "BusProcess", "RelayCore", "RelayJournal", "RelayTool", "Relocation", "RelocationDomain", "Telemetry",
-                "TelemetryDomain",
+                "BusProcess", "RelayCore", "RelayJournal", "RelaySystemd", "RelayTool", "Relocation",
+                "RelocationDomain",
+                "Telemetry", "TelemetryDomain",
             ], swiftSettings: strict),
         .executableTarget(
             name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
@@ -82,6 +87,10 @@ let package = Package(
         .testTarget(
             name: "RelayJournalTests",
             dependencies: ["RelayJournal", "RelayTestKit", "TestSupport", "TestTraits", "CSQLite"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RelaySystemdTests",
+            dependencies: ["RelayCore", "RelayJournal", "RelaySystemd", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),
         .testTarget(
             name: "RelayFoundationTests", dependencies: ["RelayEvents", "RelayFoundation"], swiftSettings: strict),

@@ -22,6 +22,26 @@ static void request_end(int number) {
     errno = before;
 }
 
+static int hang_up_pipe = -1;
+
+static void hang_up(int number) {
+    int before = errno;
+    unsigned char byte = (unsigned char)number;
+    // A full pipe has enough of them.
+    while (write(__atomic_load_n(&hang_up_pipe, __ATOMIC_SEQ_CST), &byte, 1) < 0 && errno == EINTR) {}
+    errno = before;
+}
+
+int relay_catch_hang_up(int pipe) {
+    __atomic_store_n(&hang_up_pipe, pipe, __ATOMIC_SEQ_CST);
+    struct sigaction action = {.sa_handler = hang_up, .sa_flags = SA_RESTART};
+    if (sigaction(SIGHUP, &action, NULL) != 0) return errno;
+    sigset_t caught;
+    sigemptyset(&caught);
+    sigaddset(&caught, SIGHUP);
+    return pthread_sigmask(SIG_UNBLOCK, &caught, NULL);
+}
+
 int relay_catch_end_signals(int pipe) {
     request_pipe = pipe;
     const int signals[] = {SIGTERM, SIGINT, SIGHUP};

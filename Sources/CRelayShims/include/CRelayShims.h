@@ -45,6 +45,10 @@ int relay_pipe(int *reading, int *writing);
 ///
 /// In C: a signal handler may call nothing but what is async-signal-safe, which no Swift code promises to be.
 int relay_catch_end_signals(int pipe);
+/// From now on SIGHUP, whatever it did before, writes its number, as one byte, to `pipe`, each time. Returns 0 or an errno.
+///
+/// In C: as above.
+int relay_catch_hang_up(int pipe);
 
 /// Lets this thread's bounded sleeps end when they should, and not up to 50 microseconds later to save wake-ups.
 ///

@@ -54,6 +54,8 @@ extension Notice.Kind {
     public static let signalsPaused = Self(rawValue: "SignalsPaused")
     /// The bus does not report what peers have not read, so unread replies cannot be bounded.
     public static let unreadUnknown = Self(rawValue: "UnreadUnknown")
+    /// One commit of the journal has taken long, or no longer does: the disk is slow.
+    public static let commitDelayed = Self(rawValue: "CommitDelayed")
     /// There is no room for the journal: what must be kept is refused.
     public static let storageFull = Self(rawValue: "StorageFull")
 }

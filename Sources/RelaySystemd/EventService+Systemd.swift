@@ -1,0 +1,72 @@
+public import RelayCore
+
+extension EventService {
+    /// Serves until the task is cancelled, or until nobody uses the service any more, and keeps the service manager
+    /// informed.
+    ///
+    /// - The manager learns when the service is ready, and that it ends, before the name is released.
+    /// - The watchdog is fed by the thread of the service's loop, which waits for nothing: it ends a service that hangs,
+    ///   and not one whose disk is slow. A commit that takes more than five seconds is shown in the manager's status,
+    ///   and is a notice (`.commitDelayed`).
+    /// - SIGHUP, which otherwise asks a ``RelayCore/RelayProgram`` to end, reloads: the manager is notified, and
+    ///   `onReload` is called.
+    ///
+    /// Without a manager it is ``RelayCore/EventService/run(patience:idleExit:onReady:onStopping:)``.
+    ///
+    /// - Cancellation: as there.
+    /// - Parameter manager: the service manager.
+    /// - Parameter patience: as there.
+    /// - Parameter idleExit: as there.
+    /// - Parameter onReload: reads the configuration again. What it throws is shown in the manager's status.
+    /// - Parameter onReady: is called when the service owns the name.
+    /// - Throws: as there.
+    public func run(
+        under manager: ServiceManager, patience: Duration = .seconds(10), idleExit: Duration? = nil,
+        onReload: @escaping @Sendable () async throws -> Void = {}, onReady: @Sendable () -> Void = {}
+    ) async throws {
+        guard manager.isPresent else {
+            return try await run(patience: patience, idleExit: idleExit, onReady: onReady)
+        }
+        let starting = manager.beginExtending()
+        defer { starting.cancel() }
+        let status = "serving \(name)"
+        var beats: Heartbeat?
+        if let timeout = manager.watchdogTimeout {
+            let last = StatusLine(status)
+            // Three signs in the time, so that one may be late.
+            beats = heartbeat(every: max(timeout / 3, .milliseconds(1))) { delay in
+                manager.isAlive()
+                let line = delay.map { "\(status); one commit has waited for the disk for \($0.components.seconds) s" }
+                if let changed = last.change(to: line ?? status) { manager.status(changed) }
+            }
+        }
+        let reloads = try HangUps.begin()
+        let reloading = Task {
+            for await _ in reloads {
+                manager.reloading()
+                do {
+                    try await onReload()
+                    manager.ready(status: status)
+                } catch {
+                    manager.ready(
+                        status: "\(status); the reload failed: \((error as? RelayError)?.message ?? "\(error)")")
+                }
+            }
+        }
+        defer { reloading.cancel() }
+        do {
+            try await run(patience: patience, idleExit: idleExit) {
+                starting.cancel()
+                manager.ready(status: status)
+                onReady()
+            } onStopping: {
+                // Besides the patience, the bus has its time, and the journal is closed.
+                manager.stopping(within: patience + .seconds(60))
+            }
+        } catch {
+            manager.status((error as? RelayError)?.message ?? "\(error)")
+            throw error
+        }
+        withExtendedLifetime(beats) {}
+    }
+}

@@ -1,0 +1,174 @@
+import Glibc
+import RelayTestKit
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import RelayCore
+@testable import RelayJournal
+@testable import RelaySystemd
+
+/// With a stand-in for the manager's socket. The environment is the process's: one test at a time.
+@Suite("A service under a service manager", .heavy, .serialized, .tags(.g6)) struct ServiceManagerTests {
+    private let bus: PrivateBus
+    private let socket: NotifySocket
+    init() throws { (bus, socket) = (try PrivateBus(), try NotifySocket()) }
+
+    private func manager(watchdog: Duration? = nil) -> ServiceManager {
+        setenv("NOTIFY_SOCKET", socket.path, 1)
+        if let watchdog {
+            setenv("WATCHDOG_USEC", "\(watchdog.components.attoseconds / 1_000_000_000_000)", 1)
+        } else {
+            unsetenv("WATCHDOG_USEC")
+        }
+        return ServiceManager()
+    }
+    private func service() throws -> EventService {
+        let service = try EventService(name: "org.example.Managed", on: bus.bus, exporting: Managed1.self)
+        service.handle(Work.self) { _, _ in }
+        return service
+    }
+
+    @Test("without a manager nothing is sent, and it runs as ever") func absent() async throws {
+        unsetenv("NOTIFY_SOCKET")
+        let manager = ServiceManager()
+        #expect(!manager.isPresent && manager.watchdogTimeout == nil)
+        let service = try service()
+        let isReady = Atomic<Bool>(false)
+        let running = Task { try await service.run(under: manager) { isReady.store(true, ordering: .releasing) } }
+        #expect(await eventually { isReady.load(ordering: .acquiring) })
+        running.cancel()
+        try await running.value
+    }
+    @Test("it learns when the service is ready, reloads and stops; a status is one line") func life() async throws {
+        let manager = manager()
+        let service = try service()
+        let reloads = Atomic<Int>(0)
+        let running = Task {
+            try await service.run(
+                under: manager,
+                onReload: {
+                    if reloads.wrappingAdd(1, ordering: .relaxed).newValue == 2 {
+                        throw RelayError(.invalidArgument, "line 3\nis wrong")
+                    }
+                })
+        }
+        #expect(await eventually { socket.count("READY=1") == 1 })
+        #expect(socket.lines.contains("STATUS=serving org.example.Managed"))
+        for round in 1...2 {
+            kill(getpid(), SIGHUP)
+            #expect(await eventually { socket.count("READY=1") == 1 + round })
+        }
+        #expect(socket.count("RELOADING=1") == 2 && socket.count("MONOTONIC_USEC=") == 2)
+        #expect(
+            socket.lines.contains("STATUS=serving org.example.Managed; the reload failed: line 3 is wrong"),
+            "\(socket.lines)")
+        running.cancel()
+        try await running.value
+        #expect(socket.count("STOPPING=1") == 1)
+        #expect(socket.messages.last?.hasPrefix("STOPPING=1\nEXTEND_TIMEOUT_USEC=") == true, "\(socket.messages)")
+        unsetenv("NOTIFY_SOCKET")
+    }
+    @Test("it learns of an idle end before the name is free") func idle() async throws {
+        let manager = manager()
+        let service = try service()
+        let running = Task { try await service.run(under: manager, idleExit: .zero) }
+        #expect(await eventually { socket.count("READY=1") == 1 })
+        let relay = try EventRelay(following: "org.example.Managed", on: bus.bus, interfaces: Managed1.self)
+        relay.activate()
+        _ = try await relay.call(Work())
+        try await running.value
+        #expect(socket.count("STOPPING=1") == 1)
+        unsetenv("NOTIFY_SOCKET")
+    }
+    @Test("a start that fails is in the status, and one that takes long is given more time") func failure() async throws
+    {
+        let manager = manager()
+        let first = try service()
+        try await first.start()
+        let second = try service()
+        await #expect { try await second.run(under: manager) } throws: { .conflict ~= $0 }
+        #expect(await eventually { socket.lines.contains { $0.hasPrefix("STATUS=org.example.Managed has an owner") } })
+        #expect(socket.count("EXTEND_TIMEOUT_USEC=30000000") > 0 && socket.count("READY=1") == 0)
+        try await first.stop()
+        unsetenv("NOTIFY_SOCKET")
+    }
+    @Test("the watchdog is fed while a commit hangs, which is reported; and not while the loop hangs")
+    func watchdog() async throws {
+        let manager = manager(watchdog: .milliseconds(150))
+        #expect(manager.watchdogTimeout == .milliseconds(150))
+        let (folder, notices) = (try TestFolder(), RecordedNotices())
+        let door = Door()
+        let journal = try EventJournal(
+            directory: folder.path, synchronous: .normal,
+            faults: JournalFaults(at: { step in if step == .beforeCommit { door.pass() } }))
+        let service = try EventService(
+            name: "org.example.Managed", on: bus.bus, exporting: Kept1.self, journal: journal, onNotice: notices.record)
+        let running = Task { try await service.run(under: manager) }
+        #expect(await eventually { socket.count("READY=1") == 1 })
+        door.close()
+        let publishing = Task { try await service.publish(Kept(number: 1)) }
+        #expect(await eventually { door.isWaited })
+        let before = socket.count("WATCHDOG=1")
+        let late = "STATUS=serving org.example.Managed; one commit has waited for the disk for "
+        #expect(await eventually { socket.lines.contains { $0.hasPrefix(late) } })
+        #expect(socket.count("WATCHDOG=1") > before + 20)
+        #expect(await eventually { notices.all(of: .commitDelayed).count == 1 })
+        door.open()
+        try await publishing.value
+        #expect(
+            await eventually { socket.lines.last { $0.hasPrefix("STATUS=") } == "STATUS=serving org.example.Managed" })
+
+        let block = Door()
+        block.close()
+        service.core.loop.execute { block.pass() }
+        #expect(await eventually { block.isWaited })
+        // What was sent before has come by then: nothing more does.
+        var count = -1
+        #expect(
+            await eventually {
+                defer { count = socket.count("WATCHDOG=1") }
+                return socket.count("WATCHDOG=1") == count
+            })
+        // Not a wait for something: this is what is measured.
+        try await Task.sleep(for: .seconds(1))
+        #expect(socket.count("WATCHDOG=1") == count)
+        block.open()
+        #expect(await eventually { socket.count("WATCHDOG=1") > count })
+        running.cancel()
+        try await running.value
+        journal.close()
+        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC"] { unsetenv(name) }
+    }
+}
+
+enum Managed1: EventInterface {
+    static let name = "org.example.Managed1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Work.self }
+}
+struct Work: Command {
+    typealias Interface = Managed1
+}
+enum Kept1: EventInterface {
+    static let name = "org.example.Kept1"
+    static var contract: Contract<Self> { Kept.self }
+}
+struct Kept: DomainEvent {
+    typealias Interface = Kept1
+    var number: Int64
+}
+
+/// What a thread waits at while it is closed.
+private final class Door: Sendable {
+    private let state = Mutex((isClosed: false, isWaited: false))
+    var isWaited: Bool { state.withLock { $0.isWaited } }
+    func close() { state.withLock { $0.isClosed = true } }
+    func open() { state.withLock { $0.isClosed = false } }
+    func pass() {
+        while state.withLock({ state in
+            if state.isClosed { state.isWaited = true }
+            return state.isClosed
+        }) { usleep(1_000) }
+    }
+}
