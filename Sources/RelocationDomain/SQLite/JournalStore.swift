@@ -17,7 +17,7 @@ public struct JournalStore: RelocationStore {
     ///   then exports `Inventory1`.
     public init(_ journal: EventJournal, keepsInventory: Bool = false) async throws {
         (self.journal, self.keepsInventory) = (journal, keepsInventory)
-        try await journal.unitOfWork { unit in try RelocationSchema.migrate(in: &unit) }
+        try await journal.migrate(RelocationSchema.name, by: RelocationSchema.migrations)
     }
 
     /// Brings the inventory up to what the boxes hold. When the service is there: the boxes may have changed while no

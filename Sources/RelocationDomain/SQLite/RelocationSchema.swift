@@ -1,12 +1,12 @@
-import RelayCore
 import RelayJournal
 
 /// The domain's tables in the journal's file, version by version. A version that was released does not change any more:
 /// what changes is a migration of its own, behind it.
 enum RelocationSchema {
-    /// The statements that lead to version 1, 2, …
-    static let migrations: [[String]] = [
-        [
+    static let name = "relocation"
+    static let migrations = [
+        Migration(
+            "boxes and items",
             // The ids given last, in a table of their own: an id is not used again after its box or item is gone.
             """
             CREATE TABLE relocation_ids (
@@ -30,9 +30,9 @@ enum RelocationSchema {
             ) STRICT
             """,
             // A box's items by rising id, and their number: the rowid is part of every index.
-            "CREATE INDEX relocation_items_by_box ON relocation_items (box_id)",
-        ],
-        [
+            "CREATE INDEX relocation_items_by_box ON relocation_items (box_id)"),
+        Migration(
+            "numbers of items",
             // How many items each box has, kept by triggers, whatever code writes; and the boxes with room by that
             // number, so that a new item finds its box by one look, however many there are.
             "ALTER TABLE relocation_boxes ADD COLUMN item_count INTEGER NOT NULL DEFAULT 0",
@@ -56,31 +56,6 @@ enum RelocationSchema {
               UPDATE relocation_boxes SET item_count = item_count - 1 WHERE id = OLD.box_id;
               UPDATE relocation_boxes SET item_count = item_count + 1 WHERE id = NEW.box_id;
             END
-            """,
-        ],
+            """),
     ]
-    static var version: Int { migrations.count }
-
-    /// Brings the tables from whatever version they have to the present one, in this transaction.
-    ///
-    /// Throws `SchemaMismatch` for a newer version.
-    static func migrate(
-        in unit: inout UnitOfWork, by migrations: [[String]] = migrations
-    ) throws {
-        try unit.execute("CREATE TABLE IF NOT EXISTS relocation_schema (version INTEGER NOT NULL) STRICT")
-        let versions: [Int] = try unit.query("SELECT version FROM relocation_schema") { try $0[0] }
-        let found = versions.first ?? 0
-        guard (0...migrations.count).contains(found) else {
-            throw RelayError(
-                .schemaMismatch,
-                "the boxes and items in the journal have version \(found), and this program knows versions up to "
-                    + "\(migrations.count): use the program that wrote them, or a newer one",
-                cause: UnfitFile.newer)
-        }
-        if found == migrations.count { return }
-        for statement in migrations[found...].joined() { try unit.execute(statement) }
-        try unit.execute("DELETE FROM relocation_schema")
-        try unit.execute(
-            "INSERT INTO relocation_schema (version) VALUES (?)", [SQLValue(migrations.count)])
-    }
 }

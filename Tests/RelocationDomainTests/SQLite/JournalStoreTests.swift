@@ -67,16 +67,14 @@ struct JournalStoreTests {
         let journal = try await open(folder)
         let store = try await JournalStore(journal)
         _ = try await store.perform(Ordering(OrderBox(label: "Kitchen", capacity: 10)))
-        let added = RelocationSchema.migrations + [["ALTER TABLE relocation_boxes ADD COLUMN room TEXT"]]
+        let added =
+            RelocationSchema.migrations + [Migration("room", "ALTER TABLE relocation_boxes ADD COLUMN room TEXT")]
         for _ in 1...2 {
-            try await journal.unitOfWork { unit in
-                try RelocationSchema.migrate(in: &unit, by: added)
-                #expect(
-                    try unit.query("SELECT title FROM relocation_boxes WHERE room IS NULL") { $0.text(0) } == [
-                        "Kitchen"
-                    ])
-                #expect(try unit.query("SELECT version FROM relocation_schema") { $0.integer(0) } == [3])
+            try await journal.migrate(RelocationSchema.name, by: added)
+            let titles: [String] = try await journal.unitOfWork { unit in
+                try unit.query("SELECT title FROM relocation_boxes WHERE room IS NULL") { $0.text(0) }
             }
+            #expect(titles == ["Kitchen"])
         }
         // Now this program is the older one.
         await #expect {
@@ -147,8 +145,8 @@ struct JournalStoreTests {
         var model = NaiveModel()
         do {
             let journal = try EventJournal(directory: folder.path, synchronous: .normal)
+            try await journal.migrate(RelocationSchema.name, by: Array(RelocationSchema.migrations.prefix(1)))
             try await journal.unitOfWork { unit in
-                try RelocationSchema.migrate(in: &unit, by: Array(RelocationSchema.migrations.prefix(1)))
                 for (id, capacity) in [(1, 20), (2, 5), (3, 5)] as [(Int64, Int64)] {
                     try unit.execute(
                         "INSERT INTO relocation_boxes VALUES (?, 'Küche', ?)", [.integer(id), .integer(capacity)])
