@@ -13,13 +13,15 @@ struct JournalHost {
     private let synchronous: ServiceOptions.Synchronous
 
     /// Throws `ServiceFailure` with the exit code.
+    ///
+    /// - Parameter patience: how long to wait for the service before this one, which may still close its journal.
     static func open(
-        _ options: ServiceOptions, _ environment: [String: String], _ log: Log
+        _ options: ServiceOptions, waiting patience: Duration, _ environment: [String: String], _ log: Log
     ) async throws -> JournalHost {
         let directory = try prepareDirectory(options, environment)
         do {
-            let journal = try EventJournal(
-                directory: directory, synchronous: options.synchronous == .full ? .full : .normal,
+            let journal = try await EventJournal.open(
+                directory: directory, waiting: patience, synchronous: options.synchronous == .full ? .full : .normal,
                 onNotice: { log.write($0) })
             return JournalHost(
                 journal: journal,

@@ -24,6 +24,8 @@ struct ServiceOptions: Equatable {
     /// Telemetry samples a second.
     var rate = 10.0
     var logLevel = Log.Level.info
+    /// Seconds without a use, after which the service ends; nil: it does not.
+    var idleExit: Double?
 }
 
 extension ServiceOptions {
@@ -32,14 +34,14 @@ extension ServiceOptions {
             "relay-service",
             summary: "serves boxes and items, or this host's figures, on D-Bus",
             options: [
-                session, system, address, ownBus, stateDirectory, synchronous, domain, rate, logLevel,
+                session, system, address, ownBus, stateDirectory, synchronous, domain, rate, idleExit, logLevel,
             ],
             exclusive: [buses],
             details: [
                 .paragraph(
                     """
                     Serves \(ServiceRunner.name) on D-Bus. Logs to stderr. Ends on SIGTERM, SIGINT and SIGHUP (but under
-                    nohup), after what runs has finished.
+                    nohup), after what runs has finished. Under systemd, SIGHUP reloads instead.
                     """),
                 """
                 --domain relocation serves boxes and the items in them, with an event for every change. Both are kept in
@@ -51,6 +53,11 @@ extension ServiceOptions {
                 """
                 The journal is in DIR, or else in $STATE_DIRECTORY (the first, if it is a list), or in
                 $XDG_STATE_HOME/relay, or in $HOME/.local/state/relay. One service has it at a time.
+                """,
+                """
+                --idle-exit is for a service that the bus starts on demand. It ends when for so long nobody was
+                subscribed, no call ran and nothing was written; with 0 at once, but ten seconds after a start that
+                nobody has used. No call is lost: the bus starts it again.
                 """,
                 """
                 --synchronous normal is faster on a slow disk, and gives up that a commit survives a power loss or a
@@ -92,6 +99,9 @@ extension ServiceOptions {
     private static let rate = Option<Double?>(
         "rate", .decimal("N", of: "samples a second", TelemetrySampler.rates),
         "telemetry samples a second, from 0.1 to 10000 (default: 10)")
+    private static let idleExit = Option<Double?>(
+        "idle-exit", .decimal("SECONDS", of: "seconds", 0...86_400),
+        "end when nobody has used the service for so long (default: never)")
     private static let logLevel = Option<Log.Level>(
         "log-level", .word("LEVEL", Log.Level.allCases) { $0.name }, "the least that is logged",
         standard: "info")
@@ -126,6 +136,7 @@ extension ServiceOptions {
         let asked = line.all(Self.domain)
         domains = Set((asked.isEmpty ? [line[Self.domain]] : asked).joined())
         if domains.contains(.inventory) { domains.insert(.relocation) }
+        idleExit = line[Self.idleExit]
         guard let rate = line[Self.rate] else { return }
         guard domains.contains(.telemetry) else {
             throw UsageError("option '--rate' is for telemetry; give --domain telemetry, too")

@@ -2,6 +2,7 @@ import BusProcess
 import Glibc
 import RelayCore
 import RelayJournal
+import RelaySystemd
 import RelayTool
 import Relocation
 import Telemetry
@@ -13,9 +14,18 @@ struct ServiceRunner {
     let environment: [String: String]
     let log: Log
 
-    /// Returns when the task is cancelled. Throws what ends the service otherwise.
+    private let manager = ServiceManager()
+    /// How long a service that was started on demand waits for the directory: its last run has the bus's name no more,
+    /// and finishes.
+    private static let patience = Duration.seconds(30)
+
+    init(options: ServiceOptions, environment: [String: String], log: Log) {
+        (self.options, self.environment, self.log) = (options, environment, log)
+    }
+    /// Returns when the task is cancelled, or when nobody has used the service for its time. Throws what ends it
+    /// otherwise.
     func run() async throws {
-        let kept = options.domains.contains(.relocation) ? try await JournalHost.open(options, environment, log) : nil
+        let kept = try await openJournal()
         let (bus, daemon) = try chooseBus()
         do {
             try await serve(on: bus, kept)
@@ -27,6 +37,14 @@ struct ServiceRunner {
         kept?.journal.close()
         await daemon?.stop()
     }
+    private func openJournal() async throws -> JournalHost? {
+        guard options.domains.contains(.relocation) else { return nil }
+        // The bus says so by the first, systemd by the second.
+        let isOnDemand = environment["DBUS_STARTER_ADDRESS"] != nil || manager.isPresent || options.idleExit != nil
+        return try await manager.extendingTimeout {
+            try await JournalHost.open(options, waiting: isOnDemand ? Self.patience : .zero, environment, log)
+        }
+    }
     private func serve(on bus: Bus, _ kept: JournalHost?) async throws {
         let service = try makeService(on: bus, kept)
         kept?.serve(on: service)
@@ -36,7 +54,14 @@ struct ServiceRunner {
         try telemetry?.start()
         defer { telemetry?.stop() }
         let domains = options.domains.map(\.rawValue).sorted().joined(separator: ", ")
-        try await service.run { log.info("ready: \(Self.name) on \(bus), domain \(domains)") }
+        let idleExit = options.idleExit.map { Duration.seconds($0) }
+        try await service.run(under: manager, idleExit: idleExit) {
+            log.info("reloaded: there is no configuration but the command line")
+            await kept?.logState(log)
+        } onReady: {
+            log.info("ready: \(Self.name) on \(bus), domain \(domains)")
+        }
+        log.info(Task.isCancelled ? "finished, as asked" : "finished: nobody has used the service")
     }
     private func makeService(on bus: Bus, _ kept: JournalHost?) throws -> EventService {
         do {

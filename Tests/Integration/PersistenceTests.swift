@@ -151,8 +151,11 @@ import Testing
             ("sqlite3 journal.sqlite 'ALTER TABLE relay_runs RENAME first TO last'", "first"),
             ("sqlite3 journal.sqlite \"UPDATE relay_schemas SET fields = 'nonsense'\"", "nonsense"),
             ("sqlite3 journal.sqlite 'UPDATE relay_interfaces SET events = 7'", "is damaged"),
-            ("sqlite3 journal.sqlite 'UPDATE relocation_schema SET version = 9'", "version 9"),
-            ("sqlite3 journal.sqlite 'DROP TABLE relocation_schema'", "relocation_ids"),
+            (
+                "sqlite3 journal.sqlite \"INSERT INTO relay_migrations VALUES ('relocation', 3, 'later', 0)\"",
+                "version 3"
+            ),
+            ("sqlite3 journal.sqlite 'DELETE FROM relay_migrations'", "relocation_ids"),
             ("mv journal.sqlite journal.sqlite-wal", "were parted"),
         ])
     func damagedContent(_ damage: String, _ part: String) async throws {

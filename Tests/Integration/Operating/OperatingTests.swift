@@ -134,7 +134,10 @@ import Testing
     func complete() throws {
         let page = try OperatingPage()
         #expect(page.commands.map(\.name).sorted() == Self.checks.keys.sorted())
-        #expect(page.files.map(\.name) == [".config/systemd/user/relay.service"])
+        #expect(
+            page.files.map(\.name) == [
+                ".config/systemd/user/relay.service", ".local/share/dbus-1/services/org.eventrelay.Service1.service",
+            ])
     }
 
     @Test("systemd takes the unit")

@@ -27,11 +27,11 @@ struct ServiceOptionsTests {
     func options() throws {
         let line = [
             "--bus", "unix:path=/a", "--state-directory=/s", "--synchronous", "normal", "--domain",
-            "relocation,telemetry", "--rate", "0.5", "--log-level", "debug",
+            "relocation,telemetry", "--rate", "0.5", "--log-level", "debug", "--idle-exit", "30",
         ]
         let expected = ServiceOptions(
             bus: .address("unix:path=/a"), stateDirectory: "/s", synchronous: .normal,
-            domains: [.relocation, .telemetry], rate: 0.5, logLevel: .debug)
+            domains: [.relocation, .telemetry], rate: 0.5, logLevel: .debug, idleExit: 30)
         #expect(try ServiceOptions.parse(line) == .serve(expected))
         for (option, bus) in [
             ("--session", ServiceOptions.BusChoice.session), ("--system", .system), ("--own-bus", .own),

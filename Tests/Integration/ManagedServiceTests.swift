@@ -1,0 +1,121 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import TestTraits
+import Testing
+
+/// `relay-service` under a service manager: a stand-in for its socket, and systemd itself where it runs for this user.
+@Suite("relay-service under systemd", .heavy, .tags(.g6)) struct ManagedServiceTests {
+    @Test("it notifies the manager of start, reload and end, and feeds its watchdog") func standIn() async throws {
+        let (bus, state, socket) = (try PrivateBus(), try TestFolder(), try NotifySocket())
+        let program = try RunningProgram(
+            Programs.service, ["--bus", bus.address, "--state-directory", state.path],
+            environment: Programs.environment(["NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "300000"]))
+        #expect(await eventually { socket.count("READY=1") == 1 })
+        #expect(await eventually { socket.count("WATCHDOG=1") > 2 })
+        program.signal(SIGHUP)
+        #expect(await eventually { socket.count("READY=1") == 2 })
+        #expect(socket.count("RELOADING=1") == 1)
+        try await program.line(containing: "reloaded")
+        // It is one request to end, though SIGHUP came before.
+        program.signal(SIGTERM)
+        let outcome = await program.outcome()
+        #expect(outcome.code == 0, "\(outcome)")
+        #expect(socket.count("STOPPING=1") == 1)
+    }
+    @Test("SIGHUP before SIGTERM is one request to end, with no manager", arguments: 1...3) func hangUp(_: Int)
+        async throws
+    {
+        let service = try await LiveService.start()
+        service.program.signal(SIGHUP)
+        service.program.signal(SIGTERM)
+        let outcome = await service.program.outcome()
+        #expect(outcome.code == 0, "\(outcome)")
+    }
+    @Test(
+        "the rendered units are taken by systemd, for a user's bus and for the system's", arguments: ["user", "system"])
+    func units(scope: String) async throws {
+        let folder = try TestFolder()
+        let rendered = try await RunningProgram.run(
+            Programs.sources + "/../../scripts/render-units",
+            [
+                "--name", LiveService.name, "--exec", Programs.service, "--arguments=--\(scope) --idle-exit 30",
+                "--scope", scope, "--user", "nobody", "--systemd", "--unit", "relay.service", folder.path,
+            ], environment: Programs.environment())
+        #expect(rendered.code == 0 && rendered.output.count == 2, "\(rendered)")
+        let unit = folder.path + "/lib/systemd/\(scope)/relay.service"
+        let outcome = try await RunningProgram.run(
+            "systemd-analyze", ["verify", "--\(scope)", "--man=no", unit],
+            environment: Programs.environment(["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]))
+        #expect(outcome.code == 0 && !outcome.errors.contains { $0.contains("relay.service") }, "\(outcome)")
+    }
+    @Test("OPERATING.md shows what is rendered") func page() async throws {
+        let folder = try TestFolder()
+        for block in try OperatingPage().files {
+            let isUnit = block.name.hasSuffix("relay.service")
+            let rendered = try await RunningProgram.run(
+                Programs.sources + "/../../scripts/render-units",
+                [
+                    "--name", LiveService.name, "--exec", "/usr/bin/relay-service", "--systemd", "--unit",
+                    "relay.service", "--description", "Boxes and items over D-Bus",
+                    "--arguments=--session" + (isUnit ? "" : " --idle-exit 30"),
+                ] + (isUnit ? ["--always"] : []) + [folder.path], environment: Programs.environment())
+            let file = try #require(
+                rendered.output.first { $0.hasSuffix(isUnit ? "/relay.service" : "Service1.service") })
+            let lines = try await RunningProgram.run("cat", [file]).output
+            #expect(
+                lines == block.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+            )
+        }
+    }
+    @Test(
+        "a template's value that is missing, and a name that is none, are refused",
+        arguments: [
+            (["--name", "printer", "--exec", "/x", "/nonexistent"], "no bus name"),
+            (["--name", "a.b", "--exec", "x", "/nonexistent"], "no absolute path"),
+            (["--name", "a.b", "--exec", "/x", "--scope", "system", "/nonexistent"], "give --user"),
+            (["--name", "a.b", "--exec", "/x", "--arguments", "1\nUser=root", "/nonexistent"], "more than one line"),
+        ])
+    func refusedUnits(_ arguments: [String], _ part: String) async throws {
+        let outcome = try await RunningProgram.run(
+            Programs.sources + "/../../scripts/render-units", arguments, environment: Programs.environment())
+        #expect(outcome.code == 1 && outcome.errors.joined().contains(part), "\(outcome)")
+    }
+    @Test(
+        "systemd starts, reloads and stops it",
+        .enabled("no systemd runs for this user: the stand-in alone is tried") { try await UserManager.isRunning })
+    func systemd() async throws {
+        let (bus, state) = (try PrivateBus(), try TestFolder())
+        let unit = "relay-test-\(getpid()).service"
+        let started = try await UserManager.run(
+            "systemd-run",
+            [
+                "--user", "--collect", "--unit", unit, "-p", "Type=notify", "-p", "NotifyAccess=main", "-p",
+                "WatchdogSec=30", "-p", "ExecReload=/bin/kill -HUP $MAINPID", Programs.service, "--bus", bus.address,
+                "--state-directory", state.path,
+            ])
+        #expect(started.code == 0, "\(started)")
+        let status = try await UserManager.run("systemctl", ["--user", "show", "-p", "StatusText", unit])
+        #expect(status.output == ["StatusText=serving \(LiveService.name)"], "\(status)")
+        let reloaded = try await UserManager.run("systemctl", ["--user", "reload", unit])
+        #expect(reloaded.code == 0, "\(reloaded)")
+        let stopped = try await UserManager.run("systemctl", ["--user", "stop", unit])
+        #expect(stopped.code == 0, "\(stopped)")
+        let left = try await UserManager.run("systemctl", ["--user", "is-active", unit])
+        #expect(left.output == ["inactive"], "\(left)")
+    }
+}
+
+/// The systemd of this user, if there is one.
+private enum UserManager {
+    static var isRunning: Bool {
+        get async throws { try await run("systemctl", ["--user", "show", "-p", "Version"]).code == 0 }
+    }
+    static func run(_ program: String, _ arguments: [String]) async throws -> RunningProgram.Outcome {
+        var own: [String: String] = [:]
+        for name in ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "HOME"] {
+            if let value = getenv(name) { own[name] = String(cString: value) }
+        }
+        return try await RunningProgram.run(program, arguments, environment: Programs.environment(own))
+    }
+}
