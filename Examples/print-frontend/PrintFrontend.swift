@@ -13,6 +13,7 @@ import RelayCore
         // An ordinary in-process publisher, for code that knows no bus: events from now on.
         let light = relay.publisher.subscribe(to: JobPrinted.self, onGap: .ignore) { _ in print("blink") }
         relay.activate()
+        try await relay.ready(within: .seconds(5))  // The service may still be starting.
         for job in [PrintJob(title: "Invitation", pages: 2), PrintJob(title: "Encyclopedia", pages: 9_000)] {
             switch await relay.outcome(of: job) {
             case .success(let reply): print("is job \(reply.jobID)")

@@ -8,8 +8,8 @@ import Glibc
 /// ```
 ///
 /// Its arithmetic never traps: a sum beyond either end of the range is that end. ``adding(_:)`` returns nil instead.
-/// `RelayFoundation` converts from and to `Date`.
-public struct Timestamp: Hashable, Comparable, Sendable {
+/// `RelayFoundation` converts from and to `Date`. A fixed-layout event may have one, too.
+public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Since 1970-01-01T00:00:00Z, without leap seconds.
     public let microseconds: UInt64
     /// A time.
