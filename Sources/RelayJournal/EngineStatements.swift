@@ -28,7 +28,7 @@ struct EngineStatements {
         oldest = try database.prepare(
             """
             SELECT sequence, name, length(body) FROM relay_events WHERE interface = ?
-            ORDER BY sequence LIMIT \(Keeping.stepRows + 1)
+            ORDER BY sequence LIMIT \(Maintenance.stepRows + 1)
             """)
         delete = try database.prepare("DELETE FROM relay_events WHERE interface = ? AND sequence <= ?")
         pruned = try database.prepare("UPDATE relay_names SET pruned = ? WHERE interface = ? AND name = ?")

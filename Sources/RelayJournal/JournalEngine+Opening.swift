@@ -32,7 +32,7 @@ extension JournalEngine {
         }
         try commitTransaction()
         (self.encoder, interfaces) = (encoder, opened.map { $0.1 })
-        keeping.begin = 0
+        maintenance.begin = 0
         return opened
     }
     private func enter(_ logged: LoggedInterface) throws -> (LogSnapshot, InterfaceState) {

@@ -12,7 +12,7 @@ extension JournalEngine {
         for index in interfaces.indices {
             if clock.trust > before {
                 let (id, improved) = (interfaces[index].id, interfaces[index].ages.improve(clock))
-                keeping.unsavedMarks += improved.map { (interface: id, mark: $0) }
+                maintenance.unsavedMarks += improved.map { (interface: id, mark: $0) }
             }
             interfaces[index].update(clock)
         }
@@ -58,17 +58,17 @@ extension JournalEngine {
     /// then the clock.
     func writeTimes(of dirty: [Int], at elapsed: UInt64) throws(SQLiteError) {
         let marked = dirty.filter { interfaces[$0].ages.wantsMark(at: elapsed) }
-        let isDue = keeping.savedElapsed.map { elapsed - min($0, elapsed) > 60_000_000 } ?? true
+        let isDue = maintenance.savedElapsed.map { elapsed - min($0, elapsed) > 60_000_000 } ?? true
         if !marked.isEmpty || isDue { readClock() }
         for index in marked {
             let mark = EventAges.Mark(sequence: interfaces[index].counters.sequence, moment: clock.mark)
             try write(mark, of: interfaces[index].id)
             interfaces[index].mark = mark
         }
-        for (interface, mark) in keeping.unsavedMarks { try write(mark, of: interface) }
-        if !marked.isEmpty || !keeping.unsavedMarks.isEmpty || isDue { try saveClock() }
+        for (interface, mark) in maintenance.unsavedMarks { try write(mark, of: interface) }
+        if !marked.isEmpty || !maintenance.unsavedMarks.isEmpty || isDue { try saveClock() }
     }
-    func timesWereCommitted() { if !keeping.unsavedMarks.isEmpty { keeping.unsavedMarks = [] } }
+    func timesWereCommitted() { if !maintenance.unsavedMarks.isEmpty { maintenance.unsavedMarks = [] } }
 
     private func write(_ mark: EventAges.Mark, of interface: Int64) throws(SQLiteError) {
         try sql.mark.run(
@@ -82,6 +82,6 @@ extension JournalEngine {
             .integer(Int64(clamping: clock.elapsed)), .text(clock.boot), .integer(Int64(clamping: clock.elapsedAtBoot)),
             .integer(Int64(clamping: clock.uptime)), .integer(Int64(clamping: clock.stepsSince)), .integer(clock.offset)
         )
-        keeping.savedElapsed = clock.elapsed
+        maintenance.savedElapsed = clock.elapsed
     }
 }

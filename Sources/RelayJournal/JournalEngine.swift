@@ -23,7 +23,7 @@ final class JournalEngine {
     /// The disk was full, and the reserve file is not back.
     var isStarved: Bool { didSet { if isStarved != oldValue { reportStarvation() } } }
     let notices: NoticeReporter
-    var keeping = Keeping()
+    var maintenance = Maintenance()
     /// What ages are measured with.
     var clock = RetentionClock()
     /// Reads the whole file meanwhile; nil when that was seen to be sound before.
@@ -46,7 +46,7 @@ final class JournalEngine {
         domain = DomainSQL(database)
         foreignChanges = try Self.foreignChanges(database)
         isStarved = !reserve.isThere
-        keeping.begin = MonotonicClock.now + 10_000_000_000
+        maintenance.begin = MonotonicClock.now + 10_000_000_000
         try loadClock()
         // Unretained: `finish` takes it back.
         sqlite3_wal_hook(
@@ -54,7 +54,7 @@ final class JournalEngine {
             { context, _, _, pages in
                 if let context {
                     let engine = Unmanaged<JournalEngine>.fromOpaque(context).takeUnretainedValue()
-                    (engine.keeping.walPages, engine.hasCommitted) = (Int(pages), true)
+                    (engine.maintenance.walPages, engine.hasCommitted) = (Int(pages), true)
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(self).toOpaque())
@@ -141,7 +141,7 @@ final class JournalEngine {
     func rollBack() {
         if database.isInTransaction { try? sql.rollback.run() }
         for index in interfaces.indices { interfaces[index].wasRolledBack() }
-        keeping.savedElapsed = nil
+        maintenance.savedElapsed = nil
         if database.isInTransaction {
             fail(RelayError(.unavailable, "\(file.path): a transaction cannot be rolled back; restart the service"))
         }

@@ -69,7 +69,7 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     }
     private func lead(_ works: inout [JournalWork], _ engine: JournalEngine) {
         let outcome = commit(&works, engine, asLeader: true)
-        let due = engine.nextKeeping()
+        let due = engine.nextMaintenance()
         permit?.giveBack()
         let next = state.withLock { $0.queue.putBack(engine, due: due, permit) }
         outcome?.finish(works)
@@ -170,7 +170,7 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
             outcome?.finish(works)
             // Not under the lock: what it held goes here. The queue gets the memory back.
             works.removeAll(keepingCapacity: true)
-            deadline = engine.keep(isIdle: waiting == 0)
+            deadline = engine.maintain(isIdle: waiting == 0)
             reportFailure(of: engine)
             state.withLock { $0.queue.putBack(engine, until: deadline) }
         }

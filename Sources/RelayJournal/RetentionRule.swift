@@ -36,7 +36,7 @@ struct RetentionRule {
         let excess = events > count ? events - count : 0
         let excessBytes = bytes > self.bytes ? bytes - self.bytes : 0
         let isOver = expiry.map { $0 < now } ?? false
-        let steps = max(excess / UInt64(Keeping.stepRows), excessBytes >> 20)
+        let steps = max(excess / UInt64(Maintenance.stepRows), excessBytes >> 20)
         // An age limit does not show how many events exceed it, only since when.
         if steps >= 4 || isOver && now - min(expiry ?? now, now) > 1_000_000 { return .overdue }
         if steps >= 1 { return .step }

@@ -278,9 +278,9 @@ private final class Recording {
     private func step() async throws {
         if chance(10) { disk.failSync(after: Int.random(in: 0..<6, using: &random)) }
         switch Int.random(in: 0..<20, using: &random) {
-        case 0: await between { $0.keeping.nextCheckpoint = 0 }
-        case 1: await between { $0.keeping.nextCheckpoint = 0 }
-        case 2: await between { $0.keeping.nextStep = 0 }
+        case 0: await between { $0.maintenance.nextCheckpoint = 0 }
+        case 1: await between { $0.maintenance.nextCheckpoint = 0 }
+        case 2: await between { $0.maintenance.nextStep = 0 }
         // Removes, gives pages back and truncates the WAL.
         case 3:
             foreign = nil
@@ -333,7 +333,7 @@ private final class Recording {
     private func between(_ body: @escaping @Sendable (JournalEngine) -> Void) async {
         guard let storage = ledger?.storage as? JournalStorage else { return }
         await storage.call(body)
-        await storage.call { _ = $0.keep(isIdle: true) }
+        await storage.call { _ = $0.maintain(isIdle: true) }
     }
 
     // MARK: Its ends

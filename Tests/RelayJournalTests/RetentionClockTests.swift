@@ -169,7 +169,7 @@ import Testing
 
     private func prune(_ ledger: Ledger) async throws -> UInt64? {
         let storage = try #require(ledger.storage as? JournalStorage)
-        await storage.call { while $0.keep(isIdle: true) == 0 {} }
+        await storage.call { while $0.maintain(isIdle: true) == 0 {} }
         return ledger.stream.pruned["Booked"]
     }
 

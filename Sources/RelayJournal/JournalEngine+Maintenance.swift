@@ -1,7 +1,7 @@
 import RelayCore
 
 /// The writer's upkeep when no work waits: retention, and small files.
-struct Keeping {
+struct Maintenance {
     /// So many events are removed at a time: about a millisecond.
     static let stepRows = 1_000
     /// Pages of a WAL that is worth a checkpoint: 4 MiB.
@@ -46,42 +46,42 @@ extension JournalEngine {
     /// work.
     ///
     /// - Parameter isIdle: no work waits.
-    func keep(isIdle: Bool) -> UInt64 {
+    func maintain(isIdle: Bool) -> UInt64 {
         if failure != nil { return .max }
         relieveIfStarved()
         checkpointIfLarge()
         if failure != nil { return .max }
         let now = MonotonicClock.now
-        if now < keeping.begin { return keeping.begin }
+        if now < maintenance.begin { return maintenance.begin }
         var next = UInt64.max
         if isStarved {
-            if now >= keeping.nextReserve {
+            if now >= maintenance.nextReserve {
                 isStarved = !reserve.make()
-                keeping.nextReserve = now + 1_000_000_000
+                maintenance.nextReserve = now + 1_000_000_000
             }
-            if isStarved { next = keeping.nextReserve }
+            if isStarved { next = maintenance.nextReserve }
         }
         readClock()
         for index in interfaces.indices {
             switch interfaces[index].urgency(at: clock.elapsed) {
             case .none(let until): next = min(next, Self.time(of: until, now, clock.elapsed))
-            case .some where !isIdle || now < keeping.nextStep, .step where !isIdle:
-                next = min(next, max(keeping.nextStep, now + 1_000_000))
+            case .some where !isIdle || now < maintenance.nextStep, .step where !isIdle:
+                next = min(next, max(maintenance.nextStep, now + 1_000_000))
             case .some, .step, .overdue:
                 // One that fails is tried again, but not at once.
                 next = prune(index, interfaces[index].rule) ? 0 : min(next, now + 1_000_000_000)
-                keeping.nextStep = now + Keeping.pause
+                maintenance.nextStep = now + Maintenance.pause
                 if next == 0 { return 0 }
             }
         }
-        if isIdle && keeping.hasFreed && !isStarved {
-            keeping.hasFreed = vacuum(above: 10)
-            if keeping.hasFreed { return 0 }
+        if isIdle && maintenance.hasFreed && !isStarved {
+            maintenance.hasFreed = vacuum(above: 10)
+            if maintenance.hasFreed { return 0 }
         }
         return next
     }
-    /// When there will be something for `keep` to do, after a commit with no work behind it; does nothing of it.
-    func nextKeeping() -> UInt64 {
+    /// When there will be something for `maintain` to do, after a commit with no work behind it; does nothing of it.
+    func nextMaintenance() -> UInt64 {
         if failure != nil { return .max }
         if isStarved || wantsCheckpoint() { return 0 }
         let (now, elapsed) = (MonotonicClock.now, elapsed)
@@ -89,16 +89,16 @@ extension JournalEngine {
         for index in interfaces.indices {
             switch interfaces[index].urgency(at: elapsed) {
             case .none(let until): next = min(next, Self.time(of: until, now, elapsed))
-            case .some: next = min(next, keeping.nextStep)
+            case .some: next = min(next, maintenance.nextStep)
             case .step, .overdue: return 0
             }
         }
         return next
     }
-    /// When there will be something for `keep` to do; nil when there is now.
+    /// When there will be something for `maintain` to do; nil when there is now.
     func idleUntil() -> UInt64? {
-        if keeping.hasFreed { return nil }
-        let due = nextKeeping()
+        if maintenance.hasFreed { return nil }
+        let due = nextMaintenance()
         return due > MonotonicClock.now ? due : nil
     }
     /// The monotonic clock's time for one of the retention's. Within a minute all clocks are read again.
@@ -126,7 +126,8 @@ extension JournalEngine {
             }
             let counters = interface.committed
             count = rule.excess(
-                of: rows.prefix(Keeping.stepRows).lazy.map(\.oldest), events: counters.events, bytes: counters.bytes,
+                of: rows.prefix(Maintenance.stepRows).lazy.map(\.oldest), events: counters.events,
+                bytes: counters.bytes,
                 expired: interface.ages.expired(clock, head: counters.sequence) ?? 0)
             for row in rows.prefix(count) {
                 pruned[row.name] = row.sequence
@@ -160,7 +161,7 @@ extension JournalEngine {
         timesWereCommitted()
         interfaces[index].wasPruned(events: UInt64(count), bytes: bytes, upTo: removed, clock)
         if !pruned.isEmpty {
-            keeping.hasFreed = true
+            maintenance.hasFreed = true
             interface.logged.stream.pruned(pruned)
         }
         return true
@@ -171,10 +172,10 @@ extension JournalEngine {
     private func vacuum(above percent: Int64) -> Bool {
         guard let pages = try? sql.pages.integers(), pages.count == 2 else { return false }
         let free = pages[0] - pages[1] * percent / 100
-        if free < (percent > 0 ? Keeping.vacuumPages : 1) { return false }
+        if free < (percent > 0 ? Maintenance.vacuumPages : 1) { return false }
         faults.at?(.vacuuming)
         do throws(SQLiteError) {
-            try database.execute("PRAGMA incremental_vacuum(\(min(free, Keeping.vacuumPages)))")
+            try database.execute("PRAGMA incremental_vacuum(\(min(free, Maintenance.vacuumPages)))")
             return true
         } catch {
             failIfUnsynced(error)
@@ -183,38 +184,38 @@ extension JournalEngine {
     }
     /// Whether the WAL is worth a checkpoint. Looks at the file system now and then.
     private func wantsCheckpoint() -> Bool {
-        if keeping.walPages >= keeping.nextCheckpoint {
-            return keeping.begin == 0 || keeping.begin <= MonotonicClock.now
+        if maintenance.walPages >= maintenance.nextCheckpoint {
+            return maintenance.begin == 0 || maintenance.begin <= MonotonicClock.now
         }
-        if keeping.walPages < Keeping.nearPages { return false }
-        if abs(keeping.walPages - keeping.lookedAt) >= Keeping.lookPages {
-            (keeping.lookedAt, keeping.isNear) = (keeping.walPages, reserve.isNear)
+        if maintenance.walPages < Maintenance.nearPages { return false }
+        if abs(maintenance.walPages - maintenance.lookedAt) >= Maintenance.lookPages {
+            (maintenance.lookedAt, maintenance.isNear) = (maintenance.walPages, reserve.isNear)
         }
-        return keeping.isNear
+        return maintenance.isNear
     }
     private func checkpointIfLarge() {
         if !wantsCheckpoint() { return }
         // The check's transaction keeps the WAL from being used from the front again.
-        if keeping.walPages >= Keeping.checkPages || keeping.isNear { check?.giveWay() }
+        if maintenance.walPages >= Maintenance.checkPages || maintenance.isNear { check?.giveWay() }
         // Not once more before the next look.
-        keeping.isNear = false
+        maintenance.isNear = false
         guard let (held, copied) = checkpoint(.passive) else {
-            keeping.nextCheckpoint = keeping.walPages + Keeping.checkpointPages
+            maintenance.nextCheckpoint = maintenance.walPages + Maintenance.checkpointPages
             return
         }
         reportGrowth(held: held, copied: copied)
         // The next commit begins at the front again, unless a reader still needs what is there.
-        keeping.nextCheckpoint = (held == copied ? 0 : held) + Keeping.checkpointPages
-        if held == copied { keeping.walPages = 0 }
+        maintenance.nextCheckpoint = (held == copied ? 0 : held) + Maintenance.checkpointPages
+        if held == copied { maintenance.walPages = 0 }
     }
 
     /// After a checkpoint: a reader may keep the WAL from being reused.
     private func reportGrowth(held: Int, copied: Int) {
-        if held == copied { keeping.nextNotice = Keeping.noticePages }
+        if held == copied { maintenance.nextNotice = Maintenance.noticePages }
         // A check gives way by itself.
         let isChecking = check.map { $0.outcome == nil } ?? false
-        if held == copied || held < keeping.nextNotice || isChecking { return }
-        keeping.nextNotice = held * 2
+        if held == copied || held < maintenance.nextNotice || isChecking { return }
+        maintenance.nextNotice = held * 2
         notices.report(
             .logGrows, .warning,
             "\(file.path)-wal has \(file.walSize >> 20) MiB, and cannot be used anew while somebody reads in one transaction: end a "
@@ -222,13 +223,13 @@ extension JournalEngine {
     }
 
     /// After a commit that found the disk full: gives the reserve back, and makes room with it. (Never a leader's task:
-    /// none leads before `keep` has done it.)
+    /// none leads before `maintain` has done it.)
     func relieveIfStarved() {
         if isStarved && reserve.isThere { relieve() }
     }
     private func relieve() {
         reserve.release()
-        keeping.nextReserve = MonotonicClock.now + 1_000_000_000
+        maintenance.nextReserve = MonotonicClock.now + 1_000_000_000
         // Each may fail: what is not done now is done when there is room.
         _ = checkpoint(.truncate)
         if failure != nil { return }
