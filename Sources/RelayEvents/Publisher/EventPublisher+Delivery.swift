@@ -103,8 +103,8 @@ extension EventPublisher {
         let id = ObjectIdentifier(interface)
         deliver(gap) { state in state.channels.all.filter { $0.interface == id } }
     }
-    /// As above, for a gap that lasts: each subscription gets it once, also one that comes later. With `isNew`, all
-    /// subscriptions get it; else only those that came since.
+    /// Puts a gap that lasts in the place where events are missing: each subscription gets it once, also one that comes
+    /// later. With `isNew`, all subscriptions get it; else only those that came since.
     package func deliver(lasting gap: Gap, isNew: Bool, to types: [any Event.Type]) {
         deliver(gap, isNew ? .everyoneOnce : .newcomers) { state in
             types.compactMap { state.channels.value(for: ObjectIdentifier($0)) }

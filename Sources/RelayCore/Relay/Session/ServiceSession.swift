@@ -84,60 +84,29 @@ struct ServiceSession<Signal> {
 
     // MARK: The bus
 
-    enum Activation: Hashable {
-        case ignored
-        case connect
-    }
     mutating func activate() -> Activation {
         guard case .inactive = phase else { return .ignored }
         phase = .offline
         return .connect
     }
 
-    enum Connection: Hashable {
-        /// Nobody wants it any more.
-        case close
-        case askForOwner(generation: Int)
-    }
     mutating func connected() -> Connection {
         guard case .offline = phase else { return .close }
         phase = .online(.unknown)
         return .askForOwner(generation: generation)
     }
 
-    enum ConnectionFailure: Hashable {
-        case ignored
-        /// After a while; the standing is reported where it has changed.
-        case retry(Standing?)
-    }
     mutating func connectionFailed() -> ConnectionFailure {
         guard case .offline = phase else { return .ignored }
         return .retry(report(wasActive ? .interrupted : .connecting))
     }
 
-    enum BusLoss: Hashable {
-        case ignored
-        /// Whatever was known of an owner, and try to connect again.
-        case forget(Loss)
-    }
-    /// Who counted does so no longer.
-    struct Loss: Hashable {
-        /// How many signals of it are dropped.
-        let dropped: Int
-        /// To be reported behind what the loss brings about, where it has changed.
-        let standing: Standing?
-    }
     mutating func busVanished() -> BusLoss {
         guard case .online = phase else { return .ignored }
         let dropped = leave(for: .offline)
         return .forget(Loss(dropped: dropped, standing: report(wasActive ? .interrupted : .connecting)))
     }
 
-    enum End: Hashable {
-        case ignored
-        /// For good. So many signals are dropped.
-        case end(dropped: Int)
-    }
     /// The relay is not wanted any more, or cannot go on.
     mutating func end() -> End {
         if isOver { return .ignored }
@@ -146,32 +115,9 @@ struct ServiceSession<Signal> {
 
     // MARK: The owner
 
-    enum OwnerChange: Hashable {
-        case ignored
-        /// Nobody has the name, as it was, or as is known now.
-        case absent
-        case appeared(Candidate)
-        /// The former owner is gone, and nobody follows.
-        case vanished(Loss)
-        case replaced(Loss, by: Candidate)
-    }
     /// The bus announced that another one has the name now, or nobody.
     mutating func ownerChanged(to name: String?) -> OwnerChange { changeOwner(to: name, isNew: true) }
 
-    /// What the bus answers when it is asked for the name's owner.
-    enum Ownership: Hashable {
-        case owner(String)
-        case nobody
-        /// No answer, from which nothing follows.
-        case unknown
-    }
-    enum OwnerAnswer: Hashable {
-        case changed(OwnerChange)
-        /// After a while.
-        case askAgain(generation: Int)
-        /// The owner is the same: after a while, what it has not answered is to be asked again; see `recheck`.
-        case recheck(generation: Int)
-    }
     mutating func ownerAnswered(_ answer: Ownership, to generation: Int) -> OwnerAnswer {
         guard generation == self.generation, case .online(let owner) = phase else { return .changed(.ignored) }
         if case .unknown = answer { return .askAgain(generation: generation) }
@@ -187,12 +133,6 @@ struct ServiceSession<Signal> {
         }
     }
 
-    enum Recheck: Hashable {
-        case ignored
-        case verify(Candidate)
-        /// Ask the owner again for what it has not answered.
-        case askOwner
-    }
     /// A question to the owner had no answer, and the owner is still the same.
     func recheck(_ generation: Int) -> Recheck {
         guard generation == self.generation, case .online(let owner) = phase else { return .ignored }
@@ -204,11 +144,6 @@ struct ServiceSession<Signal> {
         }
     }
 
-    enum Verification {
-        case ignored
-        /// The owner counts; what it has sent since it took the name comes first, in this order.
-        case deliver([Signal])
-    }
     /// The candidate of this generation meets the requirement.
     mutating func ownerVerified(_ generation: Int) -> Verification {
         guard generation == self.generation, case .online(.candidate(let name, let held)) = phase else {
@@ -225,14 +160,6 @@ struct ServiceSession<Signal> {
 
     // MARK: Signals
 
-    /// What to do with a signal.
-    enum Verdict: Hashable {
-        /// It is not the owner's.
-        case drop
-        /// It is of an owner that is not verified yet.
-        case hold
-        case take
-    }
     /// - Parameter isFrom: whether the signal's sender has this unique name.
     @inline(__always) func verdict(_ isFrom: (String) -> Bool) -> Verdict {
         switch phase {
@@ -261,20 +188,6 @@ struct ServiceSession<Signal> {
 
     // MARK: Calls
 
-    /// Where a call goes now.
-    enum CallRoute: Hashable {
-        /// The relay was not activated.
-        case inactive
-        /// The relay has ended.
-        case over
-        /// There was a bus, which is gone.
-        case cutOff
-        /// It is not known yet who is to get it.
-        case wait
-        case owner(String)
-        /// Nobody has the name.
-        case nobody
-    }
     var callRoute: CallRoute {
         switch phase {
         case .inactive: .inactive
@@ -329,4 +242,3 @@ extension ServiceSession.Phase: Equatable where Signal: Equatable {}
 extension ServiceSession.Phase: Hashable where Signal: Hashable {}
 extension ServiceSession: Equatable where Signal: Equatable {}
 extension ServiceSession: Hashable where Signal: Hashable {}
-extension ServiceSession.Verification: Equatable where Signal: Equatable {}

@@ -1,0 +1,94 @@
+import Glibc
+
+/// How a cursor's name is taken, and what its files hold.
+extension CursorFile {
+    static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+    static func lock(_ name: String, _ directory: Int32, _ folder: String) throws(RelayError) -> Int32 {
+        let lock = openat(directory, "\(name).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if lock < 0 { throw failure(name, "\(folder)/\(name).lock cannot be opened", errno) }
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            close(lock)
+            if code == EWOULDBLOCK {
+                throw RelayError(
+                    .conflict,
+                    "cursor '\(name)' is in use by another process or relay, which holds \(folder)/\(name).lock; "
+                        + "end that one, or use another name")
+            }
+            throw failure(name, "\(folder)/\(name).lock cannot be locked", code)
+        }
+        return lock
+    }
+    private enum Content {
+        case missing
+        case damaged
+        case text(CursorText)
+    }
+    /// The content of the file, or, if it cannot be read, of its synced copy. `damage`: the copy was needed.
+    static func recall(
+        _ name: String, _ directory: Int32, _ folder: String, _ service: String, restarts: Bool
+    ) throws(RelayError) -> (text: CursorText, hasSynced: Bool, damage: RelayError?) {
+        let (path, copyPath) = ("\(folder)/\(name).cursor", "\(folder)/\(name).synced")
+        let file = try read(name, "\(name).cursor", directory, path, service)
+        let copy = try read(name, "\(name).synced", directory, copyPath, service)
+        let damage: String
+        switch (file, copy) {
+        case (.text(let text), .text): return (text, true, nil)
+        case (.text(let text), _): return (text, false, nil)
+        case (.missing, .text(let text)): return (text, true, nil)
+        case (.damaged, .text(let text)):
+            let reason =
+                "\(path) is no cursor file, as after a power loss; \(copyPath) is used, so that its last events come again"
+            return (text, true, RelayError(.unavailable, "cursor '\(name)': \(reason)"))
+        case (.missing, .missing): return (CursorText(service: service), false, nil)
+        case (.damaged, .missing): damage = "\(path) is no cursor file, and there is no \(copyPath): remove it"
+        case (.missing, .damaged): damage = "\(copyPath) is no cursor file, and there is no \(path): remove it"
+        case (.damaged, .damaged): damage = "neither \(path) nor \(copyPath) is a cursor file: remove both"
+        }
+        let error = RelayError(.invalidArgument, "\(damage) to start with the oldest event")
+        if restarts { return (CursorText(service: service), false, error) }
+        throw error
+    }
+    private static func read(
+        _ name: String, _ fileName: String, _ directory: Int32, _ path: String, _ service: String
+    ) throws(RelayError) -> Content {
+        let file = openat(directory, fileName, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if file < 0 {
+            if errno == ENOENT { return .missing }
+            throw failure(name, "\(path) cannot be opened", errno)
+        }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4_096)
+        while bytes.count <= CursorText.maximumSize {
+            let count = Glibc.read(file, &part, part.count)
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 { throw failure(name, "\(path) cannot be read", errno) }
+            if count == 0 { break }
+            bytes += part.prefix(count)
+        }
+        guard let text = CursorText(parsing: String(decoding: bytes, as: UTF8.self)) else { return .damaged }
+        if text.service != service {
+            throw RelayError(
+                .invalidArgument,
+                "cursor '\(name)' is of the service \(text.service), not of \(service): use another name")
+        }
+        return .text(text)
+    }
+    static func failure(_ name: String, _ what: String, _ code: Int32) -> RelayError {
+        let cause = SystemError(code)
+        let isFull = code == ENOSPC || code == EDQUOT
+        return RelayError(isFull ? .storageFull : .unavailable, "cursor '\(name)': \(what): \(cause)", cause: cause)
+    }
+}
