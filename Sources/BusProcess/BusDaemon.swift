@@ -128,23 +128,9 @@ package final class BusDaemon: Sendable {
     }
     /// Whether somebody listens at a socket, be it a bus or not.
     package static func isAnswering(_ path: String) -> Bool {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-            guard path.utf8.count < room.count else { return false }
-            room.copyBytes(from: path.utf8)
-            return true
-        }
-        guard fits else { return false }
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let descriptor = socket(AF_UNIX, kind, 0)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                // Too many wait already: then there is somebody for whom.
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 || errno == EAGAIN
-            }
-        }
+        // Too many wait already: then there is somebody for whom.
+        guard let descriptor = UnixSocket.connected(to: path, isBlocking: false) else { return errno == EAGAIN }
+        close(descriptor)
+        return true
     }
 }

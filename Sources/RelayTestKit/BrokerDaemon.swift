@@ -73,24 +73,7 @@ package final class BrokerDaemon: Sendable {
         return RelayError(.unavailable, "dbus-broker: \(text): \(cause)", cause: cause)
     }
     private static func listener(_ path: String) throws(RelayError) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-            guard path.utf8.count < room.count else { return false }
-            room.copyBytes(from: path.utf8)
-            return true
-        }
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let descriptor = socket(AF_UNIX, kind, 0)
-        let isListening = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 && listen(descriptor, 128) == 0
-            }
-        }
-        guard fits, isListening else {
-            defer { close(descriptor) }
-            throw failure("cannot listen at \(path)")
-        }
+        guard let descriptor = UnixSocket.listening(at: path) else { throw failure("cannot listen at \(path)") }
         return descriptor
     }
 

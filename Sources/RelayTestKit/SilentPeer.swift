@@ -1,3 +1,4 @@
+import BusProcess
 import Glibc
 package import RelayCore
 
@@ -10,16 +11,10 @@ package final class SilentPeer {
 
     /// Blocks for a moment: the bus answers at once.
     package init(socket path: String) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-        let connected = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        guard let connected = UnixSocket.connected(to: path, isBlocking: true) else {
+            throw RelayError(.unavailable, "no connection to \(path)")
         }
-        guard connected == 0 else { throw RelayError(.unavailable, "no connection to \(path)") }
+        descriptor = connected
         let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
         try write(Array("\0AUTH EXTERNAL \(user)\r\n".utf8))
         guard String(decoding: read(flags: 0), as: UTF8.self).hasPrefix("OK") else {

@@ -8,16 +8,8 @@ import Testing
 
 @Suite("The program, without a process of its own")
 struct ToolTests {
-    private struct End: EndRequest {
-        let wakeup: Wakeup
-        var descriptor: Int32 { wakeup.descriptor }
-    }
-    private final class Notes: Sendable {
-        let lines = Mutex<[String]>([])
-    }
-
     private func run(
-        _ arguments: String..., environment: [String: String] = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"],
+        _ arguments: String..., environment: [String: String] = Tool.testedEnvironment,
         isThere: Bool = true, events: [Envelope] = [], endsAt lastNote: String? = nil,
         answer: @escaping @Sendable (OutgoingCall) throws -> IncomingReply = { _ in
             IncomingReply(signature: "x", body: Samples.body { $0.int64(3) })
@@ -28,17 +20,11 @@ struct ToolTests {
         let notes = Notes()
         let code = await WaitingThread.run {
             guard let wakeup = try? Wakeup() else { return ExitCode.software }
-            let tool = Tool(
-                environment: environment, output: output, isTerminal: false, time: Samples.time,
-                locator: BusLocator(environment: environment, userID: 1_000) { _ in nil },
-                note: { line in
-                    notes.lines.withLock { $0.append(line) }
-                    if line == lastNote { wakeup.wake() }
-                },
-                connect: { _, _, _, _, deliver in
-                    FakeFollowed(FakeService(answer: answer), isThere: isThere, events: events, deliver: deliver)
-                },
-                stop: { () throws(CLIFailure) in End(wakeup: wakeup) })
+            let tool = Tool.tested(
+                environment: environment, output: output, notes, wakeup: wakeup, endsAt: lastNote
+            ) { _, _, _, _, deliver in
+                FakeFollowed(FakeService(answer: answer), isThere: isThere, events: events, deliver: deliver)
+            }
             return tool.run(arguments)
         }.value
         pipe.closeWriting()

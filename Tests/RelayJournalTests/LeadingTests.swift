@@ -172,11 +172,12 @@ import Testing
                 while done.load(ordering: .acquiring) <= amount { sched_yield() }
             }
         }
-        while !publisher.isOver {
+        let isOver = await eventually {
             var status = stat()
             if stat(ledger.directory.database + "-wal", &status) == 0 { largest = max(largest, Int(status.st_size)) }
-            try await Task.sleep(for: .milliseconds(5))
+            return publisher.isOver
         }
+        #expect(isOver)
         // 6,000 commits write some 18,000 pages of the WAL.
         #expect(largest < 12 << 20, "\(largest)")
         #expect(await eventually { ledger.stream.pruned == ["Booked": 5_900] })

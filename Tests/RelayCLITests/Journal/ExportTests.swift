@@ -91,7 +91,7 @@ struct ExportTests {
         let pipe = TestPipe()
         pipe.closeReading()
         let journal = try FakeJournal.sample(2_000)
-        let notes = HistoryRun.Notes()
+        let notes = Notes()
         let code = await HistoryRun.start(["export"], journal, pipe.writing, false, Samples.objects, notes).value
         #expect(code == .ok && notes.lines.withLock { $0 }.isEmpty)
         #expect(journal.reads.count <= 3)

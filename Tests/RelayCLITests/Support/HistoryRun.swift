@@ -22,10 +22,6 @@ struct HistoryRun: Equatable, Sendable {
         }
     }
 
-    final class Notes: Sendable {
-        let lines = Mutex<[String]>([])
-    }
-
     static func run(
         _ arguments: String..., from journal: FakeJournal, isTerminal: Bool = false,
         objects: [String: String] = Samples.objects
@@ -53,13 +49,11 @@ struct HistoryRun: Equatable, Sendable {
         _ objects: [String: String] = Samples.objects, _ notes: Notes
     ) -> Task<ExitCode, Never> {
         WaitingThread.run {
-            let environment = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x", "NO_COLOR": "1"]
-            let tool = Tool(
-                environment: environment, output: output, isTerminal: isTerminal, time: Samples.time,
-                locator: BusLocator(environment: environment, userID: 1_000) { _ in nil },
-                note: { line in notes.lines.withLock { $0.append(line) } },
-                connect: { _, _, _, _, _ in FakeFollowed(FakeService(objects: objects, answer: journal.answer)) },
-                stop: { () throws(CLIFailure) in throw CLIFailure(.software, "not to be asked") })
+            var environment = Tool.testedEnvironment
+            environment["NO_COLOR"] = "1"
+            let tool = Tool.tested(environment: environment, output: output, isTerminal: isTerminal, notes) {
+                _, _, _, _, _ in FakeFollowed(FakeService(objects: objects, answer: journal.answer))
+            }
             return tool.run(arguments)
         }
     }

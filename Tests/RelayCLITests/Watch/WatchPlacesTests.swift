@@ -8,10 +8,6 @@ import Testing
 
 @Suite("watch from a place in the journal")
 struct WatchPlacesTests {
-    private struct End: EndRequest {
-        let wakeup: Wakeup
-        var descriptor: Int32 { wakeup.descriptor }
-    }
     private func envelope(_ sequence: UInt64, transport: Envelope.Transport = .journal, fields: [WireField]? = nil)
         throws
         -> Envelope
@@ -32,30 +28,21 @@ struct WatchPlacesTests {
         events: [Envelope] = [], positions: (@Sendable (String, Set<String>?, StreamPosition) -> Void)? = nil,
         refusal: CLIFailure? = nil
     ) async -> (code: ExitCode, notes: [String]) {
-        let notes = HistoryRun.Notes()
+        let notes = Notes()
         let journal = FakeJournal([])
         journal.change { $0.durability = durability }
         let code = await WaitingThread.run {
             guard let wakeup = try? Wakeup() else { return ExitCode.software }
             if endsWhenAcknowledged { pulled.onAcknowledgement.withLock { $0 = { wakeup.wake() } } }
-            let environment = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"]
-            let tool = Tool(
-                environment: environment, output: output, isTerminal: false, time: Samples.time,
-                locator: BusLocator(environment: environment, userID: 1_000) { _ in nil },
-                note: { line in
-                    notes.lines.withLock { $0.append(line) }
-                    if line == lastNote { wakeup.wake() }
-                },
-                connect: { _, _, _, _, deliver in
-                    FakeFollowed(
-                        FakeService(answer: journal.answer), events: events,
-                        subscribing: { interface, names, start throws(CLIFailure) in
-                            if let refusal { throw refusal }
-                            positions?(interface, names, start)
-                            return pulled
-                        }, deliver: deliver)
-                },
-                stop: { () throws(CLIFailure) in End(wakeup: wakeup) })
+            let tool = Tool.tested(output: output, notes, wakeup: wakeup, endsAt: lastNote) { _, _, _, _, deliver in
+                FakeFollowed(
+                    FakeService(answer: journal.answer), events: events,
+                    subscribing: { interface, names, start throws(CLIFailure) in
+                        if let refusal { throw refusal }
+                        positions?(interface, names, start)
+                        return pulled
+                    }, deliver: deliver)
+            }
             return tool.run(arguments)
         }.value
         return (code, notes.lines.withLock { $0 })

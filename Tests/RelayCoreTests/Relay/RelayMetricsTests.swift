@@ -1,4 +1,3 @@
-import Dispatch
 import RelayTestKit
 import TestTraits
 import Testing
@@ -8,23 +7,8 @@ import Testing
 @Suite("What a relay counts", .heavy) struct RelayMetricsTests {
     @Test("on the ring: what came, what it overran, and the gaps in its place; the service counts what it sent")
     func ring() async throws {
-        let meter = try await GaugeService()
-        let relay = try meter.relay()
-        let (isIn, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let log = GaugeLog(relay.publisher) { number in
-            if number == 1 {
-                isIn.signal()
-                mayGo.wait()
-            }
-        }
-        relay.activate()
-        #expect(await relay.isOnRing())
-        #expect(await relay.isLive())
-        try meter.publish(1...1)
-        #expect(await eventually { isIn.wait(timeout: .now()) == .success })
-        try meter.publish(2...20_000)
-        mayGo.signal()
-        #expect(await log.wait(for: "20000"))
+        let lapped = try await LappedGauge()
+        let (meter, relay, log) = (lapped.meter, lapped.relay, lapped.log)
 
         let stream = try #require(relay.metrics.streams.first)
         let seen = log.all.compactMap { Int64($0) }.count

@@ -1,3 +1,4 @@
+import Dispatch
 import RelayTestKit
 import Synchronization
 import Testing
@@ -161,5 +162,33 @@ extension EventRelay {
                 } ?? false
             }
         }
+    }
+}
+
+/// A relay whose handler was held until the ring had been overwritten: it has received the first and the last of 20,000
+/// events, and gaps in the places of others.
+struct LappedGauge {
+    let meter: GaugeService
+    let relay: EventRelay
+    let log: GaugeLog
+
+    init() async throws {
+        meter = try await GaugeService()
+        relay = try meter.relay()
+        let (isIn, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        log = GaugeLog(relay.publisher) { number in
+            if number == 1 {
+                isIn.signal()
+                mayGo.wait()
+            }
+        }
+        relay.activate()
+        #expect(await relay.isOnRing())
+        #expect(await relay.isLive())
+        try meter.publish(1...1)
+        #expect(await eventually { isIn.wait(timeout: .now()) == .success })
+        try meter.publish(2...20_000)
+        mayGo.signal()
+        #expect(await log.wait(for: "20000"))
     }
 }

@@ -75,24 +75,8 @@ import Testing
         try await meter.stop()
     }
     @Test("a reader that is lapped learns which events it missed, exactly") func lapped() async throws {
-        let meter = try await GaugeService()
-        let relay = try meter.relay()
-        let (isIn, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let log = GaugeLog(relay.publisher) { number in
-            if number == 1 {
-                isIn.signal()
-                mayGo.wait()
-            }
-        }
-        relay.activate()
-        #expect(await relay.isOnRing())
-        #expect(await relay.isLive())
-        try meter.publish(1...1)
-        #expect(await eventually { isIn.wait(timeout: .now()) == .success })
-        try meter.publish(2...20_000)
-        mayGo.signal()
-        #expect(await log.wait(for: "20000"))
-        let lines = log.all
+        let lapped = try await LappedGauge()
+        let lines = lapped.log.all
         let gaps = lines.indices.filter { lines[$0].hasPrefix("gap") }
         #expect(!gaps.isEmpty)
         // Each gap ends where the next event is, and begins behind the one before.
@@ -102,7 +86,7 @@ import Testing
         }
         let numbers = lines.compactMap { Int64($0) }
         #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
-        try await meter.stop()
+        try await lapped.meter.stop()
     }
     @Test("a durable interface has no gap: what a lapped reader missed is read from the journal") func lappedDurable()
         async throws
