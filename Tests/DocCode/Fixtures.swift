@@ -24,6 +24,7 @@ struct PrintJob: Command {
     typealias Interface = Printing1
     let title: String, pages: Int32
     struct Reply: Codable, Sendable { let jobID: Int64 }
+    struct Progress: Codable, Sendable { let page: Int32 }
     enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong" }
 }
 struct CancelJob: Command {
@@ -143,6 +144,7 @@ final class Desk: Sendable {
 
 func show(_ job: JobPrinted) {}
 func show(_ text: String) {}
+func show(_ page: Int32) {}
 func show(_ gap: Gap) {}
 func show(missing gap: Gap) {}
 func enter(_ job: JobPrinted) {}

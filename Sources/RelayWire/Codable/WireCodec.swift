@@ -14,7 +14,8 @@ package struct WireCodec<Value: Codable>: Sendable {
         map = FieldMap(schema)
         form = WireForm(isStructure: isStructure, typeName: "\(type)", plainSize: nil)
     }
-    /// As above, with the checks that events must meet besides.
+    /// Derives and checks an event's schema, with the checks that events must meet besides. Throws `.unsupportedType` with
+    /// type, field and reason.
     package init(event type: Value.Type = Value.self) throws where Value: DomainEvent {
         let checked = try WireSchema(event: type)
         let (plain, isStructure) = try WireSchema.derived(from: type, allowsNoFields: true)
@@ -25,8 +26,8 @@ package struct WireCodec<Value: Codable>: Sendable {
         form = WireForm(isStructure: isStructure, typeName: "\(type)", plainSize: FixedLayout.plainSize(type))
     }
 
-    /// Of what a command reports while it runs; nil if it reports nothing. Throws as above, also for a type without
-    /// fields, or that is no structure.
+    /// Of what a command reports while it runs; nil if it reports nothing. Throws `.unsupportedType`, also for a type
+    /// without fields, or that is no structure.
     package init?<C: Command>(progressOf command: C.Type) throws where Value == C.Progress {
         if C.Progress.self == Never.self { return nil }
         try self.init(C.Progress.self)

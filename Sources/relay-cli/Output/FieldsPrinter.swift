@@ -54,7 +54,7 @@ struct FieldsPrinter {
             try ValuePrinter.append(field.shape, from: &reader, to: &output, longest: longest)
         }
     }
-    /// As above, of bytes that are an array.
+    /// Appends the fields of a body that is an array of bytes.
     func append(_ body: [UInt8], to output: inout ByteBuffer) throws(WireFault) {
         // `withUnsafeBytes` rethrows untyped: the fault comes out by the side.
         var fault: WireFault?

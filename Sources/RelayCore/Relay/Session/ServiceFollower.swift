@@ -34,7 +34,7 @@ package final class ServiceFollower: Sendable {
             service, bus, requirement, activation, durable, transport ?? brought ?? RingTransport(), sink, loop)
         self.cursors = CursorStore(cursors, service: service, faults: faults, onFailure: onCursorFailure)
     }
-    /// As above, with all output given to a closure.
+    /// Follows a service, with all output given to a closure.
     package convenience init(
         service: String, on bus: Bus, activation: EventRelay.Activation = .ifRunning, cursors: String? = nil,
         faults: CursorFaults = .none, onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },

@@ -35,7 +35,7 @@ package struct RingArea: Sendable {
         }
         self.memory = memory
     }
-    /// Memory of this process's own, for tests that damage it: as above, without a look at seals.
+    /// Memory of this process's own, for tests that damage it: its header is read, and its seals are not.
     package init(damaged memory: SealedMemory) throws(RingFault) {
         self.memory = memory
         header = try RingHeader(reading: memory.base, size: memory.size)

@@ -69,13 +69,13 @@ package final class RingWriter: Sendable {
     }
     /// Publishes an event that has its place already, as a committed one has.
     ///
-    /// Throws as above, and `.invalidArgument` for a sequence that does not follow.
+    /// Throws what the other form throws, and `.invalidArgument` for a sequence that does not follow.
     package func publish(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
         let (isPublished, hasSleepers) = lock.withLock { _ in state.pointee.append(record, payload) }
         if !isPublished { throw refusal(record.kind, payload.count, record) }
         if hasSleepers { wakeSleepers() }
     }
-    /// As above, for a caller whose own lock keeps everybody else off this ring: takes none, and wakes nobody, which
+    /// Publishes for a caller whose own lock keeps everybody else off this ring: takes no lock, and wakes nobody, which
     /// may be a system call. Returns whether a reader seems to sleep, which is to be woken (`wakeSleepers`) when that
     /// lock is free; false for what `publish` would refuse.
     @inline(__always)

@@ -89,7 +89,7 @@ package final class PublishedStream: Sendable {
             state.outlets.send(event, &message, in: self)
         }
     }
-    /// As above, while payloads are enough.
+    /// Publishes an event as a payload alone, while no outlet needs a message.
     ///
     /// Returns false when they are not, and nothing was done: that may have changed since `needsPayloadsOnly` was read.
     /// Throws `Unavailable` after the end.
