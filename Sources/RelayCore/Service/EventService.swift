@@ -156,7 +156,9 @@ public final class EventService: Sendable {
     ///   the service ends, and the journal of its next run decides.
     public nonisolated(nonsending) func publish<E: DomainEvent>(_ event: E) async throws
     where E.Interface.Durability == Durable {
-        try await log.commit(events.encode(event))
+        // First: without the interface there may be no journal either.
+        let encoded = try events.encode(event)
+        try await log.commit(encoded)
     }
     /// Publishes events of a durable interface in one transaction, in their order: all of them, or none.
     ///

@@ -43,6 +43,19 @@ import Testing
             Issue.record("two own a name")
         } catch .conflict {}
     }
+    @Test("an event of an interface that is not exported is not found, in a service without a journal, too")
+    func notExported() async throws {
+        let harness = TestHarness()
+        let service = try EventService(name: "org.example.Till", on: harness.bus, exporting: Till1.self)
+        for isOne in [true, false] {
+            let error = await #expect(throws: RelayError.self) {
+                let event = OrderShipped(number: 1)
+                if isOne { try await service.publish(event) } else { try await service.publish(contentsOf: [event]) }
+            }
+            #expect(
+                error?.code == .notFound && error?.message.contains(Orders1.name) == true, "\(error?.message ?? "")")
+        }
+    }
     @Test("what has not arrived when nothing is under way does not arrive")
     func nothingArrives() async throws {
         let shop = try await Shop()
