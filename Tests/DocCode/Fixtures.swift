@@ -157,6 +157,8 @@ func split() {}
 func retry() {}
 func reload() {}
 func print(_ job: PrintJob) async throws -> Int64 { given() }
+func print(_ page: Int32, of job: PrintJob) async throws {}
+func nextID() -> Int64 { 0 }
 func store(_ job: AnyJob, in journal: EventJournal) async throws {}
 func remove(_ box: Box, publishing recorder: RecordingPublisher) throws {}
 func remove(_ box: Box, in unit: inout RecordingUnit) throws {}

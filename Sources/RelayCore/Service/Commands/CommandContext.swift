@@ -26,6 +26,7 @@ public struct CommandContext: Sendable {
     ///         try await print(page, of: job)
     ///         context.report(.init(page: page), of: job)
     ///     }
+    ///     return PrintJob.Reply(jobID: nextID())
     /// }
     /// ```
     ///
