@@ -31,6 +31,8 @@ public final class EventRelay: Sendable {
     private let commands: [ObjectIdentifier: any RelayCommandCodec]
     /// The objects that are subscribed here.
     let objects = ObjectSubscriptions()
+    /// Those of positioned subscriptions.
+    let handlers = RunningHandlers()
 
     /// Prepares to follow a service. Nothing happens before ``activate()``, so that the first subscriptions miss
     /// nothing.
@@ -92,14 +94,23 @@ public final class EventRelay: Sendable {
 
     /// Connects, and stays connected: from before the service exists, through its restarts and those of the bus.
     public func activate() { follower.activate() }
-    /// Ends the relay: waiting calls fail with `.unavailable`, and nothing more arrives from the bus.
+    /// Ends the relay: waiting calls fail with `.unavailable`, and no handler runs any more when this returns.
     ///
-    /// From any thread; does not wait. When it returns, the publisher gets nothing more but one event that the bus's
-    /// thread may be delivering at that moment; an `.immediate` handler of it may still run. What buffers hold is still
-    /// delivered: cancel a subscription to end that, too.
+    /// It cancels the subscriptions of all closures and objects, at the ``publisher`` and positioned ones: what their
+    /// buffers hold is dropped. Streams end after what they hold.
+    ///
+    /// - Isolation: from any thread. It waits for handlers that run on other threads: so do not call it while you hold a
+    ///   lock that one takes. It does not wait for an object's `on(_:)` or `onGap(_:)`, which may await the caller. Within
+    ///   a handler it does not wait at all: no other call begins, and one that runs on another thread ends by itself.
     public func invalidate() {
-        follower.invalidate()
         receivers.finish()
+        follower.invalidate()
+        // Two handlers that end their relay would wait for each other.
+        let waits = !follower.loop.isCurrent && !handlers.isCurrent && !publisher.isInHandler
+        // What is being delivered was under way: in a turn, which is over after this one.
+        if waits { follower.loop.withTurn {} }
+        handlers.end(waits: waits)
+        publisher.endHandlers(waits: waits)
     }
 
     /// The state of the connection: the present one, then every change. Ends after ``State/invalidated(_:)``, or with
@@ -283,8 +294,10 @@ public final class EventRelay: Sendable {
         } else {
             route = .closures(publisher.delivery)
         }
+        let areApart = onGap?.isolation.map { actor in handler.isolation.map { $0 !== actor } ?? false } ?? false
         let body = ReplayHandler(
-            source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } })
+            source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } }, maySuspend: areApart)
+        handlers.add(body)
         body.start()
         begin()
         return Subscription(body)

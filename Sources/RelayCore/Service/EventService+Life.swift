@@ -97,13 +97,21 @@ extension EventService {
     ///
     /// A ``run()`` under way ends, too, with its own patience.
     ///
-    /// - Isolation: from any task but a command's handler, which it would wait for until the patience is over: a handler
-    ///   makes a task for it, and returns.
+    /// No command's handler runs when this returns, but for one that has outlasted the patience and its cancellation.
+    ///
+    /// - Isolation: from any task. Called by a command's handler it returns at once, as it does not wait for its caller:
+    ///   the service ends when that handler has returned, and its reply has gone out.
     /// - Cancellation: does not cut it short.
     /// - Parameter patience: as in ``run(patience:idleExit:onReady:onStopping:)``.
     /// - Throws: why the service had ended by itself, unless `run()` throws that: `.unavailable` if the bus went away,
     ///   or the reason of a journal that has failed.
     public func stop(patience: Duration = .seconds(10)) async throws {
+        if core.queues.isCurrent || core.running.isCurrent {
+            let isEnder = takeEnding()
+            core.finish(nil)
+            if isEnder { Task.detached { await self.end(patience) } }
+            return
+        }
         await life.wait { if case .starting = $0 { true } else { false } }
         if takeEnding() {
             let reason = core.endReason

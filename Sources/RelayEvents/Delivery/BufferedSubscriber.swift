@@ -15,6 +15,8 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
     private let onCancel: @Sendable (BufferedSubscriber) -> Void
     /// Where the handler runs lives as long as the subscription: the mailbox itself holds its actor weakly.
     private let place: (any Actor)?
+    /// The handler may wait for others: nobody waits for it.
+    private let maySuspend: Bool
     /// Whether the handler has somebody left to call; asked where no lock is held.
     private let isAlive: (@Sendable () -> Bool)?
     var showsStamps: Bool { false }
@@ -22,10 +24,10 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
     init(
         _ mailbox: Mailbox, _ buffer: EventBuffer, _ drops: DropCounts, _ handler: Handler<AnyEventBox>,
         _ gapHandler: Handler<Gap>?, keeping place: (any Actor)?, while isAlive: (@Sendable () -> Bool)?,
-        onCancel: @escaping @Sendable (BufferedSubscriber) -> Void
+        maySuspend: Bool, onCancel: @escaping @Sendable (BufferedSubscriber) -> Void
     ) {
         (self.mailbox, self.handler, self.gapHandler, self.onCancel) = (mailbox, handler, gapHandler, onCancel)
-        (self.place, self.isAlive) = (place, isAlive)
+        (self.place, self.isAlive, self.maySuspend) = (place, isAlive, maySuspend)
         queue = DeliveryQueue(buffer, drops)
     }
     private var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
@@ -82,7 +84,8 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
 
     private func pop() -> DeliveryQueue.Entry? {
         mailbox.state.withLock { state in
-            counting(in: &state) {
+            if !maySuspend { state.noteRunner() }
+            return counting(in: &state) {
                 guard orphans > 0 else { return queue.popEntry() }
                 orphans -= 1
                 // One run of gaps for a run of losses, right before the next event of its type that survived.

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 
 /// The deliveries of one publisher to one place, in the order in which they were published, across event types.
@@ -13,6 +14,8 @@ final class Mailbox: Sendable {
         fileprivate var users = 0
         fileprivate var waiter: UnsafeContinuation<Void, Never>?
         fileprivate var isScheduled = false
+        /// The thread on which a handler runs that returns without waiting; 0: none. Kept until the next token is taken.
+        fileprivate(set) var runner: UInt = 0
         /// The publisher is gone.
         fileprivate var isClosed = false
         fileprivate var isOver: Bool { users == 0 || isClosed }
@@ -120,6 +123,7 @@ final class Mailbox: Sendable {
             budget -= 1
             if budget == 0 {
                 budget = 128
+                state.withLock { $0.runner = 0 }
                 await Task.yield()
             }
         }
@@ -144,7 +148,19 @@ final class Mailbox: Sendable {
             }
         }
     }
-    private func popToken() -> BufferedSubscriber? { state.withLock { $0.tokens.popFirst() } }
+    private func popToken() -> BufferedSubscriber? {
+        state.withLock { state in
+            state.runner = 0
+            return state.tokens.popFirst()
+        }
+    }
+    /// Whether the calling thread is within a handler of this: but for those of objects.
+    var isCurrent: Bool { state.withLock { $0.runner } == pthread_self() }
+    /// Returns when no handler runs here any more: but for those of objects, which may wait for the caller.
+    func awaitHandler() {
+        // A handler is short, and this is for the end of a relay: a look now and then.
+        while state.withLock({ $0.runner }) != 0 { usleep(50) }
+    }
 
     // MARK: Queues and pollable targets
 
@@ -163,6 +179,7 @@ final class Mailbox: Sendable {
             next.deliverNext()
         }
         let isMore = state.withLock { state in
+            state.runner = 0
             state.isScheduled = !state.tokens.isEmpty
             return state.isScheduled
         }
@@ -171,6 +188,8 @@ final class Mailbox: Sendable {
 }
 
 extension Mailbox.State {
+    /// A handler is about to be called.
+    mutating func noteRunner() { runner = pthread_self() }
     fileprivate mutating func takeWaiter() -> Wakeup? {
         defer { waiter = nil }
         return waiter.map { .resume($0) }

@@ -7,9 +7,11 @@ extension EventPublisher {
     ) -> Subscription {
         // A handler that is on no actor goes where its gap handler has to be.
         if let actor = handler.isolation ?? onGap?.isolation {
+            // Called from one actor, the other's handler is waited for.
+            let areApart = onGap?.isolation.map { $0 !== actor } ?? false
             let body = add(
                 E.self, .closures(on: actor), buffer, onActor(handler) { EventBox<E>.value(in: $0) },
-                onGap.map { onActor($0) { $0 } })
+                onGap.map { onActor($0) { $0 } }, maySuspend: areApart)
             return Subscription(body)
         }
         let plain = unisolated(handler)
@@ -36,11 +38,13 @@ extension EventPublisher {
 
     func add<E: Event>(
         _ type: E.Type, _ route: DeliveryRoute, _ buffer: EventBuffer, _ handler: Handler<AnyEventBox>,
-        _ onGap: Handler<Gap>?
+        _ onGap: Handler<Gap>?, maySuspend: Bool = false
     ) -> BufferedSubscriber {
         let key = route.key
         let (mailbox, isNew) = state.withLock { $0.mailboxes.mailbox(key, route.place) }
-        let subscriber = BufferedSubscriber(mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: nil) {
+        let subscriber = BufferedSubscriber(
+            mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: nil, maySuspend: maySuspend
+        ) {
             [weak self] in self?.remove($0, from: type, key, object: nil) ?? $0.leave()
         }
         change(type) { channel, _ in channel.add(subscriber) }
@@ -57,7 +61,8 @@ extension EventPublisher {
         let key = route.key
         let (mailbox, isNew) = state.withLock { $0.mailboxes.mailbox(key, route.place) }
         let subscriber = BufferedSubscriber(
-            mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: { weakly.object != nil }
+            mailbox, buffer, drops, handler, onGap, keeping: route.keeps, while: { weakly.object != nil },
+            maySuspend: true
         ) { [weak self] in self?.remove($0, from: type, key, object: id) ?? $0.leave() }
         // Known and added in one step, so that of two threads one subscribes.
         var isKnown = false
@@ -87,6 +92,28 @@ extension EventPublisher {
             for body in suspect.subscriptions.values { body.cancel() }
         }
         if suspects.count > 1 { state.withLock { $0.objectsToSweep = max(16, 2 * $0.objects.count) } }
+    }
+
+    /// Whether the calling thread is within a handler of a closure that this calls: but for an immediate one.
+    package var isInHandler: Bool {
+        let mailboxes = state.withLock { Array($0.mailboxes.values) + Array($0.privateMailboxes.values) }
+        return mailboxes.contains { $0.isCurrent }
+    }
+    /// Cancels the subscriptions of all closures and objects. Streams go on, and so does a later subscription.
+    ///
+    /// - Parameter waits: returns when no handler runs any more, but for an object's `on` or `onGap`, which may wait for
+    ///   the caller. Not within a handler: two of them would wait for each other. Nor under a lock that one takes.
+    package func endHandlers(waits: Bool) {
+        let (immediate, buffered) = state.withLock { state in
+            let channels = state.channels.all
+            return (
+                channels.flatMap { Array($0.immediate) },
+                channels.flatMap { $0.buffered.compactMap { $0 as? BufferedSubscriber } }
+            )
+        }
+        for subscriber in immediate { subscriber.cancel() }
+        for subscriber in buffered { subscriber.cancel() }
+        if waits { for subscriber in buffered { subscriber.mailbox.awaitHandler() } }
     }
 
     func add<I: EventInterface>(_ stream: StreamBuffer, to interface: I.Type) {

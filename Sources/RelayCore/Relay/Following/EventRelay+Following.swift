@@ -38,7 +38,7 @@ extension EventRelay {
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription where I.Durability == Durable, Query.Reply: SnapshotReply, Query.Failure == Never {
         try follow(
-            buffer, state.isolation ?? change.isolation ?? onFailure.isolation, onActor(state) { $0 },
+            buffer, [state.isolation, change.isolation, onFailure.isolation], onActor(state) { $0 },
             onActor(change) { (event: (I, Stamp)) in event.0 }, onActor(onFailure) { $0 }
         ) { relay in
             let reply: Query.Reply = try await relay.call(query)
@@ -68,7 +68,7 @@ extension EventRelay {
         @_inheritActorContext then change: @escaping @isolated(any) @Sendable (I, Stamp) -> Void,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription where I.Durability == Durable {
-        let isolation = state.isolation ?? change.isolation ?? onFailure.isolation
+        let isolations = [state.isolation, change.isolation, onFailure.isolation]
         let onEvent: Handler<(I, Stamp)>
         if change.isolation != nil {
             onEvent = .async { await change($0.0, $0.1) }
@@ -76,7 +76,7 @@ extension EventRelay {
             let plain = unisolated(change)
             onEvent = .sync { plain($0.0, $0.1) }
         }
-        return try follow(buffer, isolation, onActor(state) { $0 }, onEvent, onActor(onFailure) { $0 }) { relay in
+        return try follow(buffer, isolations, onActor(state) { $0 }, onEvent, onActor(onFailure) { $0 }) { relay in
             let first: Query.Reply = try await relay.call(query)
             var (pages, last) = ([first], query)
             while let next = last.next(after: pages[pages.count - 1]) {
@@ -92,13 +92,14 @@ extension EventRelay {
         }
     }
     private func follow<I: EnumInterface, State: Sendable>(
-        _ buffer: EventBuffer, _ isolation: (any Actor)?, _ onState: Handler<State>, _ onEvent: Handler<(I, Stamp)>,
+        _ buffer: EventBuffer, _ isolations: [(any Actor)?], _ onState: Handler<State>, _ onEvent: Handler<(I, Stamp)>,
         _ onFailure: Handler<RelayError>,
         asking ask: @escaping @Sendable (EventRelay) async throws -> SnapshotFollower<I, State>.Snapshot
     ) throws -> Subscription {
         let source = try source(in: I.self, from: .now, buffer)
         let feed = source.source.feed
-        let route = isolation.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
+        let actors = isolations.compactMap(\.self)
+        let route = actors.first.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
         let body = SnapshotFollower<I, State>(
             source.source, route,
             asking: { [weak self] in
@@ -112,7 +113,9 @@ extension EventRelay {
                             + "the epoch and the sequence of the snapshot that the state was read from")
                 }
                 return snapshot
-            }, onState: onState, onEvent: onEvent, onFailure: onFailure)
+            }, onState: onState, onEvent: onEvent, onFailure: onFailure,
+            maySuspend: actors.contains { $0 !== actors[0] })
+        handlers.add(body)
         source.begin()
         body.start()
         return Subscription(body)

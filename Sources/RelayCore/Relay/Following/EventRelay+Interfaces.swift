@@ -127,12 +127,13 @@ extension EventRelay {
         let body = ReplayHandler(
             feed, .object(subscriber, on: actor),
             .async { if await !weakly.deliver($0) { feed.cancel() } },
-            .async { if await !weakly.deliver($0) { feed.cancel() } })
+            .async { if await !weakly.deliver($0) { feed.cancel() } }, maySuspend: true)
         do throws(RelayError) { try objects.add(body, of: weakly, to: S.Subscribed.self) } catch {
             // Also frees the cursor's name.
             feed.cancel()
             throw error
         }
+        handlers.add(body)
         body.start()
         source.begin()
     }

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// No event is taken from the stream while a snapshot is awaited: the buffer is the only queue, and a durable interface
 /// is read again instead of overflowing it.
-final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBody {
+final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubscription {
     /// What a snapshot is of.
     struct Snapshot: Sendable {
         let epoch: UInt64
@@ -29,6 +29,9 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
     private let place: DeliveryPlace
     /// What the subscription keeps alive.
     private let kept: (any Actor)?
+    private let activity = HandlerActivity()
+    /// A handler may wait for others: nobody waits for it.
+    private let maySuspend: Bool
     private let task = Mutex<Task<Void, Never>?>(nil)
     /// How many items are delivered before others on the same place get their turn.
     private static var batch: Int { 512 }
@@ -44,11 +47,12 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
         _ source: ReplaySource<Payload>, _ route: DeliveryRoute,
         asking ask: @escaping @Sendable () async throws -> Snapshot,
         onState: Handler<State>, onEvent: Handler<(Payload, Stamp)>, onFailure: Handler<RelayError>,
-        onEnd: @escaping @Sendable () -> Void = {}
+        onEnd: @escaping @Sendable () -> Void = {},
+        maySuspend: Bool = false
     ) {
         (self.source, self.ask, self.onEnd) = (source, ask, onEnd)
         (self.onState, self.onEvent, self.onFailure) = (onState, onEvent, onFailure)
-        (place, kept) = (route.place, route.keeps)
+        (place, kept, self.maySuspend) = (route.place, route.keeps, maySuspend)
         source.feed.followed.store(.following, ordering: .relaxed)
     }
     /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
@@ -57,8 +61,11 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
         source.cancel()
         task.withLock { $0 }?.cancel()
     }
+    var isInHandler: Bool { activity.isCurrent }
+    func awaitHandler() { activity.wait() }
     var isActive: Bool { source.isActive }
     var missed: Int { source.feed.missed }
+    private func begin() { if !maySuspend { activity.begin() } }
 
     private func run() async {
         defer { onEnd() }
@@ -114,20 +121,28 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: SubscriptionBo
     // MARK: On the handlers' own isolation
 
     private func report(_ failure: RelayError, isolation: isolated (any Actor)?) async {
+        begin()
         if isActive { await onFailure(failure) }
+        activity.end()
     }
     private func deliver(_ progress: inout Progress, isolation: isolated (any Actor)?) async {
         if let snapshot = progress.snapshot {
             progress.snapshot = nil
             progress.join.snapshot(epoch: snapshot.epoch, sequence: snapshot.sequence)
+            begin()
             if isActive { await onState(snapshot.state) }
+            activity.end()
         }
         // Until there is nothing: what the source has put aside behind a gap brings no news.
         var left = Self.batch
         while isActive, let item = progress.held ?? source.next() {
             progress.held = nil
             switch step(item, &progress) {
-            case .apply: if case .event(let payload, let stamp) = item { await onEvent((payload, stamp)) }
+            case .apply:
+                guard case .event(let payload, let stamp) = item else { break }
+                begin()
+                if isActive { await onEvent((payload, stamp)) }
+                activity.end()
             case .skip: break
             case .ask: progress.held = item
             }

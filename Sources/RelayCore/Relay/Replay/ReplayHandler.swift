@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The handler runs on the subscription's delivery target, one event at a time, and takes the next one from the feed
 /// when it has returned: no hop and no suspension between the look at whether it was cancelled and the call.
-final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
+final class ReplayHandler<Payload: Sendable>: AwaitableSubscription {
     private let source: ReplaySource<Payload>
     private let handler: Handler<Payload>
     private let gapHandler: Handler<Gap>?
@@ -13,6 +13,9 @@ final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
     private let place: DeliveryPlace?
     /// What the subscription keeps alive.
     private let kept: (any Actor)?
+    private let activity = HandlerActivity()
+    /// A handler may wait for others: nobody waits for it.
+    private let maySuspend: Bool
     /// How many events are delivered before others on the same place get their turn.
     private static var batch: Int { 128 }
     /// The same for a task: it costs a job to come back, and an event is taken in a microsecond or two.
@@ -20,9 +23,10 @@ final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
 
     init(
         _ source: ReplaySource<Payload>, _ route: DeliveryRoute?, _ handler: Handler<Payload>,
-        _ gapHandler: Handler<Gap>?
+        _ gapHandler: Handler<Gap>?, maySuspend: Bool = false
     ) {
         (self.source, self.handler, self.gapHandler) = (source, handler, gapHandler)
+        self.maySuspend = maySuspend
         (place, kept) = (route?.place, route?.keeps)
     }
     /// Begins to deliver. Detached: a subscription must not inherit its maker's priority and task-local values.
@@ -35,8 +39,17 @@ final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
         }
     }
     func cancel() { source.cancel() }
+    var isInHandler: Bool { activity.isCurrent }
+    func awaitHandler() { activity.wait() }
     var isActive: Bool { source.isActive }
     var missed: Int { source.feed.missed }
+
+    /// Calls the handler with events that are there together. Returns how many there were.
+    private func deliver(most: Int, _ body: (Payload) -> Void) -> Int {
+        activity.begin()
+        defer { activity.end() }
+        return source.deliver(most: most, body)
+    }
 
     // MARK: The task of an actor or the pool
 
@@ -60,9 +73,11 @@ final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
     private func deliverAll(isolation: isolated (any Actor)?) async {
         var left = Self.taskBatch
         while true {
-            if case .sync(let body) = handler, case let count = source.deliver(most: left, body), count > 0 {
+            if case .sync(let body) = handler, case let count = deliver(most: left, body), count > 0 {
                 left -= count
             } else {
+                if !maySuspend { activity.begin() }
+                defer { activity.end() }
                 guard let taken = source.next() else { return }
                 switch taken {
                 case .event(let payload, _): await handler(payload)
@@ -91,10 +106,12 @@ final class ReplayHandler<Payload: Sendable>: SubscriptionBody {
     private func drain(most: Int) {
         var left = most
         while left > 0 {
-            if case .sync(let body) = handler, case let count = source.deliver(most: left, body), count > 0 {
+            if case .sync(let body) = handler, case let count = deliver(most: left, body), count > 0 {
                 left -= count
                 continue
             }
+            activity.begin()
+            defer { activity.end() }
             guard let taken = source.next() else { break }
             switch taken {
             case .event(let payload, _): if case .sync(let body) = handler { body(payload) }

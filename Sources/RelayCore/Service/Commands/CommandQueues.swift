@@ -85,6 +85,14 @@ final class CommandQueues: Sendable {
     }
     /// Calls back whenever the last job has ended.
     func onNone(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onNone = body } }
+    /// Whether the caller's task is one that runs commands.
+    var isCurrent: Bool {
+        withUnsafeCurrentTask { current in
+            guard let current else { return false }
+            // Both are the task's address.
+            return state.withLock { $0.tasks.values.contains { $0.hashValue == current.hashValue } }
+        }
+    }
     /// A peer has left: what only it waited for is dropped.
     func depart(_ peer: String) {
         let waiters = state.withLock { state in

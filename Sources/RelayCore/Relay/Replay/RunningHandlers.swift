@@ -1,0 +1,79 @@
+import Glibc
+import Synchronization
+
+/// Whether a positioned subscription's handler runs, and on which thread.
+///
+/// Noted before the look at whether the subscription was cancelled, which is under the feed's lock: whoever has cancelled
+/// sees a handler that was not held up by it.
+struct HandlerActivity: ~Copyable {
+    private let runner = Atomic<UInt>(0)
+
+    func begin() { runner.store(pthread_self(), ordering: .relaxed) }
+    func end() { runner.store(0, ordering: .releasing) }
+    var isCurrent: Bool { runner.load(ordering: .relaxed) == pthread_self() }
+    /// Returns when no handler runs any more.
+    func wait() {
+        // A handler is short, and this is for the end of a relay: a look now and then.
+        while runner.load(ordering: .acquiring) != 0 { usleep(50) }
+    }
+}
+
+/// A subscription whose handlers can be waited for.
+protocol AwaitableSubscription: SubscriptionBody {
+    /// Whether the calling thread is within its handler.
+    var isInHandler: Bool { get }
+    /// Returns when its handler does not run any more, unless that may wait for the caller.
+    func awaitHandler()
+}
+
+/// A relay's positioned subscriptions that have handlers: all of them end with the relay.
+final class RunningHandlers: Sendable {
+    private final class Entry: Sendable {
+        private let reference: WeakBody
+        init(_ body: any AwaitableSubscription) { reference = WeakBody(body) }
+        var body: (any AwaitableSubscription)? { reference.body }
+    }
+    private final class WeakBody: @unchecked Sendable {  // A weak reference may be read from any thread.
+        private(set) weak var body: (any AwaitableSubscription)?
+        init(_ body: any AwaitableSubscription) { self.body = body }
+    }
+    private struct State {
+        var entries: [Entry] = []
+        /// Past so many, those that are gone are looked for.
+        var limit = 16
+        var isOver = false
+    }
+    private let state = Mutex(State())
+
+    /// One that begins. After the end it is cancelled at once.
+    func add(_ body: any AwaitableSubscription) {
+        let entries = state.withLock { state -> [Entry]? in
+            if state.isOver { return nil }
+            state.entries.append(Entry(body))
+            return state.entries.count >= state.limit ? state.entries : []
+        }
+        guard let entries else { return body.cancel() }
+        if entries.isEmpty { return }
+        // Asked for under no lock: a reference may turn out to be the last one.
+        let gone = Set(entries.filter { $0.body == nil }.map { ObjectIdentifier($0) })
+        state.withLock { state in
+            state.entries.removeAll { gone.contains(ObjectIdentifier($0)) }
+            state.limit = max(16, 2 * state.entries.count)
+        }
+    }
+    /// Whether the calling thread is within one of the handlers.
+    var isCurrent: Bool { state.withLock { $0.entries }.contains { $0.body?.isInHandler == true } }
+    /// Cancels all.
+    ///
+    /// - Parameter waits: returns when none of their handlers runs any more. Not within a handler.
+    func end(waits: Bool) {
+        let entries = state.withLock { state in
+            state.isOver = true
+            defer { state.entries = [] }
+            return state.entries
+        }
+        let bodies = entries.compactMap(\.body)
+        for body in bodies { body.cancel() }
+        if waits { for body in bodies { body.awaitHandler() } }
+    }
+}
