@@ -172,9 +172,11 @@ public final class EventRelay: Sendable {
         }
         do {
             let interface = C.Interface.name
-            let call = MethodCall(
+            let (body, descriptors) = try codec.encode(command)
+            var call = MethodCall(
                 to: service, path: Stream1.path(of: interface), interface: interface, member: C.name,
-                signature: codec.signature, body: try codec.encode(command))
+                signature: codec.signature, body: body)
+            call.descriptors = descriptors
             return (codec, call)
         } catch {
             throw error as? RelayError ?? RelayError(.internalFailure, "\(C.name): \(error)", cause: error)

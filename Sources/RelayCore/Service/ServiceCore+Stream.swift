@@ -2,10 +2,15 @@ import Synchronization
 
 /// `Stream1`: how relays join, and what they have to know to read the events.
 extension ServiceCore {
-    /// One call brings a descriptor: `OpenReplay`, its socket.
+    /// `OpenReplay` brings a descriptor, its socket; a command those that it declares.
     func descriptorLimit(interface: String?, member: String, signature: String) -> Int {
         let isStream = (interface ?? Stream1.name) == Stream1.name
-        return isStream && member == "OpenReplay" && signature == Stream1.openReplaySignature ? 1 : 0
+        if isStream && member == "OpenReplay" && signature == Stream1.openReplaySignature { return 1 }
+        let takesSome = interfaces.contains { one in
+            guard (interface ?? one.name) == one.name, let command = one.commands[member] else { return false }
+            return command.takesDescriptors && command.signature == signature
+        }
+        return takesSome ? DescriptorBag.limit : 0
     }
     func stream(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         switch call.member {

@@ -33,6 +33,7 @@ final class ServiceCore: BusHandler {
     let notices: NoticeReporter
     let queues = CommandQueues()
     let running = RunningCalls()
+    let descriptors = DescriptorQuota()
     let waker = RingWaker()
     /// The log's threads answer, too.
     let limits = Mutex(ReadLimits())

@@ -13,13 +13,19 @@ package enum SystemPipe {
 }
 
 /// A file descriptor that is closed when this value goes.
-package struct OwnedDescriptor: ~Copyable {
-    package let number: Int32
-    package init(_ number: Int32) { self.number = number }
+public struct OwnedDescriptor: ~Copyable, Sendable {
+    /// The descriptor, to be used while this value lives.
+    public let number: Int32
+    /// Takes an open descriptor over.
+    ///
+    /// - Parameter number: the descriptor, which nobody else closes.
+    public init(_ number: Int32) { self.number = number }
     deinit { close(number) }
 
     /// Leaves it open, for a new owner.
-    package consuming func release() -> Int32 {
+    ///
+    /// - Returns: the descriptor.
+    public consuming func release() -> Int32 {
         let number = number
         discard self
         return number

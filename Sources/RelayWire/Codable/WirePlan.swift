@@ -43,7 +43,7 @@ private struct Builder {
         case .int16: append(.int16, 2)
         case .uint16: append(.uint16, 2)
         case .int32: append(.int32, 4)
-        case .uint32: append(.uint32, 4)
+        case .uint32, .descriptor: append(.uint32, 4)
         case .int64: append(.int64, 8)
         case .uint64: append(.uint64, 8)
         case .double: append(.double, 8)

@@ -12,6 +12,11 @@ extension String: WirePrimitive {
     static var wireType: WireType { .string }
     static func sample(_ round: Int) -> String { Samples.strings[round % Samples.strings.count] }
 }
+extension TransferredDescriptor: WirePrimitive {
+    static var wireType: WireType { .descriptor }
+    // Not of the class's own: its `Self` is this very type.
+    static func sample(_ round: Int) -> Self { unsafeDowncast(sample(), to: Self.self) }
+}
 extension Double: WirePrimitive {
     static var wireType: WireType { .double }
     static func sample(_ round: Int) -> Double { Double(Samples.integers[round % Samples.integers.count]) }

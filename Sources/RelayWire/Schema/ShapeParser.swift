@@ -94,6 +94,7 @@ struct ShapeParser {
         case UInt8(ascii: "t"): .uint64
         case UInt8(ascii: "d"): .double
         case UInt8(ascii: "s"): .string
+        case UInt8(ascii: "h"): .descriptor
         default: nil
         }
     }

@@ -33,12 +33,21 @@ package struct WireSchema: Hashable, Sendable {
         for field in fields where Self.stampNames.contains(field.name) {
             throw Self.refusal(type, field: field.name, "the name is that of an argument which every signal ends with")
         }
+        try refuseDescriptors(in: "\(type)", "an event has many receivers; a command's arguments can carry one")
         // The journal hands a signal's arguments out as one structure.
         if let reason = Self.fault("(\(signature)\(Self.stampSignature))") {
             throw Self.refusal(type, "its signature with the stamp's, as one structure, is none for D-Bus: \(reason)")
         }
         if let renamed = type as? any RenamedFields.Type { formerNames = try checkedNames(renamed.formerNames, type) }
         if type.isFixedLayout { try FixedLayout.check(type) }
+    }
+    package var hasDescriptors: Bool { fields.contains { $0.type.hasDescriptors } }
+    /// Throws `.unsupportedType` with the field and the reason if there is a file descriptor among the fields.
+    package func refuseDescriptors(in type: String, _ reason: String) throws(RelayError) {
+        guard let field = fields.first(where: { $0.type.hasDescriptors }) else { return }
+        let refusal = SchemaRefusal(
+            type: type, field: field.name, reason: "a file descriptor cannot travel here: \(reason)")
+        throw RelayError(.unsupportedType, "\(refusal)", cause: refusal)
     }
     private func checkedNames<E>(_ names: [String: String], _ type: E.Type) throws -> [String: String] {
         for (former, present) in names.sorted(by: { $0.key < $1.key }) {

@@ -1,6 +1,8 @@
 /// A type that D-Bus can carry.
 package indirect enum WireType: Hashable, Sendable {
     case bool, byte, int16, uint16, int32, uint32, int64, uint64, double, string
+    /// A file descriptor: the message has its index.
+    case descriptor
     case array(WireType)
     case dictionary(WireType, WireType)
     case structure([WireField])
@@ -31,6 +33,7 @@ package indirect enum WireType: Hashable, Sendable {
         case .uint64: "t"
         case .double: "d"
         case .string: "s"
+        case .descriptor: "h"
         case .array(let element): "a" + element.shape
         case .optional(let wrapped): "?" + wrapped.shape
         case .dictionary(let key, let value): "a{" + key.shape + value.shape + "}"
@@ -41,6 +44,16 @@ package indirect enum WireType: Hashable, Sendable {
         switch self {
         case .array, .dictionary, .structure, .optional: false
         default: true
+        }
+    }
+    /// Whether there is a file descriptor in it, however deep.
+    package var hasDescriptors: Bool {
+        switch self {
+        case .descriptor: true
+        case .array(let inner), .optional(let inner): inner.hasDescriptors
+        case .dictionary(let key, let value): key.hasDescriptors || value.hasDescriptors
+        case .structure(let fields): fields.contains { $0.type.hasDescriptors }
+        default: false
         }
     }
     /// Containers within each other: arrays, structures, and all (a dictionary's entry is one of its own, as in

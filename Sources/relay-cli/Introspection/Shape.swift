@@ -45,6 +45,7 @@ indirect enum Shape: Hashable, Sendable {
             case .uint64: .basic(.uint64)
             case .double: .basic(.double)
             case .string: .basic(.string)
+            case .descriptor: .basic(.unixFD)
             case .array(let element): .array(Shape(element))
             case .optional(let wrapped): .optional(Shape(wrapped))
             case .dictionary(let key, let value): .dictionary(Shape(key).type, Shape(value))

@@ -62,10 +62,11 @@ extension BusConnection {
         let isTooLarge = size > WireLimits.defaultMessageLength
         let (interface, signature) = (message.interface, message.signature)
         let limit = handler?.descriptorLimit(interface: interface, member: member, signature: signature) ?? 0
-        let call = IncomingCall(
+        var call = IncomingCall(
             sender: sender, serial: message.serial, path: path, interface: interface, member: member,
             signature: signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
-            descriptors: message.descriptors(atMost: limit))
+            descriptors: message.descriptors(atMost: min(limit, 1)))
+        if limit > 1 && !isTooLarge { (call.descriptors, call.transferred) = ([], message.transferred(atMost: limit)) }
         if isTooLarge {
             let text = "\(member) with \(size) bytes of arguments, over the limit of \(WireLimits.defaultMessageLength)"
             return fail(call, ErrorNames.name(for: .tooLarge), text)

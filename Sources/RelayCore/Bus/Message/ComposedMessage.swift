@@ -35,7 +35,13 @@ final class ComposedMessage: @unchecked Sendable {  // Used by its maker, then u
         }
         handle = MessageHandle(adopting: pointer)
         dbus_message_set_serial(pointer, serial)
-        if !Self.append(call.descriptors.map(\.number), to: pointer) {
+        dbus_message_set_auto_start(pointer, call.flags.contains(.noAutoStart) ? 0 : 1)
+        let numbers = call.descriptors.map(\.number)
+        let isComplete =
+            call.body.isEmpty
+            ? Self.append(numbers, to: pointer)
+            : Self.append(try DBusValue.decode(signature: call.signature, body: call.body), numbers, to: pointer)
+        if !isComplete {
             throw RelayError(.unavailable, "libdbus: no memory, or no descriptors, for a call of \(call.member)")
         }
     }

@@ -7,7 +7,7 @@ package struct MethodCall: Sendable {
     package var signature: Signature
     package var body: [UInt8]
     package var flags: MessageHeader.Flags
-    /// Sent as the only arguments, in place of signature and body.
+    /// By the indices that the body has for them; without a body they are the only arguments.
     package var descriptors: [ReceivedDescriptor] = []
 
     package init(
@@ -81,4 +81,6 @@ package struct IncomingCall: Sendable {
     package let wantsReply: Bool
     /// The file descriptors that the arguments begin with; none beyond the handler's `descriptorLimit`.
     package var descriptors: [ReceivedDescriptor] = []
+    /// All file descriptors among the arguments, by their indices, where `descriptorLimit` admits more than one.
+    package var transferred: [UInt32: ReceivedDescriptor] = [:]
 }

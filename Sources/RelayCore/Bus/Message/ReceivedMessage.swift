@@ -1,5 +1,6 @@
 import CDBus
 import Glibc
+import Synchronization
 
 /// A message as it came in. Valid during the call that shows it; what is kept is copied.
 package struct ReceivedMessage: ~Copyable {
@@ -67,6 +68,12 @@ package struct ReceivedMessage: ~Copyable {
         }
         return found
     }
+    var containsDescriptors: Bool { dbus_message_contains_unix_fds(handle.pointer) != 0 }
+    /// Without effect for a message without arguments.
+    func withArguments(_ body: (inout DBusMessageIter) -> Void) {
+        var iterator = DBusMessageIter()
+        if dbus_message_iter_init(handle.pointer, &iterator) != 0 { body(&iterator) }
+    }
     /// `DBUS_TYPE_UNIX_FD`, a macro with a cast.
     static let descriptorType = Int32(UInt8(ascii: "h"))
     package var body: [UInt8] { withBody { Array($0) } }
@@ -82,8 +89,14 @@ package struct ReceivedMessage: ~Copyable {
 /// moment later.
 package final class ReceivedDescriptor: Sendable {
     package let number: Int32
+    private let isOwned = Atomic<Bool>(true)
     package init(_ number: Int32) { self.number = number }
-    deinit { DescriptorCloser.close(number) }
+    deinit { if isOwned.load(ordering: .relaxed) { DescriptorCloser.close(number) } }
+
+    /// Closes one that came from others, a moment later.
+    package static func close(_ number: Int32) { DescriptorCloser.close(number) }
+    /// Leaves it open, for a new owner. Nil: it has one already.
+    package func disown() -> Int32? { isOwned.exchange(false, ordering: .acquiringAndReleasing) ? number : nil }
 }
 
 /// One reference to a libdbus message, given up at the end of its scope: held ones stop the connection's reading.

@@ -10,14 +10,20 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
 
     init(_ type: C.Type) throws {
         request = try WireCodec(C.self)
-        reply = try WireCodec(C.Reply.self)
+        reply = try WireCodec(replyOf: C.self)
         progress = try WireCodec(progressOf: C.self)
         signature = try Signature(request.schema.signature)
     }
-    func encode(_ command: C) throws -> [UInt8] {
+    /// The arguments, and the descriptors among them: they are sent, and closed here if they cannot be.
+    func encode(_ command: C) throws -> (body: [UInt8], descriptors: [ReceivedDescriptor]) {
         var writer = WireWriter()
-        try request.encode(command, into: &writer)
-        return writer.bytes
+        if !request.schema.hasDescriptors {
+            try request.encode(command, into: &writer)
+            return (writer.bytes, [])
+        }
+        let bag = DescriptorBag { ReceivedDescriptor.close($0) }
+        try DescriptorBag.$current.withValue(bag) { try request.encode(command, into: &writer) }
+        return (writer.bytes, bag.takeAll().map { ReceivedDescriptor($0) })
     }
     /// Throws `SchemaMismatch` for an answer of another shape: the command has run.
     func decode(_ answer: BusReply) throws(RelayError) -> C.Reply {

@@ -41,6 +41,8 @@ public struct CommandContext: Sendable {
         guard let outlet, let codec = codec as? WireCodec<C.Progress> else { return }
         outlet.report(progress, codec)
     }
+    /// What came with the call.
+    var descriptors: [UInt32: ReceivedDescriptor] = [:]
     /// Of the command's `Progress`.
     var codec: (any Sendable)?
 }

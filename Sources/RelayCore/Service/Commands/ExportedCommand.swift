@@ -16,6 +16,7 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
     let requirement: PeerRequirement
     let isCancellable: Bool
     let reportsProgress: Bool
+    let takesDescriptors: Bool
 
     init(
         _ name: String, _ request: WireSchema, _ replySignature: Signature, _ requirement: PeerRequirement,
@@ -24,6 +25,7 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
         (self.name, arguments, signature) = (name, request.fields, request.signature)
         (self.replySignature, self.requirement) = (replySignature, requirement)
         (self.isCancellable, self.reportsProgress) = (isCancellable, reportsProgress)
+        takesDescriptors = request.hasDescriptors
     }
     var hasHandler: Bool { false }
     /// Lets the handler, and what it keeps, go.
@@ -45,7 +47,7 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
 
     init(_ type: C.Type) throws {
         request = try WireCodec(C.self)
-        reply = try WireCodec(C.Reply.self)
+        reply = try WireCodec(replyOf: C.self)
         progress = try WireCodec(progressOf: C.self)
         super.init(
             C.name, request.schema, try Signature(reply.schema.signature), C.requirement,
@@ -63,17 +65,25 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         }
         withExtendedLifetime(old) {}
     }
+    private func decode(_ body: [UInt8], _ descriptors: [UInt32: ReceivedDescriptor]) throws -> C {
+        func decoded() throws -> C { try body.withUnsafeBytes { try request.decode($0, using: request.map) } }
+        if !takesDescriptors { return try decoded() }
+        let bag = DescriptorBag(descriptors.compactMapValues { $0.disown() }) { ReceivedDescriptor.close($0) }
+        return try DescriptorBag.$current.withValue(bag) { try decoded() }
+    }
     override var hasHandler: Bool { handler.withLock { $0 != nil } }
 
     override func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
         guard let handler = handler.withLock({ $0 }) else { return await super.answer(body, context) }
         let command: C
         do {
-            command = try body.withUnsafeBytes { try request.decode($0, using: request.map) }
+            command = try decode(body, context.descriptors)
         } catch {
             return .unreadable(message: "\(C.name): \((error as? RelayError)?.message ?? "\(error)")")
         }
         var context = context
+        // Who has a descriptor now is the command.
+        context.descriptors = [:]
         if let progress { context.codec = progress }
         let value: C.Reply
         do {

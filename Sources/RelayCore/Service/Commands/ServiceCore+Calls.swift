@@ -54,6 +54,13 @@ extension ServiceCore {
             answered.withLock { $0.unreadable += 1 }
             return fail(call, ErrorNames.invalidArgs, text, connection)
         }
+        let hold = descriptors.admit(call.transferred.count, of: call.sender)
+        if hold == nil {
+            let text =
+                "file descriptors of calls: at most \(DescriptorQuota.perPeer) of a peer and \(DescriptorQuota.together) of "
+                + "all are held: wait for answers before the next call"
+            return refuse(call, .limitsExceeded, text, connection)
+        }
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             var user: UInt32?
@@ -67,7 +74,10 @@ extension ServiceCore {
             }
             let peer = Peer(uniqueName: call.sender, userID: user)
             if command.isCancellable { running.admit(call) }
-            let isAdmitted = run(call, connection, user: user) { await $0.answer(command, call, peer, connection) }
+            let isAdmitted = run(call, connection, user: user) {
+                await $0.answer(command, call, peer, connection)
+                withExtendedLifetime(hold) {}
+            }
             if command.isCancellable && !isAdmitted { running.remove(call) }
         }
     }
@@ -103,6 +113,7 @@ extension ServiceCore {
     func answer(_ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ connection: BusConnection) async {
         if isTooLate(call) { return refuseStopping(call, connection) }
         var context = CommandContext(peer: peer)
+        if command.takesDescriptors { context.descriptors = call.transferred }
         if command.reportsProgress && call.wantsReply { context.outlet = ProgressOutlet(call, connection, self) }
         let result: AnyExportedCommand.Answer
         if command.isCancellable {

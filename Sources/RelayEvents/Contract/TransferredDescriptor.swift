@@ -1,0 +1,133 @@
+import Glibc
+import Synchronization
+
+/// A file descriptor as a field of a command: it passes from the caller to the handler.
+///
+/// ```swift
+/// struct PrintFile: Command {
+///     typealias Interface = Printing1
+///     let title: String, file: TransferredDescriptor
+/// }
+/// try await relay.call(PrintFile(title: "Invitation", file: TransferredDescriptor(descriptor)))
+/// service.handle(PrintFile.self) { job, _ in try await print(try job.file.take()) }
+/// ```
+///
+/// A descriptor has one owner at any time, who closes it: this object, until it is taken or sent; then who took it; on the
+/// way the message. So it is closed exactly once, also if nobody takes it, the call is refused, or the service is gone.
+/// What both sides have is one open file, with one offset.
+///
+/// A command has at most 16 of them, also in arrays and optionals. Events, replies and progress have none: events have many
+/// receivers, and a bus stops reading from a service whose descriptors a caller leaves unread. To answer with a stream of
+/// data, write into a pipe or a socket that the caller has sent.
+///
+/// - Isolation: from any thread.
+public final class TransferredDescriptor: Codable, Sendable {
+    private let number: Mutex<Int32?>
+    private let close: @Sendable (Int32) -> Void
+
+    private init(_ number: Int32, closing close: @escaping @Sendable (Int32) -> Void) {
+        self.number = Mutex(number)
+        self.close = close
+    }
+    /// Takes a descriptor over.
+    ///
+    /// - Parameter descriptor: the descriptor, which is closed from here on by whoever has this object's.
+    public convenience init(_ descriptor: consuming OwnedDescriptor) {
+        self.init(descriptor.release()) { Glibc.close($0) }
+    }
+    /// Duplicates a descriptor that stays its owner's.
+    ///
+    /// - Parameter number: the descriptor.
+    /// - Throws: `.unavailable` if it is none, or the process has no room for another.
+    public convenience init(duplicating number: Int32) throws(RelayError) {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
+        if copy < 0 {
+            let failure = SystemError(errno)
+            throw RelayError(.unavailable, "descriptor \(number) cannot be duplicated: \(failure)", cause: failure)
+        }
+        self.init(copy) { Glibc.close($0) }
+    }
+    deinit { if let number = number.withLock({ $0 }) { close(number) } }
+
+    /// Gives the descriptor to the caller. Once.
+    ///
+    /// - Returns: the descriptor, which is closed with its owner.
+    /// - Throws: `.conflict` if it was taken or sent before.
+    public func take() throws(RelayError) -> OwnedDescriptor { OwnedDescriptor(try takeNumber()) }
+    private func takeNumber() throws(RelayError) -> Int32 {
+        let taken = number.withLock { number in
+            defer { number = nil }
+            return number
+        }
+        guard let taken else { throw RelayError(.conflict, "the file descriptor was taken or sent before") }
+        return taken
+    }
+
+    /// Of a command's message only.
+    public convenience init(from decoder: any Decoder) throws {
+        guard let bag = DescriptorBag.current else { throw Self.foreign }
+        let index = try decoder.singleValueContainer().decode(UInt32.self)
+        self.init(try bag.claim(index), closing: bag.close)
+    }
+    /// Into a command's message only: the descriptor is then sent.
+    public func encode(to encoder: any Encoder) throws {
+        guard let bag = DescriptorBag.current else { throw Self.foreign }
+        var container = encoder.singleValueContainer()
+        try container.encode(try bag.add { () throws(RelayError) in try takeNumber() })
+    }
+    private static var foreign: RelayError {
+        RelayError(.invalidArgument, "a file descriptor travels in the arguments of a command only")
+    }
+    /// For the derivation of schemas: nothing is open.
+    package static func sample() -> TransferredDescriptor {
+        let sample = TransferredDescriptor(-1) { _ in }
+        return sample
+    }
+}
+
+/// The file descriptors of one message while it is encoded or decoded. Those that are left are closed with this.
+package final class DescriptorBag: Sendable {
+    /// What the encoder or decoder at work fills, or takes from.
+    @TaskLocal package static var current: DescriptorBag?
+    /// How many a message has at the most: what a bus passes on, unless it is configured otherwise.
+    package static let limit = 16
+
+    private let numbers: Mutex<[UInt32: Int32]>
+    package let close: @Sendable (Int32) -> Void
+
+    /// - Parameters:
+    ///   - numbers: what came, by their indices; closed here unless they are claimed.
+    ///   - close: closes one.
+    package init(_ numbers: [UInt32: Int32] = [:], closing close: @escaping @Sendable (Int32) -> Void) {
+        self.numbers = Mutex(numbers)
+        self.close = close
+    }
+    deinit { for number in takeAll() { close(number) } }
+
+    fileprivate func add(_ take: () throws(RelayError) -> Int32) throws(RelayError) -> UInt32 {
+        let result = numbers.withLock { numbers in
+            Result { () throws(RelayError) in
+                if numbers.count >= Self.limit {
+                    throw RelayError(.tooLarge, "a command has at most \(Self.limit) file descriptors")
+                }
+                let index = UInt32(numbers.count)
+                numbers[index] = try take()
+                return index
+            }
+        }
+        return try result.get()
+    }
+    fileprivate func claim(_ index: UInt32) throws(RelayError) -> Int32 {
+        guard let number = numbers.withLock({ $0.removeValue(forKey: index) }) else {
+            throw RelayError(.invalidArgument, "the message has no file descriptor \(index), or has it twice")
+        }
+        return number
+    }
+    /// Those that were added, in the order of their indices. They are the caller's.
+    package func takeAll() -> [Int32] {
+        numbers.withLock { numbers in
+            defer { numbers = [:] }
+            return numbers.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+}

@@ -1,0 +1,270 @@
+import Glibc
+import RelayTestKit
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import RelayCore
+
+private enum Files1: EventInterface {
+    static let name = "org.example.Files1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> {
+        WriteFiles.self
+        KeepFiles.self
+        HoldFile.self
+        Forbidden.self
+    }
+}
+/// Writes into each.
+private struct WriteFiles: Command {
+    typealias Interface = Files1
+    struct Part: Codable, Sendable { var text: String, into: TransferredDescriptor }
+    var parts: [Part]
+    var last: TransferredDescriptor?
+    struct Reply: Codable, Sendable { var count: Int64 }
+}
+/// Takes none of what it gets.
+private struct KeepFiles: Command {
+    typealias Interface = Files1
+    var file: TransferredDescriptor, others: [TransferredDescriptor]
+}
+/// Stands until it is let go.
+private struct HoldFile: Command {
+    typealias Interface = Files1
+    var file: TransferredDescriptor
+}
+private struct Forbidden: Command {
+    typealias Interface = Files1
+    var file: TransferredDescriptor
+    static var requirement: PeerRequirement { .user("no such user") }
+}
+private enum Told1: EventInterface {
+    static let name = "org.example.Told1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Told.self }
+}
+private struct Told: DomainEvent {
+    typealias Interface = Told1
+    var text: String, log: TransferredDescriptor
+}
+private enum Gives1: EventInterface {
+    static let name = "org.example.Gives1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Give.self }
+}
+private struct Give: Command {
+    typealias Interface = Gives1
+    struct Reply: Codable, Sendable { var log: TransferredDescriptor }
+}
+
+/// A pipe, and how many descriptors of this process are its writing end, whoever has them.
+private final class CountedPipe: Sendable {
+    let reading: Int32
+    private let name: String
+
+    /// With the writing end, which is the caller's.
+    static func make() throws -> (pipe: CountedPipe, writing: Int32) {
+        let (reading, writing) = try SystemPipe.open()
+        return (CountedPipe(reading), writing)
+    }
+    private init(_ reading: Int32) {
+        self.reading = reading
+        name = Self.target("/proc/self/fd/\(reading)")
+    }
+    deinit { close(reading) }
+    private static func target(_ path: String) -> String {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let count = readlink(path, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+    /// Those besides the reading end.
+    var writers: Int {
+        guard let folder = opendir("/proc/self/fd") else { return -1 }
+        defer { closedir(folder) }
+        var count = -1
+        while let entry = readdir(folder) {
+            let file = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if Self.target("/proc/self/fd/\(file)") == name { count += 1 }
+        }
+        return count
+    }
+    /// What was written, once nobody has a writing end any more.
+    func text() -> String {
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+        while case let count = read(reading, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+@Suite("File descriptors in commands", .heavy, .tags(.g4, .g8)) struct DescriptorTests {
+    private static let name = "org.example.Files"
+    private final class Site: Sendable {
+        let service: EventService
+        private let open = Atomic<Bool>(false)
+        private let started = Atomic<Int>(0)
+        var holding: Int { started.load(ordering: .relaxed) }
+        func release() { open.store(true, ordering: .relaxed) }
+
+        init(_ bus: Bus) async throws {
+            service = try EventService(name: name, on: bus, exporting: Files1.self)
+            service.handle(WriteFiles.self) { write, _ in
+                var count: Int64 = 0
+                func put(_ text: String, _ file: TransferredDescriptor) throws {
+                    let file = try file.take()
+                    count += Int64(text.withCString { Glibc.write(file.number, $0, strlen($0)) })
+                }
+                for part in write.parts { try put(part.text, part.into) }
+                if let last = write.last { try put("end", last) }
+                return WriteFiles.Reply(count: count)
+            }
+            service.handle(KeepFiles.self) { _, _ in }
+            service.handle(Forbidden.self) { _, _ in }
+            service.handle(HoldFile.self) { [self] _, _ in
+                started.add(1, ordering: .relaxed)
+                while !open.load(ordering: .relaxed) { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            try await service.start()
+        }
+    }
+    private func activeRelay(_ bus: Bus) throws -> EventRelay {
+        let relay = try EventRelay(following: Self.name, on: bus, interfaces: Files1.self)
+        relay.activate()
+        return relay
+    }
+    private func error(_ body: () async throws -> Void) async -> RelayError? {
+        do {
+            try await body()
+            return nil
+        } catch { return error as? RelayError }
+    }
+
+    @Test("a handler writes into what its caller sends, wherever it is among the arguments") func travels() async throws
+    {
+        let bus = try PrivateBus()
+        let site = try await Site(bus.bus)
+        let relay = try activeRelay(bus.bus)
+        let (pipe, writing) = try CountedPipe.make()
+        let owned = OwnedDescriptor(writing)
+        let parts = try (1...3).map {
+            WriteFiles.Part(text: "\($0) ", into: try TransferredDescriptor(duplicating: writing))
+        }
+        let last = TransferredDescriptor(owned)
+        #expect(pipe.writers == 4)
+        let reply = try await relay.call(WriteFiles(parts: parts, last: last))
+        #expect(reply.count == 9)
+        #expect(await eventually { pipe.writers == 0 })
+        #expect(pipe.text() == "1 2 3 end")
+        // Sent is sent.
+        #expect(await error { _ = try last.take() }?.code == .conflict)
+        let again = await error { _ = try await relay.call(WriteFiles(parts: [], last: last)) }
+        #expect(again?.mayHaveRun == false)
+        let none = try await relay.call(WriteFiles(parts: [], last: nil))
+        #expect(none.count == 0)
+        try await site.service.stop()
+    }
+    @Test("each is closed once, whatever becomes of its call") func closed() async throws {
+        let bus = try PrivateBus()
+        let site = try await Site(bus.bus)
+        let relay = try activeRelay(bus.bus)
+        let (pipe, writing) = try CountedPipe.make()
+        defer { close(writing) }
+        func descriptor() throws -> TransferredDescriptor { try TransferredDescriptor(duplicating: writing) }
+        // Never sent.
+        do { _ = try descriptor() }
+        #expect(pipe.writers == 1)
+        // Not taken by the handler.
+        let fifteen = try (1...15).map { _ in try descriptor() }
+        try await relay.call(KeepFiles(file: try descriptor(), others: fifteen))
+        #expect(await eventually { pipe.writers == 1 })
+        // One too many.
+        let sixteen = try (1...16).map { _ in try descriptor() }
+        let tooMany = await error { try await relay.call(KeepFiles(file: try descriptor(), others: sixteen)) }
+        #expect(
+            tooMany?.mayHaveRun == false && tooMany?.message.contains("16") == true, "\(String(describing: tooMany))")
+        // Refused.
+        let refused = await error { try await relay.call(Forbidden(file: try descriptor())) }
+        #expect(refused?.code == .notPermitted)
+        // In time, and while it waits behind another.
+        let held = (1...3).map { _ in
+            Task { await error { try await relay.call(HoldFile(file: try descriptor()), timeout: .milliseconds(50)) } }
+        }
+        for task in held { #expect(await task.value?.code == .timedOut) }
+        // Past what a peer may hold.
+        let flood = (1...40).map { _ in
+            Task { await error { try await relay.call(HoldFile(file: try descriptor()), timeout: .seconds(300)) } }
+        }
+        #expect(await eventually { site.service.core.descriptors.count == DescriptorQuota.perPeer })
+        site.release()
+        var codes: [RelayError.Code?] = []
+        for task in flood { codes.append(await task.value?.code) }
+        #expect(codes.contains(.limitsExceeded) && codes.allSatisfy { $0 == nil || $0 == .limitsExceeded })
+        // Without the service, and without a bus.
+        try await site.service.stop()
+        #expect(
+            await error { try await relay.call(KeepFiles(file: try descriptor(), others: [])) }?.code == .unavailable)
+        relay.invalidate()
+        #expect(
+            await error { try await relay.call(KeepFiles(file: try descriptor(), others: [])) }?.code == .unavailable)
+        #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
+    }
+    @Test("a caller that vanishes with calls under way leaves no descriptor behind") func vanishing() async throws {
+        let bus = try PrivateBus()
+        let site = try await Site(bus.bus)
+        let (pipe, writing) = try CountedPipe.make()
+        defer { close(writing) }
+        do {
+            let relay = try activeRelay(bus.bus)
+            let calls = try (1...5).map { _ in
+                relay.start(HoldFile(file: try TransferredDescriptor(duplicating: writing)))
+            }
+            #expect(await eventually { site.holding == 1 && site.service.core.descriptors.count == 5 })
+            relay.invalidate()
+            for call in calls { _ = await call.outcome }
+        }
+        // What waited is dropped; what runs has its own until it ends.
+        #expect(await eventually { site.service.core.descriptors.count == 1 })
+        site.release()
+        #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
+        try await site.service.stop()
+    }
+    @Test("an index without a descriptor is refused, and a number in its place") func hostile() async throws {
+        let bus = try PrivateBus()
+        let site = try await Site(bus.bus)
+        let peer = try await BusStranger.join(bus.bus)
+        let path = Stream1.path(of: Files1.name)
+        let none = await peer.refusal(Self.name, path, Files1.name, "HoldFile", [.unixFD(0)])
+        #expect(none?.name == "org.eventrelay.Error.InvalidArgument", "\(String(describing: none))")
+        let plain = await peer.refusal(Self.name, path, Files1.name, "HoldFile", [.uint32(0)])
+        #expect(plain?.name == ErrorNames.invalidArgs, "\(String(describing: plain))")
+        try await site.service.stop()
+    }
+    @Test("a connection that passes none says so, and the command has not run") func withoutDescriptors() async throws {
+        let harness = TestHarness()
+        let site = try await Site(harness.bus)
+        let relay = try activeRelay(harness.bus)
+        let (pipe, writing) = try CountedPipe.make()
+        defer { close(writing) }
+        let failure = await error {
+            try await relay.call(HoldFile(file: try TransferredDescriptor(duplicating: writing)))
+        }
+        #expect(failure?.code == .unavailable && failure?.mayHaveRun == false)
+        #expect(failure?.message.contains("cannot pass file descriptors") == true, "\(failure?.message ?? "")")
+        #expect(await eventually { pipe.writers == 1 })
+        try await site.service.stop()
+    }
+    @Test("events and replies with one are refused at registration, with type, field and reason") func refusals() {
+        func text(_ make: () throws -> EventService) -> String? {
+            do {
+                _ = try make()
+                return nil
+            } catch { return (error as? RelayError)?.message }
+        }
+        let told = text { try EventService(name: "org.example.Told", exporting: Told1.self) }
+        #expect(told?.contains("Told, field 'log': a file descriptor cannot travel here") == true, "\(told ?? "")")
+        let gives = text { try EventService(name: "org.example.Gives", exporting: Gives1.self) }
+        #expect(gives?.contains("Reply, field 'log': a file descriptor cannot travel here") == true, "\(gives ?? "")")
+    }
+}
