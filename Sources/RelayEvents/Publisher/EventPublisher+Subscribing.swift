@@ -96,8 +96,7 @@ extension EventPublisher {
 
     /// Whether the calling thread is within a handler of a closure that this calls: but for an immediate one.
     package var isInHandler: Bool {
-        let mailboxes = state.withLock { Array($0.mailboxes.values) + Array($0.privateMailboxes.values) }
-        return mailboxes.contains { $0.isCurrent }
+        state.withLock { $0.mailboxes.all }.contains { $0.isCurrent }
     }
     /// Cancels the subscriptions of all closures and objects. Streams go on, and so does a later subscription.
     ///
