@@ -76,7 +76,7 @@ private enum Quiet1: EventInterface {
         let last = DBusValue.structure([.string("today"), .array(.string, [.string("a"), .string("b")])])
         #expect(office.changes().map(\.name) == ["Board", "Board"] && office.changes().last?.state == last)
         #expect(try await office.property("Board", of: Office1.name) == last)
-        let members = office.peer.signals.map(\.member)
+        let members = office.peer.signals.map(\.member).filter { $0 != "NameAcquired" }
         #expect(members == ["Board", "PropertiesChanged", "Rang", "Board", "PropertiesChanged"])
         let snapshot = try await office.snapshot("Board", of: Office1.name)
         #expect(snapshot.version == board.version)
@@ -122,7 +122,7 @@ private enum Quiet1: EventInterface {
         #expect(try await next.property("Index", of: Archive1.name) == .structure([.int64(2), .string("first")]))
         let snapshot = try await next.snapshot("Index", of: Archive1.name)
         #expect(snapshot.version == DocumentVersion(epoch: again.version.epoch, sequence: 3))
-        #expect(next.changes().count == office.changes().count, "a restored state is no change")
+        #expect(next.changes().isEmpty, "a restored state is no change")
         try await again.update { $0.count += 1 }
         #expect(again.version.sequence == 4)
         try await next.stop()
