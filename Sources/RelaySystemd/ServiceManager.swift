@@ -71,10 +71,11 @@ public struct ServiceManager: Sendable {
 
     /// Extends the timeout until the task is cancelled.
     func beginExtending() -> Task<Void, any Error> {
-        Task { [self] in
-            while !Task.isCancelled {
-                extendTimeout(by: .seconds(30))
+        extendTimeout(by: .seconds(30))
+        return Task { [self] in
+            while true {
                 try await Task.sleep(for: .seconds(10))
+                extendTimeout(by: .seconds(30))
             }
         }
     }

@@ -21,7 +21,7 @@ import Testing
         program.signal(SIGTERM)
         let outcome = await program.outcome()
         #expect(outcome.code == 0, "\(outcome)")
-        #expect(socket.count("STOPPING=1") == 1)
+        #expect(await eventually { socket.count("STOPPING=1") == 1 })
     }
     @Test("SIGHUP before SIGTERM is one request to end, with no manager", arguments: 1...3) func hangUp(_: Int)
         async throws

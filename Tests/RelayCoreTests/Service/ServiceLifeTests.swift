@@ -50,6 +50,7 @@ import Testing
         #expect(await eventually { desk.notes == ["wait 1"] })
         desk.cancel()
         let other = try await BusStranger.join(desk.bus.bus)
+        #expect(await eventually { desk.service.core.queues.isHolding })
         // What comes from here on waits until the last word is out, but for what answers about itself.
         let late = try other.begin(Desk.name, Desk.path, Desk1.name, "Echo", [.string("late")])
         _ = try await other.call(Desk.name, Desk.path, "org.freedesktop.DBus.Peer", "Ping")

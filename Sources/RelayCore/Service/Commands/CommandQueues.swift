@@ -43,6 +43,8 @@ final class CommandQueues: Sendable {
         }
     }
     private let state = Mutex(State())
+    /// What comes now waits until `goOn`.
+    var isHolding: Bool { state.withLock { $0.isHolding } }
     /// Those that wait and those that run.
     var count: Int { state.withLock { $0.count } }
 
