@@ -204,7 +204,8 @@ public final class Document<State: Sendable & Equatable>: Sendable {
         if let reference { isAlive = { reference.object != nil } }
         let (mailbox, isNew) = contents.withLock { $0.mailboxes.mailbox(mailboxKey, route.place) }
         let subscriber = BufferedSubscriber(
-            mailbox, .bufferingNewest(DocumentLimits.statesBehind), DropCounts(), handler, nil, keeping: route.keeps, while: isAlive,
+            mailbox, .bufferingNewest(DocumentLimits.statesBehind), DropCounts(), handler, nil, keeping: route.keeps,
+            while: isAlive,
             maySuspend: true
         ) { [weak self] in self?.forget($0, mailboxKey) ?? $0.leave() }
         var after = AfterUnlock()
