@@ -3,7 +3,7 @@ import RelayCore
 import RelayJournal
 import RelayTestKit
 
-func given<T>() -> T { fatalError("nothing here is run") }
+func given<T: ~Copyable>() -> T { fatalError("nothing here is run") }
 func expect(_ condition: Bool) {}
 
 // MARK: Contracts
@@ -97,6 +97,22 @@ struct BoxRemoved: DomainEvent {
     typealias Interface = Boxes1
     let boxID: Int64
 }
+struct Inventory: DomainDocument {
+    typealias Interface = Boxes1
+    var boxes: [Box] = []
+    static let initial = Self()
+}
+struct PrinterState: DomainDocument {
+    typealias Interface = Printing1
+    var title: String?, pagesLeft: Int32
+    static let initial = Self(title: nil, pagesLeft: 0)
+}
+struct PrinterSettings: EditableDocument {
+    typealias Interface = Printing1
+    var tray: Int32, isDuplex: Bool
+    static let initial = Self(tray: 1, isDuplex: false)
+    enum Refusal: String, CommandFailure, CaseIterable { case noSuchTray = "NoSuchTray" }
+}
 
 // MARK: Values
 
@@ -113,6 +129,15 @@ let sample: Sample = given()
 let box: Box = given()
 let counter: Counter = given()
 let orderList: OrderList = given()
+let document: Document<Inventory> = given()
+let list: BoxList = given()
+let boxList: BoxList = given()
+let label: Label = given()
+let settings: PrinterSettings = given()
+let present: VersionedState<PrinterSettings> = given()
+/// Another one each time: it is consumed.
+var descriptor: OwnedDescriptor { given() }
+let file = ""
 let name = ""
 let title = ""
 let pages: Int32 = 0
@@ -122,7 +147,7 @@ let alarms: [String] = []
 nonisolated(unsafe) var jobID: Int64 = 0
 nonisolated(unsafe) var rows: [String] = []
 
-struct Box: Sendable { let id: Int64 }
+struct Box: Codable, Sendable, Equatable { var id: Int64, label: String }
 struct Job: Sendable {
     let id: Int64, title: String, note: String?
 }
@@ -135,6 +160,10 @@ final class Desk: Sendable {
     func on(_ event: Orders1) {}
     func onGap(_ gap: Gap) {}
 }
+@MainActor final class BoxList: DocumentView {
+    func show(_ inventory: Inventory) {}
+}
+@MainActor final class Label { var text = "" }
 /// Around methods.
 @MainActor class View {
     var orders: [Order] = []
@@ -142,7 +171,13 @@ final class Desk: Sendable {
     func apply(_ event: Orders1) {}
 }
 
+/// Around methods that show by a method: it hides the functions of that name.
+@MainActor class ShowingView: View {
+    func show(_ inventory: Inventory) {}
+}
+
 func show(_ job: JobPrinted) {}
+func show(_ version: DocumentVersion) {}
 func show(_ text: String) {}
 func show(_ page: Int32) {}
 func show(_ gap: Gap) {}
@@ -158,6 +193,8 @@ func retry() {}
 func reload() {}
 func print(_ job: PrintJob) async throws -> Int64 { given() }
 func print(_ page: Int32, of job: PrintJob) async throws {}
+func print(_ descriptor: consuming OwnedDescriptor) async throws {}
+func download(_ file: String) async throws {}
 func nextID() -> Int64 { 0 }
 func store(_ job: AnyJob, in journal: EventJournal) async throws {}
 func remove(_ box: Box, publishing recorder: RecordingPublisher) throws {}
