@@ -14,7 +14,8 @@ protocol Verb: Equatable, Sendable {
 enum Program {
     /// In the order in which help shows them.
     static let verbs: [any Verb.Type] = [
-        Watch.self, Top.self, History.self, Export.self, Call.self, List.self, Status.self, Completion.self, Help.self,
+        Watch.self, Top.self, History.self, Export.self, Call.self, Get.self, SetFields.self, List.self, Status.self,
+        Completion.self, Help.self,
     ]
 
     static let declaration = ProgramDeclaration(

@@ -32,6 +32,35 @@ struct ArgumentEncoder {
         return encoder.writer.bytes
     }
 
+    /// The fields of a document's state: those that were typed, and the others as they are.
+    static func fields(
+        _ fields: [IntrospectedField], of document: String, _ present: [DBusValue], changing changes: [Call.Argument]
+    ) throws(CLIFailure) -> [UInt8] {
+        let names = fields.map(\.name)
+        if let unknown = changes.first(where: { !names.contains($0.key) }) {
+            let hint = NearMiss.hint(for: unknown.key, among: names)
+            throw CLIFailure(
+                .usage,
+                "'\(document)' has no field '\(unknown.key)'"
+                    + (hint.isEmpty ? "; it has \(names.joined(separator: ", "))" : hint))
+        }
+        var encoder = ArgumentEncoder()
+        for (field, value) in zip(fields, present) {
+            if let given = changes.first(where: { $0.key == field.name }) {
+                if case .optional = field.shape, given.value == "null" {
+                    try encoder.write(.null, as: field.shape, at: field.name)
+                } else {
+                    try encoder.write(given.value, as: field.shape, at: field.name)
+                }
+            } else {
+                do { try DBusValue.encode([value], into: &encoder.writer) } catch {
+                    throw CLIFailure(.software, "'\(document)', field '\(field.name)': \(error.message)")
+                }
+            }
+        }
+        return encoder.writer.bytes
+    }
+
     /// What was typed for a whole argument: JSON where it has parts, else the bare value.
     private mutating func write(_ text: String, as shape: Shape, at place: String) throws(CLIFailure) {
         switch shape {

@@ -95,11 +95,11 @@ struct Catalogue: Equatable, Sendable {
         return first
     }
 
-    private static func matches(_ wanted: String, _ interface: String, _ member: String) -> Bool {
+    static func matches(_ wanted: String, _ interface: String, _ member: String) -> Bool {
         wanted == member || (wanted.utf8.count > member.utf8.count && wanted == interface + "." + member)
     }
 
-    private func unknown(_ kind: String, _ name: String, _ members: (IntrospectedInterface) -> [String]) -> String {
+    func unknown(_ kind: String, _ name: String, _ members: (IntrospectedInterface) -> [String]) -> String {
         var names: [String] = []
         for entry in offered {
             let own = members(entry.interface)

@@ -27,15 +27,20 @@ struct EventLine {
     }
 
     /// Returns what is wrong with the body, which the line shows as far as it can be read.
+    ///
+    /// - Parameter chosen: the places of the fields that people are shown; nil for all.
     func append(
-        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, transport: StaticString, clock: inout EventClock,
-        to output: inout ByteBuffer
+        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, only chosen: Set<Int>? = nil, transport: StaticString,
+        clock: inout EventClock, to output: inout ByteBuffer
     ) -> WireFault? {
-        style.json ? appendObject(stamp, body, transport, to: &output) : appendText(stamp, body, &clock, to: &output)
+        style.json
+            ? appendObject(stamp, body, transport, to: &output)
+            : appendText(stamp, body, chosen, &clock, to: &output)
     }
 
     private func appendText(
-        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, _ clock: inout EventClock, to output: inout ByteBuffer
+        _ stamp: Stamp, _ body: UnsafeRawBufferPointer, _ chosen: Set<Int>?, _ clock: inout EventClock,
+        to output: inout ByteBuffer
     ) -> WireFault? {
         if style.hasColor { output.append(Color.time) }
         clock.append(timeOfDay: stamp.publishedAt.microseconds, to: &output)
@@ -44,9 +49,13 @@ struct EventLine {
         if style.hasColor { output.append(Color.reset) }
         output.append(byte: UInt8(ascii: " "))
         output.append(head)
-        if !fields.isEmpty { output.append(byte: UInt8(ascii: " ")) }
         defer { output.append(byte: UInt8(ascii: "\n")) }
         do throws(WireFault) {
+            if let chosen {
+                try fields.append(body, only: chosen, to: &output, longest: Self.longest)
+                return nil
+            }
+            if !fields.isEmpty { output.append(byte: UInt8(ascii: " ")) }
             try fields.append(body, to: &output, longest: Self.longest)
             return nil
         } catch {

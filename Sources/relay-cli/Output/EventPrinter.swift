@@ -14,15 +14,21 @@ struct EventPrinter {
     /// As the last event of the name was written.
     private var written: [Key: (fields: [WireField], line: EventLine)] = [:]
 
+    /// The events that are states of documents, and what was written of each last.
+    private var documents: [Key: DocumentChange] = [:]
+
     init(style: OutputStyle, clock: EventClock) {
         (self.style, self.clock) = (style, clock)
     }
 
     /// Takes the schemas that the service reports; earlier ones are forgotten.
     mutating func learn(_ interfaces: [IntrospectedInterface]) {
-        (lines, shapes, written) = ([:], [:], [:])
+        (lines, shapes, written, documents) = ([:], [:], [:], [:])
         for interface in interfaces {
             for event in interface.events {
+                if interface.isDocument(event.name) {
+                    documents[Key(interface: interface.name, name: event.name)] = DocumentChange()
+                }
                 let fields = FieldsPrinter(event.fields, signature: event.signature, style: style)
                 for field in event.fields where field.shape != field.shape.unnamed {
                     shapes[Key(interface: interface.name, name: event.name), default: [:]][field.name] = field.shape
@@ -43,8 +49,9 @@ struct EventPrinter {
             case .journal: "journal"
             case .memory: "memory"
             }
+        let changed = style.json ? nil : documents[Key(interface: event.interface, name: event.name)]?.take(event)
         return event.body.withUnsafeBytes {
-            line.append(event.stamp, $0, transport: transport, clock: &clock, to: &output)
+            line.append(event.stamp, $0, only: changed, transport: transport, clock: &clock, to: &output)
         }
     }
 

@@ -63,6 +63,19 @@ struct FieldsPrinter {
         }
         if let fault { throw fault }
     }
+    /// The fields at some places only, each after a space; for people.
+    func append(
+        _ body: UnsafeRawBufferPointer, only chosen: Set<Int>, to output: inout ByteBuffer, longest: Int = .max
+    ) throws(WireFault) {
+        var reader = WireReader(body)
+        for (index, field) in fields.enumerated() {
+            let start = output.count
+            if index == 0 { output.append(byte: UInt8(ascii: " ")) }
+            output.append(field.label)
+            try ValuePrinter.append(field.shape, from: &reader, to: &output, longest: longest)
+            if !chosen.contains(index) { output.truncate(to: start) }
+        }
+    }
     /// A whole JSON object. JSON must stay JSON: one whose bytes end early is shown without fields, and returned is
     /// why.
     func appendObject(_ body: UnsafeRawBufferPointer, to output: inout ByteBuffer) -> WireFault? {

@@ -1,0 +1,234 @@
+import RelayCore
+import RelayTool
+import Synchronization
+import Testing
+
+@testable import relay_cli
+
+/// A service with two documents, one of which others may change.
+private final class DocumentService: Sendable {
+    static let xml = """
+        <node>
+          <interface name="org.eventrelay.Stream1"><method name="Status"/></interface>
+          <interface name="org.example.Printing1">
+            <signal name="Settings">
+              <arg name="tray" type="i"/>
+              <arg name="title" type="as"><annotation name="org.eventrelay.Fields" value="?s"/></arg>
+              <arg name="sizes" type="a{sx}"/>
+              <arg name="sequence" type="t"/><arg name="previous" type="t"/><arg name="publishedAt" type="t"/>
+            </signal>
+            <signal name="Ink">
+              <arg name="level" type="d"/>
+              <arg name="sequence" type="t"/><arg name="previous" type="t"/><arg name="publishedAt" type="t"/>
+            </signal>
+            <signal name="Printed">
+              <arg name="sequence" type="t"/><arg name="previous" type="t"/><arg name="publishedAt" type="t"/>
+            </signal>
+            <method name="SubmitSettings">
+              <arg name="state" type="(iasa{sx})" direction="in"/><arg name="epoch" type="t" direction="in"/>
+              <arg name="sequence" type="t" direction="in"/><arg name="idempotencyKey" type="as" direction="in"/>
+              <arg name="epoch" type="t" direction="out"/><arg name="sequence" type="t" direction="out"/>
+            </method>
+            <property name="Settings" type="(iasa{sx})" access="read"/>
+            <property name="Ink" type="(d)" access="read"/>
+            <property name="Uptime" type="t" access="read"/>
+          </interface>
+        </node>
+        """
+    struct Settings: Equatable, Sendable {
+        var tray: Int32 = 1
+        var title: String?
+    }
+    private struct State {
+        var settings = Settings()
+        var sequence: UInt64 = 3
+        /// So many others are first.
+        var conflicts = 0
+        var operations: [String] = []
+    }
+    private let state = Mutex(State())
+    var settings: Settings { state.withLock { $0.settings } }
+    var operations: [String] { state.withLock { $0.operations } }
+    func conflict(_ count: Int) { state.withLock { $0.conflicts = count } }
+
+    func service() -> FakeService {
+        FakeService(objects: ["/": "<node><node name=\"Printing1\"/></node>", "/Printing1": Self.xml]) { [self] call in
+            switch (call.member, call.signature) {
+            case ("GetDocument", "s"):
+                let name = try call.body.withUnsafeBytes { bytes in
+                    var reader = WireReader(bytes)
+                    return try reader.string()
+                }
+                return IncomingReply(signature: "ttuv", body: try document(name))
+            case ("SubmitSettings", "(iasa{sx})ttas"): return try submit(call)
+            default: throw CLIFailure(.software, "not expected: \(call.member) \(call.signature)")
+            }
+        }
+    }
+    private func document(_ name: String) throws -> [UInt8] {
+        let (settings, sequence) = state.withLock { ($0.settings, $0.sequence) }
+        var fields = WireWriter()
+        if name == "Ink" {
+            fields.double(0.5)
+        } else {
+            fields.int32(settings.tray)
+            let title = fields.beginArray(elementAlignment: 4)
+            if let text = settings.title { try fields.string(text) }
+            try fields.endArray(title)
+            let sizes = fields.beginArray(elementAlignment: 8)
+            fields.align(8)
+            try fields.string("A4")
+            fields.int64(210)
+            try fields.endArray(sizes)
+        }
+        var body = WireWriter()
+        try Stream1.write(
+            DocumentSnapshot(
+                version: DocumentVersion(epoch: 7, sequence: sequence), schema: 1,
+                signature: name == "Ink" ? "(d)" : "(iasa{sx})", fields: fields.bytes), into: &body)
+        return body.bytes
+    }
+    private func submit(_ call: OutgoingCall) throws -> IncomingReply {
+        let values = try DBusValue.decode(signature: Signature(call.signature), body: call.body)
+        return try state.withLock { state in
+            if state.conflicts > 0 {
+                state.conflicts -= 1
+                state.settings.title = "of somebody else"
+                state.sequence += 1
+                throw CLIFailure(.refused, "SubmitSettings: changed (org.example.Printing1.Error.Conflict)")
+            }
+            guard case .structure(let fields) = values[0], case .int32(let tray) = fields[0],
+                case .array(_, let title) = fields[1], values[1] == .uint64(7), values[2] == .uint64(state.sequence),
+                case .array(_, let key) = values[3], case .string(let operation)? = key.first
+            else { throw CLIFailure(.software, "submitted: \(values)") }
+            if tray > 9 {
+                throw CLIFailure(.refused, "SubmitSettings: no such tray (org.example.Printing1.Error.NoSuchTray)")
+            }
+            state.settings.tray = tray
+            state.settings.title = title.first.map { if case .string(let text) = $0 { text } else { "?" } }
+            state.sequence += 1
+            state.operations.append(operation)
+            let sequence = state.sequence
+            return IncomingReply(
+                signature: "tt",
+                body: Samples.body {
+                    $0.uint64(7)
+                    $0.uint64(sequence)
+                })
+        }
+    }
+}
+
+@Suite("get and set") struct DocumentVerbsTests {
+    private let documents = DocumentService()
+
+    private func get(_ name: String, json: Bool = false) async throws -> String {
+        let output = try await Get(document: name).output(
+            asking: documents.service(), style: OutputStyle(json: json), timeout: .seconds(1))
+        return String(decoding: output, as: UTF8.self)
+    }
+    private func set(_ name: String, _ fields: String..., json: Bool = false) async throws -> String {
+        let verb: SetFields = try Line.verb(["set", name] + fields)
+        let output = try await verb.output(
+            asking: documents.service(), style: OutputStyle(json: json), timeout: .seconds(5), operation: "op")
+        return String(decoding: output, as: UTF8.self)
+    }
+    private func failure(_ body: () async throws -> String) async -> CLIFailure? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return error as? CLIFailure
+        }
+    }
+
+    @Test("a document's fields are printed by name, or as an object")
+    func read() async throws {
+        #expect(try await get("Settings") == "tray=1 title=null sizes={\"A4\":210}\n")
+        #expect(try await get("Ink") == "level=0.5\n")
+        #expect(
+            try await get("org.example.Printing1.Settings", json: true)
+                == #"{"tray":1,"title":null,"sizes":{"A4":210}}"# + "\n")
+    }
+    @Test("a field is set, and the others stay as they are")
+    func write() async throws {
+        #expect(try await set("Settings", "tray=2") == "tray=2 title=null sizes={\"A4\":210}\n")
+        #expect(try await set("Settings", "title=Draft") == "tray=2 title=\"Draft\" sizes={\"A4\":210}\n")
+        #expect(documents.settings == .init(tray: 2, title: "Draft"))
+        #expect(try await set("Settings", "title=null", "tray=3") == "tray=3 title=null sizes={\"A4\":210}\n")
+        // What is so already is not submitted.
+        #expect(try await set("Settings", "tray=3") == "tray=3 title=null sizes={\"A4\":210}\n")
+        #expect(documents.operations == ["op-1", "op-1", "op-1"])
+    }
+    @Test("if somebody else is first, the field is set in what that left, as an operation of its own")
+    func conflicts() async throws {
+        documents.conflict(2)
+        #expect(try await set("Settings", "tray=5") == "tray=5 title=\"of somebody else\" sizes={\"A4\":210}\n")
+        #expect(documents.operations == ["op-3"])
+    }
+    @Test("what is wrong is said, with what there is")
+    func faults() async throws {
+        let cases: [(CLIFailure?, CLIFailure)] = [
+            (
+                await failure { try await get("Setings") },
+                CLIFailure(.usage, "no document 'Setings'; did you mean 'Settings'?")
+            ),
+            (
+                await failure { try await get("Printed") },
+                CLIFailure(.usage, "no document 'Printed'; 'list' shows what there is")
+            ),
+            (
+                await failure { try await set("Ink", "level=1") },
+                CLIFailure(.usage, "'Ink' is read only: its service alone sets it")
+            ),
+            (
+                await failure { try await set("Settings", "colour=red") },
+                CLIFailure(.usage, "'Settings' has no field 'colour'; it has tray, title, sizes")
+            ),
+            (
+                await failure { try await set("Settings", "tray=11") },
+                CLIFailure(.refused, "SubmitSettings: no such tray (org.example.Printing1.Error.NoSuchTray)")
+            ),
+        ]
+        for (failure, expected) in cases { #expect(failure == expected) }
+        #expect(await failure { try await set("Settings", "tray=two") }?.code == .badValue)
+        #expect(throws: (any Error).self) { try Line.verb("set Settings") as SetFields }
+        #expect(throws: (any Error).self) { try Line.verb("set Settings tray=1 tray=2") as SetFields }
+    }
+    @Test("watch shows a document's first state whole, then what has changed; as JSON always all of it")
+    func watch() throws {
+        let node = try IntrospectionParser.parse(DocumentService.xml)
+        let states: [(Int32, String?)] = [(1, nil), (2, nil), (2, "Draft"), (3, "Copy"), (3, "Copy")]
+        func lines(json: Bool) throws -> String {
+            var printer = Samples.printer(json: json)
+            printer.learn(node.interfaces)
+            var output = ByteBuffer()
+            for (index, state) in states.enumerated() {
+                let sequence = UInt64(index + 1)
+                let body = try Samples.body { writer in
+                    writer.int32(state.0)
+                    let title = writer.beginArray(elementAlignment: 4)
+                    if let text = state.1 { try writer.string(text) }
+                    try writer.endArray(title)
+                    try writer.endArray(writer.beginArray(elementAlignment: 8))
+                    for number in [sequence, sequence - 1, 0] { writer.uint64(number) }
+                }
+                let envelope = Envelope(
+                    interface: "org.example.Printing1", name: "Settings", signature: "iasa{sx}ttt", body: body,
+                    stamp: Samples.stamp(sequence))
+                #expect(printer.append(envelope, to: &output) == nil)
+            }
+            return output.text
+        }
+        #expect(
+            try lines(json: false) == """
+                00:00:00.000 #1 Settings tray=1 title=null sizes={}
+                00:00:00.000 #2 Settings tray=2
+                00:00:00.000 #3 Settings title="Draft"
+                00:00:00.000 #4 Settings tray=3 title="Copy"
+                00:00:00.000 #5 Settings
+
+                """)
+        #expect(try lines(json: true).split(separator: "\n").allSatisfy { $0.contains("\"sizes\":{}") })
+    }
+}
