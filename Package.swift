@@ -170,7 +170,8 @@ let package = Package(
             name: "framed-program", dependencies: ["RelayCore", "TestSupport"], path: "Tests/FramedProgram",
             swiftSettings: strict),
         .executableTarget(
-            name: "run-peer", dependencies: ["RelayCore", "TestSupport"], path: "Tests/RunPeer", swiftSettings: strict),
+            name: "run-peer", dependencies: ["RelayCore", "RelayJournal", "TestSupport"], path: "Tests/RunPeer",
+            swiftSettings: strict),
         .testTarget(
             name: "EnduranceTests",
             dependencies: [

@@ -3,6 +3,7 @@ import RelayCore
 import TestSupport
 
 /// Both ends of `Runs1` as processes: `serve --bus ADDRESS` publishes until it is killed, `follow --bus ADDRESS` says what it sees.
+/// And the service of `Tally1`: see `TallyPeer`.
 @main struct RunPeer {
     static func main() async throws {
         let options = ProgramOptions(Array(CommandLine.arguments.dropFirst()))
@@ -10,6 +11,9 @@ import TestSupport
         switch CommandLine.arguments.dropFirst().first {
         case "serve": try await serve(bus)
         case "follow": try await follow(bus)
+        case "tally":
+            let edits = Int64(options.required("edits")) ?? 0
+            try await TallyPeer(bus: bus, folder: options.required("state-directory"), edits: edits).run()
         default: exit(64)
         }
     }
@@ -58,7 +62,7 @@ import TestSupport
             }
         }
     }
-    private static func say(_ text: String) {
+    static func say(_ text: String) {
         var line = text + "\n"
         line.withUTF8 { _ = write(1, $0.baseAddress, $0.count) }
     }
