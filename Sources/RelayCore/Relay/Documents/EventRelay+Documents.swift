@@ -130,7 +130,8 @@ extension EventRelay {
                 guard let self else { throw RelayError(.unavailable, "the relay has ended") }
                 let state = try await reader.read(self.follower, timeout: .seconds(25))
                 return .init(epoch: state.version.epoch, sequence: state.version.sequence, state: state)
-            }, onState: onState, onEvent: onEntry(onState), onFailure: onFailure, onEnd: onEnd)
+            }, onState: onState, onEvent: onEntry(onState), onFailure: onFailure, onEnd: onEnd,
+            eventsAreStates: true)
         source.begin()
         body.start()
         return body

@@ -13,7 +13,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
     }
     typealias Item = ReplaySource<Payload>.Taken
     private struct Progress: Sendable {
-        var join = SnapshotJoin()
+        var join: SnapshotJoin
         /// Whether the stream counts from before the first snapshot.
         var hasBegun = false
         /// Looked at, and to be shown again.
@@ -26,6 +26,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
     private let onEvent: Handler<(Payload, Stamp)>
     private let onFailure: Handler<RelayError>
     private let onEnd: @Sendable () -> Void
+    private let eventsAreStates: Bool
     private let place: DeliveryPlace
     /// What the subscription keeps alive.
     private let kept: (any Actor)?
@@ -43,6 +44,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
     ///   - source: of a stream that begins now.
     ///   - ask: asks the service for the state.
     ///   - onEnd: is called when nothing more comes.
+    ///   - eventsAreStates: each event is a whole state.
     init(
         _ source: ReplaySource<Payload>, _ route: DeliveryRoute,
         asking ask: @escaping @Sendable () async throws -> Snapshot,
@@ -69,7 +71,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
 
     private func run() async {
         defer { onEnd() }
-        var progress = Progress()
+        var progress = Progress(join: SnapshotJoin(eventsAreStates: eventsAreStates))
         var last: ContinuousClock.Instant?
         while !Task.isCancelled {
             if progress.hasBegun, progress.join.needsSnapshot {

@@ -25,8 +25,10 @@ package struct SnapshotJoin: Hashable, Sendable {
     private var lastEpoch: UInt64?
     /// The gap for which a snapshot was asked.
     private var askedFor: Gap?
+    /// Whether each event is a whole state, as a document's are: the first one of a later run applies, too.
+    private let eventsAreStates: Bool
 
-    package init() {}
+    package init(eventsAreStates: Bool = false) { self.eventsAreStates = eventsAreStates }
 
     /// Whether the next step is a snapshot.
     package var needsSnapshot: Bool { position == nil }
@@ -36,8 +38,13 @@ package struct SnapshotJoin: Hashable, Sendable {
         position = Position(epoch: epoch, sequence: sequence)
     }
     package mutating func event(_ stamp: Stamp) -> Step {
+        let isReached = lastEpoch == position?.epoch
         switch place(stamp.epoch) {
-        case .unknown: return ask()
+        case .unknown:
+            // Once the stream is in the state's run, another one is a later one.
+            guard eventsAreStates, isReached, position != nil else { return ask() }
+            position = Position(epoch: stamp.epoch, sequence: stamp.sequence)
+            return .apply
         case .earlierRun: return .skip
         case .ofState(let sequence):
             askedFor = nil

@@ -98,7 +98,7 @@ private struct UpdateWorld: Hashable {
             }
             worlds = next
         }
-        #expect(seen.count > 300 && ends > 0)
+        #expect(seen.count > 200 && ends > 0)
     }
     @Test("what no attempt mends ends it, and so does the time")
     func ends() {

@@ -42,7 +42,7 @@ struct DocumentWorld: Hashable {
     private var stream: [Item] = []
     private var question = Question.sent
     // The follower.
-    private var join = SnapshotJoin()
+    private var join = SnapshotJoin(eventsAreStates: true)
     private var held: Item?
     private var shown: Int?
     private var version: DocumentVersion?
@@ -138,6 +138,13 @@ struct DocumentWorld: Hashable {
                 let missed = history.first(where: { $0.sequence > version.sequence && $0.sequence < entry.sequence })
             {
                 fault = "\(missed) was lost before \(entry)"
+            }
+        }
+        // Nor where a run followed another in good order.
+        if let version, version.epoch < epoch, !isSnapshot {
+            let known = isDurable ? version.sequence : 0
+            if let missed = history.first(where: { $0.sequence > known && $0.sequence < entry.sequence }) {
+                fault = "\(missed) was lost before \(entry), with the change of runs"
             }
         }
         if let version, version.epoch > epoch { fault = "run \(epoch) after \(version.epoch)" }
