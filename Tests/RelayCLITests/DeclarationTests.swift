@@ -8,6 +8,10 @@ import Testing
 @Suite("What the program declares, and what comes of it", .tags(.g8))
 struct DeclarationTests {
     private static let verbs = Program.declaration.verbs
+    /// What a verb cannot do without.
+    private static let operands = [
+        "call": ["Do", "a=1"], "completion": ["bash"], "get": ["Inventory"], "set": ["Settings", "a=1"],
+    ]
 
     private func page(_ verb: CommandDeclaration?) -> String { HelpPage.text(of: verb, in: Program.declaration) }
 
@@ -122,7 +126,7 @@ struct DeclarationTests {
         let declared = Set(Program.declaration.command.options.map { "--" + $0.name })
         #expect(Set(given.filter { $0.hasPrefix("--") }).union(["--session", "--bus"]) == declared)
         for verb in Self.verbs {
-            let line = [verb.name] + (["call": ["Do", "a=1"], "completion": ["bash"]][verb.name] ?? [])
+            let line = [verb.name] + (Self.operands[verb.name] ?? [])
             #expect(try Line.read(given + line).options == expected, "\(verb.name)")
             #expect(try Line.read(line + given).options == expected, "\(verb.name)")
             #expect(try Line.read(given.prefix(3) + line + given.dropFirst(3)).options == expected, "\(verb.name)")
@@ -134,7 +138,7 @@ struct DeclarationTests {
         for verb in Self.verbs {
             for option in verb.options + Program.declaration.options {
                 guard let argument = option.argument else { continue }
-                let line = [verb.name] + (verb.name == "call" ? ["Do"] : [])
+                let line = [verb.name] + (Self.operands[verb.name] ?? [])
                 let lacking = try #require(Line.refusal(line + ["--" + option.name]))
                 #expect(lacking == CLIFailure(.usage, "option '--\(option.name)' needs an argument: \(option.form)"))
                 // A folder may have any name but none; of all others, this one has the form of nothing.
