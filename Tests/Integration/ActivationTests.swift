@@ -113,7 +113,7 @@ import Testing
             return try await group.reduce(into: []) { $0 += $1 }
         }
         let relay = try site.relay()
-        var inventory = Inventory()
+        var inventory = FollowedContents()
         repeat {
             inventory.add(try await relay.call(Contents(after: inventory.next)))
         } while !inventory.isWhole
