@@ -49,10 +49,9 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
         _ source: ReplaySource<Payload>, _ route: DeliveryRoute,
         asking ask: @escaping @Sendable () async throws -> Snapshot,
         onState: Handler<State>, onEvent: Handler<(Payload, Stamp)>, onFailure: Handler<RelayError>,
-        onEnd: @escaping @Sendable () -> Void = {},
-        maySuspend: Bool = false
+        onEnd: @escaping @Sendable () -> Void = {}, eventsAreStates: Bool = false, maySuspend: Bool = false
     ) {
-        (self.source, self.ask, self.onEnd) = (source, ask, onEnd)
+        (self.source, self.ask, self.onEnd, self.eventsAreStates) = (source, ask, onEnd, eventsAreStates)
         (self.onState, self.onEvent, self.onFailure) = (onState, onEvent, onFailure)
         (place, kept, self.maySuspend) = (route.place, route.keeps, maySuspend)
         source.feed.followed.store(.following, ordering: .relaxed)
