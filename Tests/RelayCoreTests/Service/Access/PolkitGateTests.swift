@@ -97,7 +97,7 @@ import Testing
         peer.connection.send(call("Touch", isInteractive: true)) { result in prompt.withLock { $0 = result } }
         _ = try await peer.connection.call(call("Free"))
         #expect(desk.runs.withLock { $0 } == ["Free"])
-        #expect(authority.waiting.map(\.action) == ["org.example.watched.manage"])
+        #expect(await eventually { authority.waiting.map(\.action) == ["org.example.watched.manage"] })
         #expect(await onLoop(desk) { $0.unsettled } != nil)
         authority.settle(.yes)
         #expect(await eventually { prompt.withLock { $0 != nil } })
