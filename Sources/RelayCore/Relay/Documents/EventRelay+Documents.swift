@@ -20,7 +20,7 @@ extension EventRelay {
             onFailure: .sync { error in
                 // The others end: the service comes back.
                 if [.schemaMismatch, .notFound, .notPermitted].contains(error.code) { handOver.finish(error) }
-            }, onEnd: { handOver.finish() })
+            }, onEnd: { handOver.finish() }, maySuspend: true)
         return DocumentStates(Subscription(DocumentStatesBody(body, handOver)), handOver)
     }
     /// Calls `handler` with the present state of a document, and with each state after it.
@@ -51,10 +51,12 @@ extension EventRelay {
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (VersionedState<Document>) -> Void,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription {
-        let isolation = handler.isolation ?? onFailure.isolation
-        let route = isolation.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
+        let actors = [handler.isolation, onFailure.isolation].compactMap { $0 }
+        let route = actors.first.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
         return Subscription(
-            try follow(document, route, buffer, onActor(handler) { $0 }, onFailure: onActor(onFailure) { $0 }))
+            try follow(
+                document, route, buffer, onActor(handler) { $0 }, onFailure: onActor(onFailure) { $0 },
+                maySuspend: actors.contains { $0 !== actors[0] }))
     }
     /// Keeps a document of this process in step with a service's, so that its views show that.
     ///
@@ -119,7 +121,7 @@ extension EventRelay {
     private func follow<Document: DomainDocument>(
         _ document: Document.Type, _ route: DeliveryRoute, _ buffer: EventBuffer,
         _ handler: Handler<VersionedState<Document>>, onFailure: Handler<RelayError>,
-        onEnd: @escaping @Sendable () -> Void = {}
+        onEnd: @escaping @Sendable () -> Void = {}, maySuspend: Bool = false
     ) throws -> SnapshotFollower<Document, VersionedState<Document>> {
         let source = try source(of: document, from: .now, buffer)
         let reader = try DocumentReader<Document>()
@@ -131,7 +133,8 @@ extension EventRelay {
                 let state = try await reader.read(self.follower, timeout: .seconds(25))
                 return .init(epoch: state.version.epoch, sequence: state.version.sequence, state: state)
             }, onState: onState, onEvent: onEntry(onState), onFailure: onFailure, onEnd: onEnd,
-            eventsAreStates: true)
+            eventsAreStates: true, maySuspend: maySuspend)
+        handlers.add(body)
         source.begin()
         body.start()
         return body
