@@ -23,6 +23,18 @@ import Testing
         #expect(second.output.joined().hasSuffix(#""title":"Küche"}],"items":[],"next":null}"#), "\(second)")
     }
 
+    @Test("get prints a document's present state; one that only its service sets is not set")
+    func documents() async throws {
+        let service = try await LiveService.start()
+        _ = try await service.runCLI("call", "OrderBox", "label=Kitchen", "capacity=10")
+        let json = try await service.runCLI("--json", "get", "Inventory")
+        let inventory =
+            #"{"boxes":[{"boxID":1,"capacity":10,"itemCount":0,"title":"Kitchen"}],"isWhole":true}"#
+        #expect(json.code == 0 && json.output == [inventory] && json.errors.isEmpty, "\(json)")
+        let set = try await service.runCLI("set", "Inventory", "isWhole=false")
+        #expect(set.code == 64 && set.output.isEmpty && "\(set.errors)".contains("read only"), "\(set)")
+    }
+
     @Test(
         "each kind of failure has its exit code, and a message that names what is wrong",
         arguments: [

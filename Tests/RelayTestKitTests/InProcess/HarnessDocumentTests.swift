@@ -1,0 +1,48 @@
+import RelayCore
+import RelayTestKit
+import TestTraits
+import Testing
+
+enum Lighting1: EventInterface {
+    static let name = "org.example.Lighting1"
+    static var contract: Contract<Self> { Lamp.self }
+}
+struct Lamp: EditableDocument {
+    typealias Interface = Lighting1
+    var brightness: Int32, colour: String?
+    static let initial = Self(brightness: 0, colour: nil)
+}
+
+@MainActor private final class LampView: DocumentView {
+    private(set) var shown: [Int32] = []
+    func show(_ lamp: Lamp) { shown.append(lamp.brightness) }
+}
+
+/// As a user has it: public API only.
+@Suite("Documents in a harness", .tags(.g1)) struct HarnessDocumentTests {
+    @Test("a view of a relay's document sees each state once, in order; an update and a conflict are as on a bus")
+    @MainActor func follows() async throws {
+        let harness = TestHarness()
+        let service = try EventService(
+            name: "org.example.Lamps", on: harness.bus, exporting: Lighting1.self, journal: MemoryLog())
+        try await harness.start(service)
+        let relay = try EventRelay(following: "org.example.Lamps", on: harness.bus, interfaces: Lighting1.self)
+        relay.activate()
+        let view = LampView()
+
+        let lamp = Document(Lamp.initial)
+        lamp.addView(view, key: "list")
+        let following = try relay.document(Lamp.self, into: lamp) { print($0.message) }
+        try await relay.update(Lamp.self) { $0.brightness += 1 }
+
+        #expect(await eventually { view.shown == [0, 1] })
+        let present = try await relay.snapshot(of: Lamp.self)
+        for brightness in [2, 3] as [Int32] {
+            try await service.document(Lamp.self).set(Lamp(brightness: brightness, colour: "red"))
+        }
+        #expect(await eventually { view.shown == [0, 1, 2, 3] })
+        #expect(await relay.outcome(ofSubmitting: Lamp.initial, basedOn: present.version) == .conflict)
+        #expect(lamp.state == Lamp(brightness: 3, colour: "red"))
+        following.cancel()
+    }
+}
