@@ -234,9 +234,12 @@ final class ServiceCore: BusHandler {
             isReleased = await connection?.releaseName(name) ?? false
             queues.goOn()
             // A handler that does not heed its cancellation is not waited for twice.
-            if isQuiet { await settle(until: max(deadline, MonotonicClock.deadline(after: Self.grace))) }
-            await queues.close(
-                patience: isQuiet ? Self.rest(until: deadline) : .zero, grace: isQuiet ? Self.grace : .zero)
+            if isQuiet {
+                await settle(until: max(deadline, MonotonicClock.deadline(after: Self.grace)))
+                await queues.close(patience: Self.rest(until: deadline), grace: Self.grace)
+            } else {
+                queues.abandon()
+            }
         }
         guard let connection else { return }
         // The bus has taken all replies when it answers.

@@ -137,6 +137,11 @@ final class CommandQueues: Sendable {
         }
         clock.cancel()
     }
+    /// Takes no more, refuses what waits and cancels what runs, and waits for none of it.
+    func abandon() {
+        state.withLock { ($0.isClosed, $0.isHolding) = (true, false) }
+        cut()
+    }
     private func cut() {
         let (refused, tasks, waiters) = state.withLock { state in
             let refused = state.queues.values.flatMap(\.self)
