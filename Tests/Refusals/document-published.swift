@@ -1,4 +1,5 @@
 // expect: a document is set, not published
+// flags: -warnings-as-errors
 import RelayCore
 enum Mine1: EventInterface {
     static let name = "org.example.Mine1"

@@ -96,8 +96,10 @@ public protocol DocumentSink: ~Copyable {
 }
 
 extension EventSink where Self: ~Copyable {
-    @available(*, unavailable, message: "a document is set, not published")
-    public mutating func publish<Document: DomainDocument>(_ state: Document) throws { fatalError() }
+    // Not `unavailable`: then the other one, for any event, would be taken. The service refuses it, too.
+    @available(*, deprecated, message: "a document is set, not published")
+    public mutating func publish<Document: DomainDocument>(_ state: Document) throws { try publish(event: state) }
+    private mutating func publish<E: DomainEvent>(event: E) throws { try publish(event) }
 }
 
 /// The command by which other processes change a document: on the bus, the method `Submit` with the document's name
