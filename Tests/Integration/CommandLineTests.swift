@@ -25,7 +25,7 @@ import Testing
 
     @Test("get prints a document's present state; one that only its service sets is not set")
     func documents() async throws {
-        let service = try await LiveService.start()
+        let service = try await LiveService.start(domain: "relocation,inventory")
         _ = try await service.runCLI("call", "OrderBox", "label=Kitchen", "capacity=10")
         let json = try await service.runCLI("--json", "get", "Inventory")
         let inventory =

@@ -100,9 +100,9 @@ struct ServiceOptionsTests {
             (["--domain", "relocatoin"], "option '--domain': 'relocatoin' is no domain; did you mean 'relocation'?"),
             (
                 ["--domain", "telemetry,boxes"],
-                "option '--domain': 'telemetry,boxes' has 'boxes', which is no domain; there are relocation and telemetry"
+                "option '--domain': 'telemetry,boxes' has 'boxes', which is no domain; there are relocation, inventory and telemetry"
             ),
-            (["--domain", ""], "option '--domain': '' is no domain; there are relocation and telemetry"),
+            (["--domain", ""], "option '--domain': '' is no domain; there are relocation, inventory and telemetry"),
             (
                 ["--domain", "telemetry", "--rate", "1e3"],
                 "option '--rate': '1e3' is no number of samples a second between 0.1 and 10000"
