@@ -96,8 +96,7 @@ final class WatchedDesk: Sendable {
         let page: [DBusValue] = [all, .uint64(0), .uint32(10), .uint64(0)]
         let arguments: [String: [DBusValue]] = [
             "Attach": [.uint64(0), .uint64(0), all, AttachOptions().value], "Read": page, "Replay": page,
-            "Barrier": [], "GetDocument": [.string("Anything")], "OpenReplay": [], "OpenRing": [], "Schemas": [],
-            "Status": [],
+            "Barrier": [], "OpenReplay": [], "OpenRing": [], "Schemas": [], "Status": [],
         ]
         var found: [Guarded] = []
         // What gives something back, or concerns the caller's own calls, needs no permission.

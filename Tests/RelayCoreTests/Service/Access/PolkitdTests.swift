@@ -59,7 +59,7 @@ struct PolkitdTests {
             "Attach": [Stream1.attachSignature, "0", "0", "1", "*", "0"],
             "Read": [Stream1.readSignature, "1", "*", "0", "10", "0"],
             "Replay": [Stream1.readSignature, "1", "*", "0", "10", "0"], "Get": ["ss", Self.name(one), "Epoch"],
-            "GetAll": ["s", Self.name(one)], "GetDocument": ["s", "Anything"],
+            "GetAll": ["s", Self.name(one)],
         ]
         return try await run(
             as: user, "busctl",
