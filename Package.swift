@@ -80,7 +80,7 @@ let package = Package(
                 "BusProcess", "RelayCore", "RelayTestKit", "TestTraits", "WireSupport", "CDBus", "CRelayShims",
                 "CRingAttack",
             ],
-            exclude: ["Access/process_fd_bus.py"], swiftSettings: strict),
+            swiftSettings: strict),
         .testTarget(
             name: "RelayTestKitTests", dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),

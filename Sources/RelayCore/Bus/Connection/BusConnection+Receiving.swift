@@ -65,7 +65,6 @@ extension BusConnection {
         var call = IncomingCall(
             sender: sender, serial: message.serial, path: path, interface: interface, member: member,
             signature: signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
-            allowsInteraction: message.allowsInteraction,
             descriptors: message.descriptors(atMost: min(limit, 1)))
         if limit > 1 && !isTooLarge { (call.descriptors, call.transferred) = ([], message.transferred(atMost: limit)) }
         if isTooLarge {
@@ -85,7 +84,7 @@ extension BusConnection {
         if message.kind == .methodReturn {
             let reply = BusReply(
                 sender: sender ?? "", signature: message.signature, body: message.body,
-                descriptors: message.descriptors(atMost: 2) + message.processDescriptor())
+                descriptors: message.descriptors(atMost: 2))
             entry.completion(.success(reply))
             return
         }
