@@ -40,7 +40,7 @@ import Testing
             Programs.sources + "/../../scripts/render-units",
             [
                 "--name", LiveService.name, "--exec", Programs.service, "--arguments=--\(scope) --idle-exit 30",
-                "--scope", scope, "--user", "nobody", "--systemd", "--unit", "relay.service", folder.path,
+                "--scope", scope, "--user", "root", "--systemd", "--unit", "relay.service", folder.path,
             ], environment: Programs.environment())
         #expect(rendered.code == 0 && rendered.output.count == 2, "\(rendered)")
         let unit = folder.path + "/lib/systemd/\(scope)/relay.service"
