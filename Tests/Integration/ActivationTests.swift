@@ -156,7 +156,8 @@ import Testing
         guard let file = fopen("/proc/\(process)/stat", "r") else { return false }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 512)
-        let text = String(decoding: bytes.prefix(fread(&bytes, 1, bytes.count, file)), as: UTF8.self)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
         // The state follows the name, which is in parentheses.
         return text.split(separator: ")").last?.hasPrefix(" T") == true
     }

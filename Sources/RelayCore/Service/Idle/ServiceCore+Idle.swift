@@ -65,13 +65,14 @@ extension ServiceCore {
         }
         let holds = holds(activity)
         loop.cancel(timer: state.onLoop.idleness.timer)
-        switch state.onLoop.idleness.machine?.look(holds, now: loop.now) {
+        let now = loop.now
+        switch state.onLoop.idleness.machine?.look(holds, now: now) {
         case .end?:
             hasIdled.store(true, ordering: .releasing)
             finish(nil)
         case .look(let deadline)?:
             state.onLoop.idleness.pace = .zero
-            again(after: .nanoseconds(Int64(clamping: deadline - loop.now)))
+            again(after: .nanoseconds(Int64(clamping: deadline - now)))
         case IdleMachine.Action.none?, nil:
             // Subscribers, commands and tokens report their end.
             guard holds.calls > queues.count || holds.units > 0 else {
