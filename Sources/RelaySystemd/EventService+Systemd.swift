@@ -17,12 +17,12 @@ extension EventService {
     /// - Parameter manager: the service manager.
     /// - Parameter patience: as there.
     /// - Parameter idleExit: as there.
-    /// - Parameter onReload: reads the configuration again. What it throws is shown in the manager's status.
     /// - Parameter onReady: is called when the service owns the name.
+    /// - Parameter onReload: reads the configuration again. What it throws is shown in the manager's status.
     /// - Throws: as there.
     public func run(
         under manager: ServiceManager, patience: Duration = .seconds(10), idleExit: Duration? = nil,
-        onReload: @escaping @Sendable () async throws -> Void = {}, onReady: @Sendable () -> Void = {}
+        onReady: @Sendable () -> Void = {}, onReload: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
         guard manager.isPresent else {
             return try await run(patience: patience, idleExit: idleExit, onReady: onReady)

@@ -56,10 +56,10 @@ struct ServiceRunner {
         let domains = options.domains.map(\.rawValue).sorted().joined(separator: ", ")
         let idleExit = options.idleExit.map { Duration.seconds($0) }
         try await service.run(under: manager, idleExit: idleExit) {
+            log.info("ready: \(Self.name) on \(bus), domain \(domains)")
+        } onReload: {
             log.info("reloaded: there is no configuration but the command line")
             await kept?.logState(log)
-        } onReady: {
-            log.info("ready: \(Self.name) on \(bus), domain \(domains)")
         }
         log.info(Task.isCancelled ? "finished, as asked" : "finished: nobody has used the service")
     }

@@ -16,8 +16,9 @@ final class Operator: Sendable {
             "HOME": home.path, "DBUS_SESSION_BUS_ADDRESS": bus.address, "PROGRAMS": Programs.folder,
             "PATH": "\(home.path)/bin:\(Programs.folder):/usr/bin:/bin",
         ])
-        for folder in ["bin", ".config", ".config/systemd", ".config/systemd/user"] {
-            mkdir("\(home.path)/\(folder)", 0o700)
+        for folder in ["bin", ".config/systemd/user", ".local/share/dbus-1/services"] {
+            let parts = folder.split(separator: "/")
+            for end in 1...parts.count { mkdir("\(home.path)/\(parts.prefix(end).joined(separator: "/"))", 0o700) }
         }
         for file in page.files { try home.write(file.text, to: file.name) }
         try home.write(Self.systemctl, to: "bin/systemctl")
