@@ -161,8 +161,16 @@ import Testing
                 heads.append(head)
                 #expect(await eventually { observer.seen.count == number })
             }
-            // Its last word is what it has committed.
-            #expect(observer.seen == heads.map { .ended(head: $0) })
+            // Its last word; calls that the bus had routed to it by then are answered behind that, and their events are
+            // read from the journal.
+            #expect(observer.seen.count == heads.count)
+            for (seen, head) in zip(observer.seen, heads) {
+                guard case .ended(let last) = seen else {
+                    Issue.record("\(seen) is no last word")
+                    continue
+                }
+                #expect(last <= head)
+            }
             observer.leave()
             let last = try await site.startService()
             let drivers = try await load.finish()

@@ -51,7 +51,9 @@ import Testing
                 "--address=\(service.address)", "call", LiveService.name, Self.object, "org.eventrelay.Stream1",
                 "GetDocument", "s", "Inventory",
             ])
-        #expect(version.output.joined().hasSuffix(" 1 1 (a(xiis)b) 1 1 10 0 \"Kitchen\" true"), "\(version)")
+        let answer = version.output.joined()
+        #expect(
+            answer.hasPrefix("ttuv ") && answer.hasSuffix(" (a(xiis)b) 1 1 10 0 \"Kitchen\" true"), "\(version)")
     }
     @Test("gdbus monitor and a GDBusProxy follow a document") func follow() async throws {
         let service = try await LiveService.start(domain: "inventory")

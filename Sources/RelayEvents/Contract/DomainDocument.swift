@@ -96,6 +96,10 @@ public protocol DocumentSink: ~Copyable {
 }
 
 extension EventSink where Self: ~Copyable {
+    /// Documents are set: see `DocumentSink`.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Throws: `.invalidArgument` always.
     // Not `unavailable`: then the other one, for any event, would be taken. The service refuses it, too.
     @available(*, deprecated, message: "a document is set, not published")
     public mutating func publish<Document: DomainDocument>(_ state: Document) throws { try publish(event: state) }
