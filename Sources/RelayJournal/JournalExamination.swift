@@ -1,3 +1,4 @@
+import CSQLite
 import RelayCore
 
 /// Whether a journal's tables agree with each other: as far as a few look-ups show, so that the size of the file does
@@ -224,13 +225,25 @@ struct JournalExamination {
     func fullContradiction(isOver: () -> Bool) throws(SQLiteError) -> String? {
         let pages = try database.texts("PRAGMA quick_check(1)")
         if isOver() { return nil }
-        if pages != ["ok"] { return pages.first ?? "quick_check says nothing" }
+        if pages != ["ok"] {
+            let fault = pages.first ?? "quick_check says nothing"
+            // A page that the disk does not give is told as if it were damaged.
+            if let code = Self.diskError(in: fault) { throw SQLiteError(code: code, message: fault) }
+            return fault
+        }
         if let fault = try contradiction() { return fault }
         for interface in try interfaces().0 {
             if isOver() { return nil }
             if let fault = try rows(of: interface, isOver) { return "\(interface.name) \(fault)" }
         }
         return isOver() ? nil : try replies()
+    }
+    /// The extended result code of a failed read that `PRAGMA quick_check` reports in words; nil for anything else.
+    static func diskError(in report: String) -> Int32? {
+        guard let number = report.split(separator: "error code=").dropFirst().first?.prefix(while: \.isNumber),
+            let code = Int32(number), code & 0xFF == SQLITE_IOERR
+        else { return nil }
+        return code
     }
     /// That the kept replies count for what is noted of each user.
     private func replies() throws(SQLiteError) -> String? {
