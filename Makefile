@@ -45,6 +45,7 @@ lint:
 	scripts/lint-format
 	scripts/check-docs
 	scripts/check-rooms
+	scripts/check-imports
 
 format:
 	swift format -i $(sources)

@@ -111,8 +111,8 @@ let package = Package(
         .target(name: "TestTraits", dependencies: ["RelayEvents"], path: "Tests/Traits", swiftSettings: strict),
         // Bytes for the wire format's readers: libdbus's, and damaged ones.
         .target(
-            name: "WireSupport", dependencies: ["CDBus", "TestTraits"], path: "Tests/WireSupport", swiftSettings: strict
-        ),
+            name: "WireSupport", dependencies: ["RelayWire", "CDBus", "TestTraits"], path: "Tests/WireSupport",
+            swiftSettings: strict),
         // What several test targets need, and users do not.
         .target(
             name: "TestSupport", dependencies: ["RelayCore", "Relocation"], path: "Tests/Support", swiftSettings: strict

@@ -95,6 +95,10 @@ package final class ReceivedDescriptor: Sendable {
 
     /// Closes one that came from others, a moment later.
     package static func close(_ number: Int32) { DescriptorCloser.close(number) }
+    /// Closes it now, unless it has another owner.
+    package func close() {
+        if let number = disown() { Self.close(number) }
+    }
     /// Leaves it open, for a new owner. Nil: it has one already.
     package func disown() -> Int32? { isOwned.exchange(false, ordering: .acquiringAndReleasing) ? number : nil }
 }

@@ -63,6 +63,8 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
             if let session { answered(result, waiting, session) } else { waiting.completion(result) }
         }
         if !isSent { return wait(waiting, session) }
+        // Sent are duplicates. The caller's own are closed now: it may wait for the end of a pipe.
+        for descriptor in sent.descriptors { descriptor.close() }
         waiting.ticket.call = sent
         if waiting.ticket.onProgress != nil, let serial = waiting.ticket.serial {
             progress[serial] = waiting.ticket
@@ -90,8 +92,9 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
         if !waiting.add(call) {
             return call.end(RelayError(.limitsExceeded, "\(call.call.title): too many calls wait for the bus"))
         }
-        session.schedule(after: call.timeLeft) { [self] _ in
-            drop(call.ticket, RelayError(.timedOut, "\(call.call.title): no bus in time"))
+        // The timer outlives the wait: it must not keep the call and its descriptors.
+        session.schedule(after: call.timeLeft) { [self, weak ticket = call.ticket, title = call.call.title] _ in
+            if let ticket { drop(ticket, RelayError(.timedOut, "\(title): no bus in time")) }
         }
     }
     func admitWaiting(_ session: SessionController) {

@@ -180,8 +180,10 @@ private final class CountedPipe: Sendable {
         try await relay.call(KeepFiles(file: try descriptor(), others: fifteen))
         #expect(await eventually { pipe.writers == 1 })
         // One too many.
-        let sixteen = try (1...16).map { _ in try descriptor() }
-        let tooMany = await error { try await relay.call(KeepFiles(file: try descriptor(), others: sixteen)) }
+        let tooMany = await error {
+            let sixteen = try (1...16).map { _ in try descriptor() }
+            try await relay.call(KeepFiles(file: try descriptor(), others: sixteen))
+        }
         #expect(
             tooMany?.mayHaveRun == false && tooMany?.message.contains("16") == true, "\(String(describing: tooMany))")
         // Refused.
@@ -221,6 +223,8 @@ private final class CountedPipe: Sendable {
                 relay.start(HoldFile(file: try TransferredDescriptor(duplicating: writing)))
             }
             #expect(await eventually { site.holding == 1 && site.service.core.descriptors.count == 5 })
+            // Sent is closed here: the test's own, and those that the service has.
+            #expect(await eventually { pipe.writers == 6 })
             relay.invalidate()
             for call in calls { _ = await call.outcome }
         }
