@@ -8,137 +8,153 @@ import Testing
 @testable import RelayJournal
 @testable import RelaySystemd
 
-/// With a stand-in for the manager's socket. The environment is the process's: one test at a time.
-@Suite("A service under a service manager", .heavy, .serialized, .tags(.g6)) struct ServiceManagerTests {
-    private let bus: PrivateBus
-    private let socket: NotifySocket
+/// A bus, and a stand-in for the manager's socket. What the manager says is in the environment, and SIGHUP is the process's: each test
+/// is a process of its own, so that no other test, and no program that one starts, has either.
+private struct ManagedSite {
+    let bus: PrivateBus
+    let socket: NotifySocket
     init() throws { (bus, socket) = (try PrivateBus(), try NotifySocket()) }
 
-    private func manager(watchdog: Duration? = nil) -> ServiceManager {
+    func manager(watchdog: Duration? = nil) -> ServiceManager {
         setenv("NOTIFY_SOCKET", socket.path, 1)
-        if let watchdog {
-            setenv("WATCHDOG_USEC", "\(watchdog.components.attoseconds / 1_000_000_000_000)", 1)
-        } else {
-            unsetenv("WATCHDOG_USEC")
-        }
+        if let watchdog { setenv("WATCHDOG_USEC", "\(watchdog.components.attoseconds / 1_000_000_000_000)", 1) }
         return ServiceManager()
     }
-    private func service() throws -> EventService {
+    func service() throws -> EventService {
         let service = try EventService(name: "org.example.Managed", on: bus.bus, exporting: Managed1.self)
         service.handle(Work.self) { _, _ in }
         return service
     }
+}
 
-    @Test("without a manager nothing is sent, and it runs as ever") func absent() async throws {
-        unsetenv("NOTIFY_SOCKET")
-        let manager = ServiceManager()
-        #expect(!manager.isPresent && manager.watchdogTimeout == nil)
-        let service = try service()
-        let isReady = Atomic<Bool>(false)
-        let running = Task { try await service.run(under: manager) { isReady.store(true, ordering: .releasing) } }
-        #expect(await eventually { isReady.load(ordering: .acquiring) })
-        running.cancel()
-        try await running.value
+@Suite("A service under a service manager", .heavy, .tags(.g6)) struct ServiceManagerTests {
+    @Test("without a manager nothing is sent, and it runs as ever") func absent() async {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = ServiceManager()
+            #expect(!manager.isPresent && manager.watchdogTimeout == nil)
+            let service = try site.service()
+            let isReady = Atomic<Bool>(false)
+            let running = Task { try await service.run(under: manager) { isReady.store(true, ordering: .releasing) } }
+            #expect(await eventually { isReady.load(ordering: .acquiring) })
+            running.cancel()
+            try await running.value
+        }
     }
-    @Test("it learns when the service is ready, reloads and stops; a status is one line") func life() async throws {
-        let manager = manager()
-        let service = try service()
-        let reloads = Atomic<Int>(0)
-        let running = Task {
-            try await service.run(
-                under: manager,
-                onReload: {
-                    if reloads.wrappingAdd(1, ordering: .relaxed).newValue == 2 {
-                        throw RelayError(.invalidArgument, "line 3\nis wrong")
-                    }
+    @Test("it learns when the service is ready, reloads and stops; a status is one line") func life() async {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = site.manager()
+            let service = try site.service()
+            let reloads = Atomic<Int>(0)
+            let running = Task {
+                try await service.run(
+                    under: manager,
+                    onReload: {
+                        if reloads.wrappingAdd(1, ordering: .relaxed).newValue == 2 {
+                            throw RelayError(.invalidArgument, "line 3\nis wrong")
+                        }
+                    })
+            }
+            #expect(await eventually { site.socket.count("READY=1") == 1 })
+            #expect(site.socket.lines.contains("STATUS=serving org.example.Managed"))
+            for round in 1...2 {
+                kill(getpid(), SIGHUP)
+                #expect(await eventually { site.socket.count("READY=1") == 1 + round })
+            }
+            #expect(site.socket.count("RELOADING=1") == 2 && site.socket.count("MONOTONIC_USEC=") == 2)
+            #expect(
+                site.socket.lines.contains("STATUS=serving org.example.Managed; the reload failed: line 3 is wrong"),
+                "\(site.socket.lines)")
+            running.cancel()
+            try await running.value
+            #expect(await eventually { site.socket.count("STOPPING=1") == 1 })
+            #expect(
+                site.socket.messages.last?.hasPrefix("STOPPING=1\nEXTEND_TIMEOUT_USEC=") == true,
+                "\(site.socket.messages)")
+        }
+    }
+    @Test("it learns of an idle end before the name is free") func idle() async {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = site.manager()
+            let service = try site.service()
+            let running = Task { try await service.run(under: manager, idleExit: .zero) }
+            #expect(await eventually { site.socket.count("READY=1") == 1 })
+            let relay = try EventRelay(following: "org.example.Managed", on: site.bus.bus, interfaces: Managed1.self)
+            relay.activate()
+            _ = try await relay.call(Work())
+            try await running.value
+            #expect(await eventually { site.socket.count("STOPPING=1") == 1 })
+        }
+    }
+    @Test("a start that fails is in the status, and one that takes long is given more time") func failure() async {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = site.manager()
+            let first = try site.service()
+            try await first.start()
+            let second = try site.service()
+            await #expect { try await second.run(under: manager) } throws: { .conflict ~= $0 }
+            #expect(
+                await eventually {
+                    site.socket.lines.contains { $0.hasPrefix("STATUS=org.example.Managed has an owner") }
                 })
+            #expect(site.socket.count("EXTEND_TIMEOUT_USEC=30000000") == 1 && site.socket.count("READY=1") == 0)
+            try await first.stop()
         }
-        #expect(await eventually { socket.count("READY=1") == 1 })
-        #expect(socket.lines.contains("STATUS=serving org.example.Managed"))
-        for round in 1...2 {
-            kill(getpid(), SIGHUP)
-            #expect(await eventually { socket.count("READY=1") == 1 + round })
-        }
-        #expect(socket.count("RELOADING=1") == 2 && socket.count("MONOTONIC_USEC=") == 2)
-        #expect(
-            socket.lines.contains("STATUS=serving org.example.Managed; the reload failed: line 3 is wrong"),
-            "\(socket.lines)")
-        running.cancel()
-        try await running.value
-        #expect(await eventually { socket.count("STOPPING=1") == 1 })
-        #expect(socket.messages.last?.hasPrefix("STOPPING=1\nEXTEND_TIMEOUT_USEC=") == true, "\(socket.messages)")
-        unsetenv("NOTIFY_SOCKET")
-    }
-    @Test("it learns of an idle end before the name is free") func idle() async throws {
-        let manager = manager()
-        let service = try service()
-        let running = Task { try await service.run(under: manager, idleExit: .zero) }
-        #expect(await eventually { socket.count("READY=1") == 1 })
-        let relay = try EventRelay(following: "org.example.Managed", on: bus.bus, interfaces: Managed1.self)
-        relay.activate()
-        _ = try await relay.call(Work())
-        try await running.value
-        #expect(await eventually { socket.count("STOPPING=1") == 1 })
-        unsetenv("NOTIFY_SOCKET")
-    }
-    @Test("a start that fails is in the status, and one that takes long is given more time") func failure() async throws
-    {
-        let manager = manager()
-        let first = try service()
-        try await first.start()
-        let second = try service()
-        await #expect { try await second.run(under: manager) } throws: { .conflict ~= $0 }
-        #expect(await eventually { socket.lines.contains { $0.hasPrefix("STATUS=org.example.Managed has an owner") } })
-        #expect(socket.count("EXTEND_TIMEOUT_USEC=30000000") == 1 && socket.count("READY=1") == 0)
-        try await first.stop()
-        unsetenv("NOTIFY_SOCKET")
     }
     @Test("the watchdog is fed while a commit hangs, which is reported; and not while the loop hangs")
-    func watchdog() async throws {
-        let manager = manager(watchdog: .milliseconds(150))
-        #expect(manager.watchdogTimeout == .milliseconds(150))
-        let (folder, notices) = (try TestFolder(), RecordedNotices())
-        let door = Door()
-        let journal = try EventJournal(
-            directory: folder.path, synchronous: .normal,
-            faults: JournalFaults(at: { step in if step == .beforeCommit { door.pass() } }))
-        let service = try EventService(
-            name: "org.example.Managed", on: bus.bus, exporting: Kept1.self, journal: journal, onNotice: notices.record)
-        let running = Task { try await service.run(under: manager) }
-        #expect(await eventually { socket.count("READY=1") == 1 })
-        door.close()
-        let publishing = Task { try await service.publish(Kept(number: 1)) }
-        #expect(await eventually { door.isWaited })
-        let before = socket.count("WATCHDOG=1")
-        let late = "STATUS=serving org.example.Managed; one commit has waited for the disk for "
-        #expect(await eventually { socket.lines.contains { $0.hasPrefix(late) } })
-        #expect(socket.count("WATCHDOG=1") > before + 20)
-        #expect(await eventually { notices.all(of: .commitDelayed).count == 1 })
-        door.open()
-        try await publishing.value
-        #expect(
-            await eventually { socket.lines.last { $0.hasPrefix("STATUS=") } == "STATUS=serving org.example.Managed" })
+    func watchdog() async {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = site.manager(watchdog: .milliseconds(150))
+            #expect(manager.watchdogTimeout == .milliseconds(150))
+            let (folder, notices) = (try TestFolder(), RecordedNotices())
+            let door = Door()
+            let journal = try EventJournal(
+                directory: folder.path, synchronous: .normal,
+                faults: JournalFaults(at: { step in if step == .beforeCommit { door.pass() } }))
+            let service = try EventService(
+                name: "org.example.Managed", on: site.bus.bus, exporting: Kept1.self, journal: journal,
+                onNotice: notices.record)
+            let running = Task { try await service.run(under: manager) }
+            #expect(await eventually { site.socket.count("READY=1") == 1 })
+            door.close()
+            let publishing = Task { try await service.publish(Kept(number: 1)) }
+            #expect(await eventually { door.isWaited })
+            let before = site.socket.count("WATCHDOG=1")
+            let late = "STATUS=serving org.example.Managed; one commit has waited for the disk for "
+            #expect(await eventually { site.socket.lines.contains { $0.hasPrefix(late) } })
+            #expect(site.socket.count("WATCHDOG=1") > before + 20)
+            #expect(await eventually { notices.all(of: .commitDelayed).count == 1 })
+            door.open()
+            try await publishing.value
+            #expect(
+                await eventually {
+                    site.socket.lines.last { $0.hasPrefix("STATUS=") } == "STATUS=serving org.example.Managed"
+                })
 
-        let block = Door()
-        block.close()
-        service.core.loop.execute { block.pass() }
-        #expect(await eventually { block.isWaited })
-        // What was sent before has come by then: nothing more does.
-        var count = -1
-        #expect(
-            await eventually {
-                defer { count = socket.count("WATCHDOG=1") }
-                return socket.count("WATCHDOG=1") == count
-            })
-        // Not a wait for something: this is what is measured.
-        try await Task.sleep(for: .seconds(1))
-        #expect(socket.count("WATCHDOG=1") == count)
-        block.open()
-        #expect(await eventually { socket.count("WATCHDOG=1") > count })
-        running.cancel()
-        try await running.value
-        journal.close()
-        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC"] { unsetenv(name) }
+            let block = Door()
+            block.close()
+            service.core.loop.execute { block.pass() }
+            #expect(await eventually { block.isWaited })
+            // What was sent before has come by then: nothing more does.
+            var count = -1
+            #expect(
+                await eventually {
+                    defer { count = site.socket.count("WATCHDOG=1") }
+                    return site.socket.count("WATCHDOG=1") == count
+                })
+            // Not a wait for something: this is what is measured.
+            try await Task.sleep(for: .seconds(1))
+            #expect(site.socket.count("WATCHDOG=1") == count)
+            block.open()
+            #expect(await eventually { site.socket.count("WATCHDOG=1") > count })
+            running.cancel()
+            try await running.value
+            journal.close()
+        }
     }
 }
 
