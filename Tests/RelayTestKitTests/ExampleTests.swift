@@ -14,7 +14,7 @@ struct OrderDesk: Sendable {
         return try await journal.unitOfWork { unit in
             let number = try unit.query(
                 "INSERT INTO orders (goods) VALUES (?) RETURNING id", [.text(order.goods.joined(separator: ","))]
-            ) { $0.integer(0) }[0]
+            ) { try $0[0, as: Int64.self] }[0]
             try unit.publish(OrderPlaced(number: number, goods: order.goods))
             return PlaceOrder.Reply(number: number)
         }
