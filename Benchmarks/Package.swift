@@ -23,12 +23,12 @@ let package = Package(
             path: "publish-bench", swiftSettings: strict),
         .systemLibrary(name: "CLibDBus", path: "CLibDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(
-            name: "CSystemd", path: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+            name: "CSDBus", path: "CSDBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "PeerSupport", path: "peer-support", cSettings: optimised),
         .executableTarget(
             name: "libdbus-peer", dependencies: ["PeerSupport", "CLibDBus"], path: "libdbus-peer", cSettings: optimised),
         .executableTarget(
-            name: "sdbus-peer", dependencies: ["PeerSupport", "CSystemd"], path: "sdbus-peer", cSettings: optimised),
+            name: "sdbus-peer", dependencies: ["PeerSupport", "CSDBus"], path: "sdbus-peer", cSettings: optimised),
         .executableTarget(
             name: "relay-peer", dependencies: ["PeerSupport", .product(name: "RelayCore", package: "relay")],
             path: "relay-peer", swiftSettings: strict),

@@ -49,7 +49,12 @@ struct PageScan {
                 // Two alignments of 8 come with each.
                 let cost = body.count + schema.overhead
                 if bytes + cost > request.byteLimit && events.count > 0 { return false }
-                if events.count == 0 { events.reserve(bytes: min(request.byteLimit, Self.usualLength)) }
+                if events.count == 0 {
+                    // As if all were as long as the first.
+                    let length = min(request.byteLimit, Self.usualLength)
+                    events.reserve(
+                        bytes: length, rows: min(length / max(cost, 1) + 1, request.limit, PageReader.scanLimit))
+                }
                 bytes += cost
                 events.append(name, number, sequence, body)
                 return true

@@ -37,6 +37,8 @@ final class ServiceCore: BusHandler {
     let waker = RingWaker()
     /// The log's threads answer, too.
     let limits = Mutex(ReadLimits())
+    /// Memory for a page that was sent: the next one need not be cleared.
+    let pageMemory = Mutex<WireWriter?>(nil)
     /// And so do commands.
     let unread = Mutex(UnreadReplies())
     let accounts = AccountCache(of: SystemAccounts())

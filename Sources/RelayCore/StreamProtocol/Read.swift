@@ -159,7 +159,10 @@ package struct LogPage: Sendable {
             names.append(name)
             return Int32(names.count - 1)
         }
-        package mutating func reserve(bytes: Int) { bodies.reserveCapacity(bytes) }
+        package mutating func reserve(bytes: Int, rows count: Int) {
+            bodies.reserveCapacity(bytes)
+            rows.reserveCapacity(count)
+        }
         /// - Parameter body: copied.
         package mutating func append(
             _ name: Int32, _ schema: UInt32, _ sequence: UInt64, _ body: UnsafeRawBufferPointer

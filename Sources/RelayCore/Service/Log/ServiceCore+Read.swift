@@ -102,7 +102,7 @@ extension ServiceCore {
         do throws(RelayError) {
             let page = try result.get()
             let token = UInt64.random(in: 1...UInt64.max)
-            var body = WireWriter(capacity: Self.pageLength + Self.pageLength / 4)
+            var body = pageMemory.withLock { $0.take() } ?? WireWriter(capacity: Self.pageLength + Self.pageLength / 4)
             try Stream1.write(page, token: token, signatures: log.signatures, into: &body)
             // A row that is larger than any event: put there by hand. Refused here, as a number that is not sent cannot
             // be proved.
@@ -123,6 +123,7 @@ extension ServiceCore {
             interface.stream.handOut(through: min(page.through, page.head))
             guard let socket else { return deliver(call, Stream1.pageSignature, body.bytes, connection) }
             if body.withUnsafeBytes({ socket.write($0) }) {
+                keepMemory(of: body)
                 var numbers = WireWriter()
                 numbers.uint32(UInt32(count))
                 numbers.uint64(token)
@@ -140,6 +141,12 @@ extension ServiceCore {
                 call, ErrorNames.name(for: error.code), "the journal could not be read for \(interface.name)",
                 connection)
         }
+    }
+    /// For the next page: a reader that goes on asks at once.
+    private func keepMemory(of body: consuming WireWriter) {
+        body.removeAll()
+        let memory = body
+        pageMemory.withLock { $0 = memory }
     }
     /// Answers, which `ReadLimits` has counted. On the loop's thread: this one yields to all others, and must not be
     /// what they wait for with the connection in its hands.
