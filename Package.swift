@@ -9,6 +9,11 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// `make release` names them: what `--version` says.
+let build: [CSetting] = ["RELAY_COMMIT", "RELAY_TOOLCHAIN"].compactMap { name in
+    Context.environment[name].map { .define(name, to: "\"\($0)\"") }
+}
+
 let package = Package(
     name: "relay",
     products: [
@@ -32,6 +37,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CRelayShims"),
+        .target(name: "CRelayVersion", cSettings: build),
         // In process, and what a contract is made of: no bus, no shared memory. Usable alone.
         .target(name: "RelayEvents", dependencies: ["CRelayShims"], swiftSettings: strict),
         // D-Bus's wire format: pure, no I/O. Comes with RelayCore.
@@ -58,7 +64,9 @@ let package = Package(
         .target(
             name: "TelemetryDomain", dependencies: ["RelayCore", "Telemetry"], swiftSettings: strict),
         // What the two programs share: options, exit codes, where the private bus is.
-        .target(name: "RelayTool", dependencies: ["BusProcess", "RelayCore", "CRelayShims"], swiftSettings: strict),
+        .target(
+            name: "RelayTool", dependencies: ["BusProcess", "RelayCore", "CRelayShims", "CRelayVersion"],
+            swiftSettings: strict),
         .executableTarget(
             name: "relay-service",
             dependencies: [

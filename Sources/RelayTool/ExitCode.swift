@@ -21,4 +21,6 @@ package enum ExitCode: Int32, Sendable {
     case timedOut = 75
     /// EX_NOPERM: the bus or the service does not allow it.
     case notPermitted = 77
+    /// EX_CONFIG: the service's settings are wrong.
+    case wrongSettings = 78
 }

@@ -8,7 +8,8 @@ package final class TelemetrySampler: Sendable {
     /// Samples a second that can be asked for.
     package static let rates = 0.1...10_000
 
-    private let rate: Double
+    /// A `Double`'s bits.
+    private let rateBits: Atomic<UInt64>
     private let output: any TelemetryOutput
     private let log: @Sendable (String) -> Void
     private let everySecond: @Sendable () -> Void
@@ -26,10 +27,20 @@ package final class TelemetrySampler: Sendable {
         rate: Double, sources: sending [any TelemetrySource], output: any TelemetryOutput,
         everySecond: @escaping @Sendable () -> Void = {}, log: @escaping @Sendable (String) -> Void
     ) {
-        self.rate = min(max(rate, Self.rates.lowerBound), Self.rates.upperBound)
+        rateBits = Atomic(Self.bounded(rate).bitPattern)
         (self.output, self.log, self.everySecond) = (TellingOutput(output: output), log, everySecond)
         self.sources = Mutex(sources)
     }
+
+    private static func bounded(_ rate: Double) -> Double { min(max(rate, rates.lowerBound), rates.upperBound) }
+
+    /// Events a second, from now on. The next one comes at once.
+    package func setRate(_ rate: Double) {
+        let bits = Self.bounded(rate).bitPattern
+        // At a low rate, the next sample may be seconds away.
+        if rateBits.exchange(bits, ordering: .acquiringAndReleasing) != bits { alarm.signal() }
+    }
+    private var rate: Double { Double(bitPattern: rateBits.load(ordering: .acquiring)) }
 
     /// Begins. Once only. Throws `Unavailable` when the process can have no more threads.
     package func start() throws(RelayError) {
@@ -48,9 +59,14 @@ package final class TelemetrySampler: Sendable {
     private func run() {
         defer { hasEnded.signal() }
         var sources = self.sources.withLock { $0 }
-        var pacer = Pacer(rate: rate, now: MonotonicClock.now)
+        var pace = rate
+        var pacer = Pacer(rate: pace, now: MonotonicClock.now)
         var (turn, nextSecond) = (0, MonotonicClock.now)
         while !isStopped.load(ordering: .acquiring) {
+            if rate != pace {
+                pace = rate
+                pacer = Pacer(rate: pace, now: MonotonicClock.now)
+            }
             let deadline = pacer.deadline
             if MonotonicClock.now < deadline {
                 // By the same clock: the uptime of Dispatch is the kernel's monotonic one.

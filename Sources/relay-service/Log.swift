@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayTool
+import Synchronization
 
 /// Writes to stderr, one line an event of the service's life. Never the content of an event or a command.
 struct Log: Sendable {
@@ -11,12 +12,17 @@ struct Log: Sendable {
         var priority: Int { [3, 4, 6, 7][rawValue] }
         static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
-    let level: Level
+    /// The least that is written, for all copies of this value.
+    private final class Threshold: Sendable {
+        let level: Mutex<Level>
+        init(_ level: Level) { self.level = Mutex(level) }
+    }
+    private let threshold: Threshold
     /// Whether stderr is the journal, which adds time and name itself.
     let isJournal: Bool
 
     init(level: Level) {
-        self.level = level
+        threshold = Threshold(level)
         isJournal = Self.stderrIsJournal(getenv("JOURNAL_STREAM").map { String(cString: $0) })
     }
     /// systemd names the device and inode of the stream that it gave.
@@ -25,6 +31,9 @@ struct Log: Sendable {
         guard let stream, fstat(2, &status) == 0 else { return false }
         return stream == "\(status.st_dev):\(status.st_ino)"
     }
+
+    var level: Level { threshold.level.withLock { $0 } }
+    func setLevel(_ level: Level) { threshold.level.withLock { $0 = level } }
 
     func error(_ text: String) { write(.error, text) }
     func warning(_ text: String) { write(.warning, text) }

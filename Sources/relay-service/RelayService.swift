@@ -4,19 +4,27 @@ import RelayTool
 /// The backend service as a daemon.
 @main struct RelayService: RelayProgram {
     static func run() async throws {
-        let options: ServiceOptions
-        do throws(UsageError) {
-            switch try ServiceOptions.parse(ProcessInput.arguments()) {
-            case .help: return print(HelpPage.text(of: nil, in: ServiceOptions.program), terminator: "")
-            case .version: return print(HelpPage.version(of: ServiceOptions.program), terminator: "")
-            case .serve(let parsed): options = parsed
-            }
-        } catch {
+        let arguments: [String]
+        do throws(UsageError) { arguments = try ProcessInput.arguments() } catch {
             throw ServiceFailure(code: .usage, message: error.message)
+        }
+        let options: ServiceOptions
+        let program = ServiceOptions.program
+        switch try ServiceOptions.parse(arguments) {
+        case .help: return print(HelpPage.text(of: nil, in: program), terminator: "")
+        case .manual: return print(ManualPage.text(of: nil, in: program, section: 8), terminator: "")
+        case .version: return print(HelpPage.version(of: program), terminator: "")
+        case .checked(let text): return print(text, terminator: "")
+        case .serve(let parsed): options = parsed
         }
         let log = Log(level: options.logLevel)
         do {
-            try await ServiceRunner(options: options, environment: ProcessInput.environment, log: log).run()
+            let runner = ServiceRunner(options: options, environment: ProcessInput.environment, log: log) {
+                () throws(ServiceFailure) in
+                guard case .serve(let options) = try ServiceOptions.parse(arguments) else { return options }
+                return options
+            }
+            try await runner.run()
         } catch .cancelled where Task.isCancelled {
             // Before it was ready: a start can take long, after a check that found something.
         } catch let failure as ServiceFailure {

@@ -2,7 +2,7 @@ import RelayCore
 import RelayTool
 import TelemetryDomain
 
-/// What the command line asks for.
+/// What the command line and the settings ask for.
 struct ServiceOptions: Equatable {
     enum BusChoice: Equatable {
         case session, system, own
@@ -11,10 +11,18 @@ struct ServiceOptions: Equatable {
     enum Domain: String, CaseIterable { case relocation, inventory, telemetry }
     enum Action: Equatable {
         case serve(ServiceOptions)
-        case help, version
+        /// The text to print: the settings are right.
+        case checked(String)
+        case help, manual, version
     }
     /// What a power loss may take.
     enum Synchronous: String, CaseIterable { case full, normal }
+    static let standardName = "org.eventrelay.Service1"
+    /// Where `--check-config` looks that is not told where.
+    static let standardSettings = "relay-service.conf"
+
+    /// The name on the bus.
+    var name = Self.standardName
     /// nil: the session bus, if the environment names one.
     var bus: BusChoice?
     /// nil: what the environment says.
@@ -34,13 +42,15 @@ extension ServiceOptions {
             "relay-service",
             summary: "serves boxes and items, or this host's figures, on D-Bus",
             options: [
-                session, system, address, ownBus, stateDirectory, synchronous, domain, rate, idleExit, logLevel,
+                session, system, address, ownBus, busName, stateDirectory, synchronous, domain, rate, idleExit,
+                logLevel,
+                config, checkConfig, manual,
             ],
             exclusive: [buses],
             details: [
                 .paragraph(
                     """
-                    Serves \(ServiceRunner.name) on D-Bus. Logs to stderr. Ends on SIGTERM, SIGINT and SIGHUP (but under
+                    Serves \(standardName) on D-Bus. Logs to stderr. Ends on SIGTERM, SIGINT and SIGHUP (but under
                     nohup), after what runs has finished. Under systemd, SIGHUP reloads instead.
                     """),
                 """
@@ -64,11 +74,22 @@ extension ServiceOptions {
                 crash of the system: the last transactions may then be undone, though subscribers have seen their
                 events. A crash or kill of the service loses nothing.
                 """,
+                .paragraph(
+                    """
+                    --config reads settings from a file like systemd's: below [Service] there are \(Words.list(keyNames)),
+                    each as the option of its name. A name without a slash, such as \(standardSettings), is looked for in
+                    \(Words.list(ConfigurationSearch.standardFolders)): the first one counts. Files of NAME.d in
+                    these folders are read after it, by their names, if they end in .conf. FILE with a slash is a path, and
+                    FILE.d stands beside it. What is typed here prevails over settings. --check-config prints what the
+                    settings say, or what is wrong with them. Under systemd, SIGHUP reads them again: LogLevel and Rate
+                    change at once, the others with the next start.
+                    """),
                 "docs/OPERATING.md says what to do about each exit code.",
             ],
             examples: [
                 Example("--own-bus", summary: "on a machine without a session bus"),
                 Example("--domain", "telemetry", "--rate", "100", summary: "this host's figures, a hundred a second"),
+                Example("--config", standardSettings, "--check-config", summary: "what the installed settings say"),
             ],
             exitCodes: [
                 ExitMeaning(.ok, "ended as asked"),
@@ -82,7 +103,12 @@ extension ServiceOptions {
                 ExitMeaning(
                     .notPermitted,
                     "the bus does not permit the name"),
+                ExitMeaning(.wrongSettings, "the settings are wrong: the message names file and line"),
             ]))
+    /// What a configuration may set. The bus is that of the unit, or of the D-Bus service file.
+    static let keys = ConfigurationKeys(
+        section: "Service", [busName, stateDirectory, synchronous, domain, rate, idleExit, logLevel])
+    private static var keyNames: [String] { keys.options.map { ConfigurationKeys.key(of: $0) } }
 
     private static let session = Option(
         switch: "session", "the session bus (the default, if DBUS_SESSION_BUS_ADDRESS is set)")
@@ -90,6 +116,23 @@ extension ServiceOptions {
     private static let address = Option<String?>("bus", .busAddress, "the bus at this D-Bus address")
     private static let ownBus = Option(
         switch: "own-bus", "a private bus that ends with the service, for machines without one")
+    private static let busName = Option<String>(
+        "name",
+        ValueKind("NAME") { text throws(Unfit) in
+            guard BusNames.isWellKnownName(text) else {
+                throw Unfit("is no name for a service; one looks like \(standardName)")
+            }
+            return text
+        }, "the service's name on the bus", standard: standardName)
+    private static let config = Option<String?>(
+        "config",
+        ValueKind("FILE") { text throws(Unfit) in
+            if text.isEmpty || text.hasSuffix("/") { throw Unfit("is no file; give a name or a path") }
+            return text
+        }, "settings to read: a path, or a name to look for")
+    private static let checkConfig = Option(
+        switch: "check-config", "print what the settings say, and end (default of --config: \(standardSettings))")
+    private static let manual = Option(switch: "manual", "this text as a manual page in roff, for man(1)")
     private static let stateDirectory = Option<String?>(
         "state-directory", .directory, "where the journal is")
     private static let synchronous = Option<Synchronous>(
@@ -108,13 +151,58 @@ extension ServiceOptions {
     private static let buses = ExclusiveOptions(
         session, system, address, ownBus, fault: "two buses are named")
 
-    /// Throws what is wrong, with the offending word and what to do.
-    static func parse(_ arguments: [String]) throws(UsageError) -> Action {
-        switch try program.parse(arguments) {
+    /// Reads the arguments, and the settings that they name.
+    ///
+    /// Throws what is wrong: with the offending word, or with file and line, and what to do.
+    /// - Parameter folders: where settings are looked for.
+    static func parse(
+        _ arguments: [String], folders: [String] = ConfigurationSearch.standardFolders
+    ) throws(ServiceFailure) -> Action {
+        let typed: ParsedLine
+        switch try request(arguments) {
         case .help: return .help
         case .version: return .version
-        case .run(_, let line): return .serve(try ServiceOptions(line))
+        case .run(_, let line): typed = line
         }
+        if typed[manual] { return .manual }
+        guard let file = typed[config] ?? (typed[checkConfig] ? standardSettings : nil) else {
+            do throws(UsageError) { return .serve(try ServiceOptions(typed)) } catch {
+                throw ServiceFailure(code: .usage, message: error.message)
+            }
+        }
+        let settings: ServiceSettings
+        do throws(ConfigurationError) {
+            settings = try ServiceSettings(ConfigurationSearch(typed: file, folders: folders))
+        } catch {
+            throw ServiceFailure(code: .wrongSettings, message: error.message)
+        }
+        // What was typed alone is right, so that this concerns the settings, too.
+        let merged = try request(settings.arguments(below: typed) + arguments)
+        guard case .run(_, let line) = merged else { return .help }
+        do throws(UsageError) {
+            let options = try ServiceOptions(line)
+            return typed[checkConfig] ? .checked(settings.description) : .serve(options)
+        } catch {
+            throw ServiceFailure(
+                code: .wrongSettings, message: "with the settings of \(Words.list(settings.files)): \(error.message)")
+        }
+    }
+    private static func request(_ arguments: [String]) throws(ServiceFailure) -> ProgramDeclaration.Request {
+        do throws(UsageError) { return try program.parse(arguments) } catch {
+            throw ServiceFailure(code: .usage, message: error.message)
+        }
+    }
+
+    /// The keys whose values differ from those of a service that runs, and that count only when it starts.
+    func changesAtNextStart(from running: ServiceOptions) -> [String] {
+        func changed<Value: Equatable>(_ value: KeyPath<Self, Value>, _ option: any DeclaredOption) -> String? {
+            self[keyPath: value] == running[keyPath: value] ? nil : ConfigurationKeys.key(of: option)
+        }
+        return [
+            changed(\.name, Self.busName), changed(\.stateDirectory, Self.stateDirectory),
+            changed(\.synchronous, Self.synchronous), changed(\.domains, Self.domain),
+            changed(\.idleExit, Self.idleExit),
+        ].compactMap { $0 }
     }
 
     private init(_ line: ParsedLine) throws(UsageError) {
@@ -130,8 +218,8 @@ extension ServiceOptions {
             } else {
                 line[Self.address].map { .address($0) }
             }
-        (stateDirectory, synchronous, logLevel) = (
-            line[Self.stateDirectory], line[Self.synchronous], line[Self.logLevel]
+        (name, stateDirectory, synchronous, logLevel) = (
+            line[Self.busName], line[Self.stateDirectory], line[Self.synchronous], line[Self.logLevel]
         )
         let asked = line.all(Self.domain)
         domains = Set((asked.isEmpty ? [line[Self.domain]] : asked).joined())

@@ -9,18 +9,22 @@ import Telemetry
 
 /// The composition root: puts bus, service and domains together, and runs them.
 struct ServiceRunner {
-    static let name = "org.eventrelay.Service1"
     let options: ServiceOptions
     let environment: [String: String]
     let log: Log
+    /// What the command line and the settings say now.
+    private let reread: @Sendable () throws(ServiceFailure) -> ServiceOptions
 
     private let manager = ServiceManager()
     /// How long a service that was started on demand waits for the directory: its last run has the bus's name no more,
     /// and finishes.
     private static let patience = Duration.seconds(30)
 
-    init(options: ServiceOptions, environment: [String: String], log: Log) {
-        (self.options, self.environment, self.log) = (options, environment, log)
+    init(
+        options: ServiceOptions, environment: [String: String], log: Log,
+        reread: @escaping @Sendable () throws(ServiceFailure) -> ServiceOptions
+    ) {
+        (self.options, self.environment, self.log, self.reread) = (options, environment, log, reread)
     }
     /// Returns when the task is cancelled, or when nobody has used the service for its time. Throws what ends it
     /// otherwise.
@@ -33,7 +37,7 @@ struct ServiceRunner {
             await daemon?.stop()
             throw kept?.failure ?? error
         }
-        log.info("released \(Self.name)")
+        log.info("released \(options.name)")
         kept?.journal.close()
         await daemon?.stop()
     }
@@ -56,12 +60,25 @@ struct ServiceRunner {
         let domains = options.domains.map(\.rawValue).sorted().joined(separator: ", ")
         let idleExit = options.idleExit.map { Duration.seconds($0) }
         try await service.run(under: manager, idleExit: idleExit) {
-            log.info("ready: \(Self.name) on \(bus), domain \(domains)")
+            log.info("ready: \(options.name) on \(bus), domain \(domains)")
         } onReload: {
-            log.info("reloaded: there is no configuration but the command line")
+            try reload(telemetry)
             await kept?.logState(log)
         }
         log.info(Task.isCancelled ? "finished, as asked" : "finished: nobody has used the service")
+    }
+    /// Throws when the settings are wrong; then all is as before.
+    private func reload(_ telemetry: TelemetryHost?) throws(RelayError) {
+        let new: ServiceOptions
+        do throws(ServiceFailure) { new = try reread() } catch {
+            log.error("not reloaded, and all is as before: \(error.message)")
+            throw RelayError(.invalidArgument, error.message, cause: error)
+        }
+        telemetry?.setRate(new.rate)
+        let later = new.changesAtNextStart(from: options)
+        if !later.isEmpty { log.warning("changed, but only with the next start: \(Words.list(later))") }
+        log.info("reloaded: log level \(new.logLevel.name)" + (telemetry == nil ? "" : ", rate \(new.rate)"))
+        log.setLevel(new.logLevel)
     }
     private func makeService(on bus: Bus, _ kept: JournalHost?) throws -> EventService {
         do {
@@ -70,7 +87,7 @@ struct ServiceRunner {
             if options.domains.contains(.relocation) { interfaces.append(Relocation1.self) }
             if options.domains.contains(.inventory) { interfaces.append(Inventory1.self) }
             if options.domains.contains(.telemetry) { interfaces.append(Telemetry1.self) }
-            return try EventService(Self.name, bus, interfaces, journal: kept?.journal, report)
+            return try EventService(options.name, bus, interfaces, journal: kept?.journal, report)
         } catch let error as RelayError where UnfitFile.explains(error) || error.cause is SQLiteError {
             throw ServiceFailure(opening: error)
         }

@@ -36,5 +36,6 @@ struct TelemetryHost {
         }
     }
     func start() throws(RelayError) { try sampler.start() }
+    func setRate(_ rate: Double) { sampler.setRate(rate) }
     func stop() { sampler.stop() }
 }

@@ -23,6 +23,32 @@ import Testing
         #expect(outcome.code == 0, "\(outcome)")
         #expect(await eventually { socket.count("STOPPING=1") == 1 })
     }
+    @Test("a reload reads the settings again: log level and rate at once, the rest later; wrong ones change nothing")
+    func settings() async throws {
+        let (bus, folder, socket) = (try PrivateBus(), try TestFolder(), try NotifySocket())
+        let file = folder.path + "/some.conf"
+        try folder.write("[Service]\nName=org.example.Figures\nDomain=telemetry\nRate=0.1\n", to: "some.conf")
+        let program = try RunningProgram(
+            Programs.service, ["--bus", bus.address, "--config", file],
+            environment: Programs.environment(["NOTIFY_SOCKET": socket.path]))
+        try await program.line(containing: "ready: org.example.Figures on ")
+        try folder.write("[Service]\nDomain=telemetry\nrate=1\n", to: "some.conf")
+        program.signal(SIGHUP)
+        try await program.line(
+            containing: "not reloaded, and all is as before: \(file):3: unknown key 'rate'; did you mean 'Rate'?")
+        #expect(await eventually { socket.count("READY=1") == 2 })
+        try folder.write("[Service]\nDomain=telemetry\nRate=100\nLogLevel=warning\n", to: "some.conf")
+        program.signal(SIGHUP)
+        try await program.line(containing: "changed, but only with the next start: Name")
+        try await program.line(containing: "reloaded: log level warning, rate 100.0")
+        // At the old rate, these would take minutes.
+        let seen = try RunningProgram(
+            Programs.cli, ["--bus", bus.address, "--service", "org.example.Figures", "watch", "--count", "50"],
+            environment: Programs.environment())
+        #expect(await seen.outcome().code == 0)
+        program.signal(SIGTERM)
+        #expect(await program.outcome().code == 0)
+    }
     @Test("SIGHUP before SIGTERM is one request to end, with no manager", arguments: 1...3) func hangUp(_: Int)
         async throws
     {
@@ -48,25 +74,6 @@ import Testing
             "systemd-analyze", ["verify", "--\(scope)", "--man=no", unit],
             environment: Programs.environment(["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]))
         #expect(outcome.code == 0 && !outcome.errors.contains { $0.contains("relay.service") }, "\(outcome)")
-    }
-    @Test("OPERATING.md shows what is rendered") func page() async throws {
-        let folder = try TestFolder()
-        for block in try OperatingPage().files {
-            let isUnit = block.name.hasSuffix("relay.service")
-            let rendered = try await RunningProgram.run(
-                Programs.sources + "/../../scripts/render-units",
-                [
-                    "--name", LiveService.name, "--exec", "/usr/bin/relay-service", "--systemd", "--unit",
-                    "relay.service", "--description", "Boxes and items over D-Bus",
-                    "--arguments=--session" + (isUnit ? "" : " --idle-exit 30"),
-                ] + (isUnit ? ["--always"] : []) + [folder.path], environment: Programs.environment())
-            let file = try #require(
-                rendered.output.first { $0.hasSuffix(isUnit ? "/relay.service" : "Service1.service") })
-            let lines = try await RunningProgram.run("cat", [file]).output
-            #expect(
-                lines == block.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
-            )
-        }
     }
     @Test(
         "a template's value that is missing, and a name that is none, are refused",

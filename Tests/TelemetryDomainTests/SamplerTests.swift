@@ -110,6 +110,18 @@ import Testing
         }
         #expect(isPrompt)
     }
+    @Test("another rate counts at once, though the next sample was seconds away") func anotherRate() async throws {
+        let record = Record()
+        let sampler = TelemetrySampler(rate: 0.1, sources: [try MemorySource()], output: record, log: { _ in })
+        try sampler.start()
+        #expect(await eventually { record.events.count == 1 })
+        sampler.setRate(1_000)
+        let start = MonotonicClock.now
+        #expect(await eventually { record.events.count >= 40 })
+        sampler.stop()
+        // At the old rate they would take minutes.
+        #expect(MonotonicClock.now - start < 300_000_000_000)
+    }
     @Test("a kind that cannot be read is told once and left out, the others go on") func broken() async throws {
         let (record, lines) = (Record(), Lines())
         let sampler = TelemetrySampler(

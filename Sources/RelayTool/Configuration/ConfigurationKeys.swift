@@ -11,13 +11,24 @@ package struct ConfigurationKeys: Sendable {
         option.name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// The assignments as the arguments of a command line, to be put before those that were typed, which so prevail.
+    /// A key that is set, and what stands for it on a command line.
+    package struct Setting: Equatable, Sendable {
+        /// `LogLevel`
+        package let key: String
+        package let value: String
+        /// The option's name: `log-level`
+        package let option: String
+        /// `--log-level=debug`
+        package let argument: String
+    }
+
+    /// What the assignments set: the last one of each key.
     ///
-    /// Of several assignments to a key the last one counts. An empty value takes back what stands before it.
+    /// An empty value takes back what stands before it, and so does a `no`.
     /// - Throws: `ConfigurationError` with file and line for a section or a key that is unknown, and for a value that
     ///   the option does not take.
-    package func arguments(of assignments: [ConfigurationFile.Assignment]) throws(ConfigurationError) -> [String] {
-        var arguments: [(key: String, argument: String)] = []
+    package func settings(of assignments: [ConfigurationFile.Assignment]) throws(ConfigurationError) -> [Setting] {
+        var settings: [Setting] = []
         for assignment in assignments {
             guard assignment.section == section else {
                 throw ConfigurationError(
@@ -30,12 +41,13 @@ package struct ConfigurationKeys: Sendable {
                     assignment.place,
                     "unknown key '\(assignment.key)'" + (hint.isEmpty ? "; there are \(Words.list(keys))" : hint))
             }
-            arguments.removeAll { $0.key == assignment.key }
+            settings.removeAll { $0.key == assignment.key }
             if let argument = try Self.argument(of: option, assignment) {
-                arguments.append((assignment.key, argument))
+                settings.append(
+                    Setting(key: assignment.key, value: assignment.value, option: option.name, argument: argument))
             }
         }
-        return arguments.map(\.argument)
+        return settings
     }
 
     /// nil: the option is absent.

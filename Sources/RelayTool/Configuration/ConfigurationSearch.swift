@@ -5,7 +5,7 @@ import Glibc
 /// The main file is that of the first folder which has one. Drop-ins are `NAME.d/*.conf`. They are read after it, in the
 /// order of their names; of two with the same name only that of the earlier folder counts, so that a link to /dev/null
 /// turns one off.
-package struct ConfigurationSearch: Sendable {
+package struct ConfigurationSearch: Equatable, Sendable {
     /// The administrator's before what runs has made, before the package's.
     package static let standardFolders = [
         "/etc/eventrelay", "/run/eventrelay", "/usr/local/lib/eventrelay", "/usr/lib/eventrelay",
@@ -18,6 +18,15 @@ package struct ConfigurationSearch: Sendable {
     package let folders: [String]
 
     package init(name: String, folders: [String] = Self.standardFolders) { (self.name, self.folders) = (name, folders) }
+    /// What somebody typed: a name without a slash is looked for in the folders, anything else is a path.
+    package init(typed text: String, folders: [String] = Self.standardFolders) {
+        guard let slash = text.lastIndex(of: "/") else {
+            self.init(name: text, folders: folders)
+            return
+        }
+        let folder = slash == text.startIndex ? "/" : String(text[..<slash])
+        self.init(name: String(text[text.index(after: slash)...]), folders: [folder])
+    }
 
     /// The paths of the files that count, in the order in which they are read.
     package func files() -> [String] {
@@ -33,13 +42,27 @@ package struct ConfigurationSearch: Sendable {
         return files + dropIns.sorted { $0.key < $1.key }.map(\.value)
     }
 
+    /// The same for settings that somebody has named: there must be at least one file of them.
+    ///
+    /// - Throws: `ConfigurationError` with the folders that have none.
+    package func requiredFiles() throws(ConfigurationError) -> [String] {
+        let files = files()
+        if files.isEmpty {
+            throw ConfigurationError("there is no \(name), and nothing in \(name).d, in \(Words.list(folders))")
+        }
+        return files
+    }
+
     /// All assignments, in the order in which they count.
     ///
+    /// - Parameter files: those that `files()` found.
     /// - Throws: `ConfigurationError` with the file that cannot be read, and why, or with file and line.
-    package func assignments() throws(ConfigurationError) -> [ConfigurationFile.Assignment] {
+    package static func assignments(
+        of files: [String]
+    ) throws(ConfigurationError) -> [ConfigurationFile.Assignment] {
         var all: [ConfigurationFile.Assignment] = []
-        for file in files() {
-            all += try ConfigurationFile(try Self.text(of: file), name: file).assignments
+        for file in files {
+            all += try ConfigurationFile(try text(of: file), name: file).assignments
         }
         return all
     }

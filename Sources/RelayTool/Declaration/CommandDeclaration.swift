@@ -50,11 +50,6 @@ package struct ProgramDeclaration: Sendable {
     package var verbList: String { "there are \(Words.list(verbs.map(\.name)))" }
 }
 
-/// What the programs call themselves.
-package enum Version {
-    package static let current = "0.1.0"
-}
-
 /// A part of a longer text, free of how wide it is shown, and of how emphasis is written.
 package enum Prose: Sendable, ExpressibleByStringLiteral {
     /// Filled to the width; the ends of lines in it are blanks.

@@ -14,7 +14,7 @@ package struct HelpPage {
         if let verb { page.appendVerb(verb) } else { page.appendProgram() }
         return page.text
     }
-    package static func version(of program: ProgramDeclaration) -> String { "\(program.name) \(Version.current)\n" }
+    package static func version(of program: ProgramDeclaration) -> String { "\(program.name) \(Version.text)\n" }
 
     private init(program: ProgramDeclaration) { self.program = program }
 

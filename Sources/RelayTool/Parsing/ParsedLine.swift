@@ -14,6 +14,9 @@ package struct ParsedLine: Sendable {
     /// What was given last, else what holds without the option.
     package subscript<Value>(option: Option<Value>) -> Value { all(option).last ?? option.absent }
 
+    /// The names of the options that were given.
+    package var given: Set<String> { Set(options.map(\.name)) }
+
     /// In the order given.
     package func all<Value>(_ option: Option<Value>) -> [Value] {
         precondition(declared.options.contains(option.name), "--\(option.name) is not declared")

@@ -136,7 +136,8 @@ import Testing
         #expect(page.commands.map(\.name).sorted() == Self.checks.keys.sorted())
         #expect(
             page.files.map(\.name) == [
-                ".config/systemd/user/relay.service", ".local/share/dbus-1/services/org.eventrelay.Service1.service",
+                ".config/systemd/user/relay-service.service",
+                ".local/share/dbus-1/services/org.eventrelay.Service1.service",
             ])
     }
 
@@ -145,12 +146,12 @@ import Testing
         let folder = try TestFolder()
         let text = try #require(try OperatingPage().files.first).text
         let parts = text.split(separator: "/usr/bin/relay-service")
-        try folder.write(parts.joined(separator: Programs.service), to: "relay.service")
+        try folder.write(parts.joined(separator: Programs.service), to: "relay-service.service")
         let outcome = try await RunningProgram.run(
-            "systemd-analyze", ["verify", "--user", "--man=no", folder.path + "/relay.service"],
+            "systemd-analyze", ["verify", "--user", "--man=no", folder.path + "/relay-service.service"],
             environment: Programs.environment(["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]))
         #expect(outcome.code == 0, "\(outcome)")
-        #expect(!outcome.errors.contains { $0.contains("relay.service") }, "\(outcome)")
+        #expect(!outcome.errors.contains { $0.contains("relay-service.service") }, "\(outcome)")
     }
 
     @Test("the page's exit codes are those of --help, and the supervisor does not repeat what only a person can mend")
@@ -168,7 +169,8 @@ import Testing
         let sections = unit.split { $0.hasPrefix("[") }
         // A full disk (74), a bus that is away (69) and a directory that is still in use (75) are tried for ever.
         #expect(
-            sections[1].contains("RestartPreventExitStatus=64 65 73 77") && sections[1].contains("Restart=on-failure"))
+            sections[1].contains("RestartPreventExitStatus=64 65 73 77 78")
+                && sections[1].contains("Restart=on-failure"))
         // Neither may systemd give up, nor end a start that takes long.
         #expect(sections[0].contains("StartLimitIntervalSec=0") && sections[1].contains("TimeoutStartSec=infinity"))
     }

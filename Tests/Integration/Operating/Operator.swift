@@ -23,13 +23,13 @@ final class Operator: Sendable {
         for file in page.files { try home.write(file.text, to: file.name) }
         try home.write(Self.systemctl, to: "bin/systemctl")
         chmod(home.path + "/bin/systemctl", 0o700)
-        try await succeed("systemctl --user start relay")
+        try await succeed("systemctl --user start relay-service")
     }
     /// Does with the unit what systemd would: there is none in a test.
     private static let systemctl = """
         #!/bin/bash
         set -eu
-        unit=$HOME/.config/systemd/user/relay.service
+        unit=$HOME/.config/systemd/user/relay-service.service
         [ "$1" = --user ]
         case $2 in
         daemon-reload) ;;
@@ -80,5 +80,5 @@ final class Operator: Sendable {
     func query(_ file: String, _ statement: String) async throws -> [String] {
         try await succeed("sqlite3 -readonly ~/\(file) \"\(statement)\"")
     }
-    func end() async throws { try await succeed("systemctl --user stop relay") }
+    func end() async throws { try await succeed("systemctl --user stop relay-service") }
 }

@@ -16,7 +16,7 @@ import Testing
         for (index, text) in texts.enumerated() {
             assignments += try ConfigurationFile(text, name: "\(index).conf").assignments
         }
-        return try keys.arguments(of: assignments)
+        return try keys.settings(of: assignments).map(\.argument)
     }
 
     @Test("comments, blanks and joined lines are read as systemd reads them") func syntax() throws {
@@ -87,16 +87,16 @@ import Testing
         let folders = ["etc", "run", "lib"].map { "\(root.path)/\($0)" }
         let search = ConfigurationSearch(name: "relay.conf", folders: folders)
         #expect(search.files() == [])
-        #expect(try search.assignments() == [])
+        #expect(try ConfigurationSearch.assignments(of: search.files()) == [])
         try root.write("lib/relay.conf", "[Service]\nRate=1\n")
         try root.write("lib/relay.conf.d/20-b.conf", "[Service]\nRate=3\n")
         try root.write("lib/relay.conf.d/10-a.conf", "[Service]\nRate=2\n")
         try root.write("lib/relay.conf.d/readme", "not read")
-        #expect(try search.assignments().map(\.value) == ["1", "2", "3"])
+        #expect(try ConfigurationSearch.assignments(of: search.files()).map(\.value) == ["1", "2", "3"])
         try root.write("etc/relay.conf", "[Service]\nRate=9\n")
         try root.write("run/relay.conf.d/15-c.conf", "[Service]\nRate=4\n")
         symlink("/dev/null", "\(root.path)/run/relay.conf.d/20-b.conf")
-        #expect(try search.assignments().map(\.value) == ["9", "2", "4"])
+        #expect(try ConfigurationSearch.assignments(of: search.files()).map(\.value) == ["9", "2", "4"])
         #expect(
             search.files().map { $0.dropFirst(root.path.count) } == [
                 "/etc/relay.conf", "/lib/relay.conf.d/10-a.conf", "/run/relay.conf.d/15-c.conf",
@@ -109,15 +109,19 @@ import Testing
         let search = ConfigurationSearch(name: "relay.conf", folders: [root.path])
         let file = "\(root.path)/relay.conf"
         mkdir(file, 0o700)
-        #expect(throws: ConfigurationError("\(file) cannot be read: Is a directory")) { try search.assignments() }
+        #expect(throws: ConfigurationError("\(file) cannot be read: Is a directory")) {
+            try ConfigurationSearch.assignments(of: search.files())
+        }
         rmdir(file)
         mkfifo(file, 0o600)
-        #expect(try search.assignments() == [])
+        #expect(try ConfigurationSearch.assignments(of: search.files()) == [])
         unlink(file)
         try root.write("relay.conf", bytes: [0x5b, 0xff])
-        #expect(throws: ConfigurationError("\(file) is not UTF-8")) { try search.assignments() }
+        #expect(throws: ConfigurationError("\(file) is not UTF-8")) {
+            try ConfigurationSearch.assignments(of: search.files())
+        }
         try root.write("relay.conf", bytes: Array(repeating: 0x0a, count: ConfigurationSearch.largestFile + 1))
-        #expect(throws: ConfigurationError.self) { try search.assignments() }
+        #expect(throws: ConfigurationError.self) { try ConfigurationSearch.assignments(of: search.files()) }
     }
 }
 

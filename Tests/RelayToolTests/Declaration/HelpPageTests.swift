@@ -58,6 +58,8 @@ struct HelpPageTests {
 
                 """)
         #expect(HelpPage.version(of: program) == "daemon \(Version.current)\n")
+        #expect(Version.text(commit: "1a2b3c", toolchain: "Swift 6.3.1") == "0.1.0 (commit 1a2b3c, Swift 6.3.1)")
+        #expect(Version.text(commit: nil, toolchain: "Swift 6.3.1") == "0.1.0 (Swift 6.3.1)")
     }
 
     private enum Level: String, CaseIterable { case low, middle, high }

@@ -1,3 +1,4 @@
+import RelayTestKit
 import RelayTool
 import TestTraits
 import Testing
@@ -10,10 +11,13 @@ struct ServiceOptionsTests {
     private let page = HelpPage.text(of: nil, in: ServiceOptions.program)
 
     private func refusal(_ arguments: [String]) -> String? {
-        do throws(UsageError) {
+        do throws(ServiceFailure) {
             _ = try ServiceOptions.parse(arguments)
             return nil
-        } catch { return error.message }
+        } catch {
+            #expect(error.code == .usage)
+            return error.message
+        }
     }
 
     @Test("without options it serves boxes on the session bus, with a journal that is synced")
@@ -27,10 +31,10 @@ struct ServiceOptionsTests {
     func options() throws {
         let line = [
             "--bus", "unix:path=/a", "--state-directory=/s", "--synchronous", "normal", "--domain",
-            "relocation,telemetry", "--rate", "0.5", "--log-level", "debug", "--idle-exit", "30",
+            "relocation,telemetry", "--rate", "0.5", "--log-level", "debug", "--idle-exit", "30", "--name", "a.b",
         ]
         let expected = ServiceOptions(
-            bus: .address("unix:path=/a"), stateDirectory: "/s", synchronous: .normal,
+            name: "a.b", bus: .address("unix:path=/a"), stateDirectory: "/s", synchronous: .normal,
             domains: [.relocation, .telemetry], rate: 0.5, logLevel: .debug, idleExit: 30)
         #expect(try ServiceOptions.parse(line) == .serve(expected))
         for (option, bus) in [
@@ -57,6 +61,7 @@ struct ServiceOptionsTests {
     func helpAndVersion() throws {
         #expect(try ServiceOptions.parse(["--rate", "x", "-h"]) == .help)
         #expect(try ServiceOptions.parse(["--version"]) == .version)
+        #expect(try ServiceOptions.parse(["--manual", "--config", "nowhere.conf"]) == .manual)
     }
 
     @Test("its help has each option with what it takes, its examples, which can be typed, and the exit codes in order")
@@ -66,8 +71,10 @@ struct ServiceOptionsTests {
             for word in option.argument?.words ?? [] { #expect(page.contains(word), "\(option.form): \(word)") }
         }
         #expect(!Self.command.examples.isEmpty)
+        let folder = try TestFolder()
+        try folder.write("[Service]\n", to: ServiceOptions.standardSettings)
         for example in Self.command.examples {
-            #expect(refusal(example.arguments) == nil)
+            #expect(throws: Never.self) { try ServiceOptions.parse(example.arguments, folders: [folder.path]) }
             #expect(page.contains("\n  \(example.line(of: "relay-service"))\n"))
         }
         let codes = Self.command.exitCodes.map(\.code.rawValue)
@@ -108,6 +115,12 @@ struct ServiceOptionsTests {
                 "option '--rate': '1e3' is no number of samples a second between 0.1 and 10000"
             ),
             (["--rate", "5"], "option '--rate' is for telemetry; give --domain telemetry, too"),
+            (
+                ["--name", ":1.5"],
+                "option '--name': ':1.5' is no name for a service; one looks like org.eventrelay.Service1"
+            ),
+            (["--config", ""], "option '--config': '' is no file; give a name or a path"),
+            (["--config", "/etc/"], "option '--config': '/etc/' is no file; give a name or a path"),
             (
                 ["--log-level", "loud"],
                 "option '--log-level': 'loud' is no level; there are error, warning, info and debug"
