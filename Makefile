@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test latencies soak tsan asan figures demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench
+.PHONY: help build check test latencies soak tsan asan figures demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging release install uninstall deb test-packaging
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -26,17 +26,40 @@ help:
 	@echo "make tsan    the tests under ThreadSanitizer; 'make asan' under AddressSanitizer"
 	@echo "make figures what the hot paths cost, in instructions and allocations, beside what is recorded"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
+	@echo "make release the same without symbols, with manual pages and completions, in .build/dist; prints what they weigh"
+	@echo "make install copies these below PREFIX (/usr/local) in DESTDIR; 'make uninstall' removes them"
+	@echo "make deb     the Debian packages relay-service, relay-cli and librelay-dev, in .build/deb"
+	@echo "make test-packaging   the packages installed, used, upgraded and removed in a Debian of their own, below .build"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
 	@echo "make lint    what the formatter would change, and whether the documentation is true; 'make format' does it"
 	@echo "make clean   removes everything that was built"
 	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
 
-dependencies-build dependencies-test dependencies-bench: dependencies-%:
+dependencies-build dependencies-test dependencies-bench dependencies-packaging: dependencies-%:
 	@scripts/install-dependencies $*
 
+# With Swift's library in them: they run where there is no toolchain.
 build: dependencies-build
-	$(swift) build -c release --product relay-service
-	$(swift) build -c release --product relay-cli
+	$(swift) build -c release --static-swift-stdlib --product relay-service
+	$(swift) build -c release --static-swift-stdlib --product relay-cli
+
+release: export RELAY_COMMIT = $(shell git rev-parse --short=12 HEAD)$(if $(shell git status --porcelain --untracked-files=no),+changes)
+release: export RELAY_TOOLCHAIN = $(shell swift --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/Swift \1/p')
+release: build
+	scripts/release
+
+# Only copies: what is copied was made by `make release`.
+export DESTDIR PREFIX SYSCONFDIR POLKITDIR
+install:
+	scripts/install-files
+uninstall:
+	scripts/install-files --uninstall
+
+deb: dependencies-packaging release
+	scripts/build-deb
+
+test-packaging: deb
+	scripts/test-packaging
 
 demo: dependencies-build
 	@scripts/demo
