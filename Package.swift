@@ -212,6 +212,24 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
             name: "ShopTests",
             dependencies: ["Shop", "ShopDesk", "ShopViews", "RelayCore", "RelayJournal", "RelayTestKit"],
             path: "Examples/shop/ShopTests"),
+        .target(name: "Canvases", dependencies: ["RelayEvents"], path: "Examples/canvas/Canvases"),
+        .executableTarget(
+            name: "canvas-demo", dependencies: ["Canvases", "RelayEvents"], path: "Examples/canvas/canvas-demo"),
+        .testTarget(
+            name: "CanvasTests", dependencies: ["Canvases", "RelayCore", "RelayTestKit"],
+            path: "Examples/canvas/CanvasTests"),
+        .target(name: "AnalyticsViews", dependencies: ["RelayEvents"], path: "Examples/analytics/AnalyticsViews"),
+        .target(
+            name: "Analytics", dependencies: ["AnalyticsViews", "RelayCore"], path: "Examples/analytics/Analytics"),
+        .target(
+            name: "AnalyticsDesk", dependencies: ["Analytics", "RelayCore"], path: "Examples/analytics/AnalyticsDesk"),
+        .executableTarget(
+            name: "analytics-demo", dependencies: ["Analytics", "AnalyticsDesk", "AnalyticsViews", "RelayCore"],
+            path: "Examples/analytics/analytics-demo"),
+        .testTarget(
+            name: "AnalyticsTests",
+            dependencies: ["Analytics", "AnalyticsDesk", "AnalyticsViews", "RelayCore", "RelayTestKit"],
+            path: "Examples/analytics/AnalyticsTests"),
     ]
 }
 

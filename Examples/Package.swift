@@ -45,5 +45,38 @@ let package = Package(
                 "Shop", "ShopDesk", "ShopViews", .product(name: "RelayCore", package: "relay"),
                 .product(name: "RelayJournal", package: "relay"), .product(name: "RelayTestKit", package: "relay"),
             ], path: "shop/ShopTests"),
+        // Objects with an identity: see canvas/README.md.
+        .target(
+            name: "Canvases", dependencies: [.product(name: "RelayEvents", package: "relay")], path: "canvas/Canvases"),
+        .executableTarget(
+            name: "canvas-demo", dependencies: ["Canvases", .product(name: "RelayEvents", package: "relay")],
+            path: "canvas/canvas-demo"),
+        .testTarget(
+            name: "CanvasTests",
+            dependencies: [
+                "Canvases", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayTestKit", package: "relay"),
+            ], path: "canvas/CanvasTests"),
+        // Events from deep in a view hierarchy: see analytics/README.md.
+        .target(
+            name: "AnalyticsViews", dependencies: [.product(name: "RelayEvents", package: "relay")],
+            path: "analytics/AnalyticsViews"),
+        .target(
+            name: "Analytics", dependencies: ["AnalyticsViews", .product(name: "RelayCore", package: "relay")],
+            path: "analytics/Analytics"),
+        .target(
+            name: "AnalyticsDesk", dependencies: ["Analytics", .product(name: "RelayCore", package: "relay")],
+            path: "analytics/AnalyticsDesk"),
+        .executableTarget(
+            name: "analytics-demo",
+            dependencies: [
+                "Analytics", "AnalyticsDesk", "AnalyticsViews", .product(name: "RelayCore", package: "relay"),
+            ], path: "analytics/analytics-demo"),
+        .testTarget(
+            name: "AnalyticsTests",
+            dependencies: [
+                "Analytics", "AnalyticsDesk", "AnalyticsViews", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayTestKit", package: "relay"),
+            ], path: "analytics/AnalyticsTests"),
     ]
 )
