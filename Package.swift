@@ -230,6 +230,11 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
             name: "AnalyticsTests",
             dependencies: ["Analytics", "AnalyticsDesk", "AnalyticsViews", "RelayCore", "RelayTestKit"],
             path: "Examples/analytics/AnalyticsTests"),
+        .target(name: "Scores", dependencies: ["RelayCore"], path: "Examples/document-view/Scores"),
+        .executableTarget(name: "score", dependencies: ["Scores", "RelayCore"], path: "Examples/document-view/score"),
+        .testTarget(
+            name: "ScoreTests", dependencies: ["Scores", "RelayCore", "RelayTestKit"],
+            path: "Examples/document-view/ScoreTests"),
     ]
 }
 

@@ -78,5 +78,17 @@ let package = Package(
                 "Analytics", "AnalyticsDesk", "AnalyticsViews", .product(name: "RelayCore", package: "relay"),
                 .product(name: "RelayTestKit", package: "relay"),
             ], path: "analytics/AnalyticsTests"),
+        // One document, several views: see document-view/README.md.
+        .target(
+            name: "Scores", dependencies: [.product(name: "RelayCore", package: "relay")], path: "document-view/Scores"),
+        .executableTarget(
+            name: "score", dependencies: ["Scores", .product(name: "RelayCore", package: "relay")],
+            path: "document-view/score"),
+        .testTarget(
+            name: "ScoreTests",
+            dependencies: [
+                "Scores", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayTestKit", package: "relay"),
+            ], path: "document-view/ScoreTests"),
     ]
 )
