@@ -28,8 +28,12 @@ import Testing
         let leader = LeaderLabel { leaders.lines.append($0) }
         score.addView(line, key: "line")
         let following = try relay.document(Score.self, into: score) { Issue.record($0) }
-        for home in Int32(1)...2 { try service.document(Score.self).set(Score(home: home, away: 0)) }
-        #expect(await eventually { lines.lines == ["0 : 0", "1 : 0", "2 : 0"] })
+        #expect(await eventually { lines.lines == ["0 : 0"] })
+        for home in Int32(1)...2 {
+            try service.document(Score.self).set(Score(home: home, away: 0))
+            #expect(await eventually { lines.lines.last == "\(home) : 0" })
+        }
+        #expect(lines.lines == ["0 : 0", "1 : 0", "2 : 0"])
         score.addView(leader, key: "leader")
         #expect(await eventually { leaders.lines == ["home leads"] })
         score.removeView(key: "leader")
