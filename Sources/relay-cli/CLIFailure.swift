@@ -7,9 +7,11 @@ struct CLIFailure: Error, Equatable, Sendable {
     let code: ExitCode
     /// Names the offending value and says what to do. Made fit for a terminal when it is printed, not before.
     let message: String
+    /// Of a refusal that the interface declares: its D-Bus name.
+    let refusal: String?
 
-    init(_ code: ExitCode, _ message: String) {
-        (self.code, self.message) = (code, message)
+    init(_ code: ExitCode, _ message: String, refusal: String? = nil) {
+        (self.code, self.message, self.refusal) = (code, message, refusal)
     }
 
     static func cannotWrite(errno number: Int32) -> CLIFailure {
@@ -32,7 +34,7 @@ enum FailureMapping {
         }
         let isRefusal = remote.name.hasPrefix(interface + ".Error.")
         let text = remote.message.isEmpty ? remote.name : "\(remote.message) (\(remote.name))"
-        if isRefusal { return CLIFailure(.refused, "\(member): \(text)") }
+        if isRefusal { return CLIFailure(.refused, "\(member): \(text)", refusal: remote.name) }
         let hasLeft = error.code == .unavailable
         return CLIFailure(
             exitCode(error.code), "\(member): \(text)" + (hasLeft ? doubt(error, interface) : ""))

@@ -52,6 +52,12 @@ struct DocumentTarget: Equatable, Sendable {
         return output.bytes
     }
 
+    func state(_ snapshot: DocumentSnapshot) -> DocumentState {
+        DocumentState(
+            interface: interface, name: event.name, version: snapshot.version, signature: snapshot.signature,
+            fields: snapshot.fields)
+    }
+
     // MARK: Changes
 
     /// The fields of the present state with these in the place of theirs.
@@ -83,9 +89,10 @@ struct DocumentTarget: Equatable, Sendable {
         return OutgoingCall(
             path: path, interface: interface, member: submit.name, signature: "(\(signature))ttas", body: body.bytes)
     }
-    /// Whether the document had another version than the one that was submitted.
+    /// Whether the document had another version than the one that was submitted. An operation's id is submitted once: what
+    /// the service has forgotten was another's.
     func isConflict(_ failure: CLIFailure) -> Bool {
-        failure.code == .refused && failure.message.hasSuffix("(\(interface).Error.Conflict)")
+        failure.refusal == interface + ".Error.Conflict" || failure.refusal == interface + ".Error.Forgotten"
     }
 }
 
@@ -97,6 +104,14 @@ extension IntrospectedInterface {
 }
 
 extension Catalogue {
+    /// The documents among these names of events; none for the name of none, or of more than one.
+    func documents(among names: [String]) -> [DocumentTarget] {
+        var found: [DocumentTarget] = []
+        for name in names {
+            if let document = try? document(name), !found.contains(document) { found.append(document) }
+        }
+        return found
+    }
     /// The document of this name. Throws `.usage` if there is none, or more than one.
     func document(_ name: String) throws(CLIFailure) -> DocumentTarget {
         var found: [DocumentTarget] = []

@@ -55,6 +55,16 @@ struct EventPrinter {
         }
     }
 
+    /// What a document is now, which is compared with its next change. `now` is when it was asked for.
+    mutating func append(_ state: DocumentState, now: UInt64, to output: inout ByteBuffer) -> WireFault? {
+        let event = state.envelope(at: now)
+        let line = line(of: event)
+        _ = documents[Key(interface: event.interface, name: event.name)]?.take(event)
+        return event.body.withUnsafeBytes {
+            line.append(event.stamp, $0, transport: "state", clock: &clock, to: &output)
+        }
+    }
+
     /// `now` is when the gap was noticed: the events in it have no time.
     mutating func append(_ gap: Gap, of interface: String, now: UInt64, to output: inout ByteBuffer) {
         // The run ended at an unknown sequence.

@@ -42,6 +42,11 @@ struct Watch: Verb {
             files of --cursors DIR, else of $XDG_STATE_HOME/relay/cursors, else of $HOME/.local/state/relay/cursors.
             """,
             """
+            A document that EVENT names is shown first as it is now, with the time of this look, then each change of it: the
+            fields that have changed; with --json the whole state, the first one with "transport":"state". The first is
+            not counted by --count. With --since and --resume, changes only.
+            """,
+            """
             A volatile interface keeps no events: they are shown from now on, and a note says so.
             """,
             """
@@ -101,6 +106,10 @@ struct Watch: Verb {
                 case .discover: Task { queue.post(.discovered(await discovery.outcome())) }
                 case .follow(let selection):
                     Task { queue.post(await beginning.begin(selection)) }
+                case .show(let documents):
+                    Task {
+                        queue.post(await DocumentState.all(documents, asking: followed, timeout: options.timeout))
+                    }
                 case .note(let text): tool.note(text)
                 case .end: break  // The loop's own.
                 }

@@ -83,6 +83,8 @@ struct WatchLoop {
                 sources.add(more)
                 act(machine.following() + notes.map { .note($0) })
             case .refused(let failure): act(machine.refused(failure))
+            case .states(let states, let notes):
+                act(notes.map { .note($0) } + machine.take(states: states, now: now(), output: &output.pending))
             }
         }
         // Each is first in turn: either could fill the output alone.

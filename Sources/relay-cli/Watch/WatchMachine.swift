@@ -8,6 +8,8 @@ struct WatchMachine {
         case discover
         /// Then `following()`.
         case follow(EventSelection)
+        /// Then ask for the present states of these documents; the answer goes to `take(states:)`.
+        case show([DocumentTarget])
         /// For stderr.
         case note(String)
         /// The end; nil: all is well.
@@ -29,6 +31,10 @@ struct WatchMachine {
     private var hasSaidWaiting = false
     private var announcement = ""
     private var hasEnded = false
+    /// The documents whose present states come before all changes.
+    private var unshown: [DocumentTarget] = []
+    /// What was shown of them, by their interfaces' and their own names.
+    private var states: [String: DocumentVersion] = [:]
 
     /// - Parameter linesPerSecond: nil: every event is shown.
     init(_ watch: Watch, service: String, printer: EventPrinter, linesPerSecond: UInt64? = nil) {
@@ -36,8 +42,8 @@ struct WatchMachine {
         sampler = linesPerSecond.map { LineSampler(perSecond: $0) }
     }
 
-    /// False while the service is asked what it is: until then its events cannot be read, and wait.
-    var isReady: Bool { !isDiscovering && !hasEnded }
+    /// False while the service is asked what it is, or its documents are: until then its events cannot be read, and wait.
+    var isReady: Bool { !isDiscovering && unshown.isEmpty && !hasEnded }
 
     /// The first thing to do: the service may be there, and if not, the answer shows it.
     mutating func start() -> [Action] { discover() }
@@ -70,6 +76,7 @@ struct WatchMachine {
 
     /// Shows an event, unless there are too many. `now` as in `take`.
     mutating func show(_ event: Envelope, now: UInt64, _ output: inout ByteBuffer) -> [Action] {
+        if isCovered(event) { return [] }
         if sampler?.takes(event.interface, event.name, now: now) == false { return [] }
         let fault = printer.append(event, to: &output)
         shown += 1
@@ -78,6 +85,28 @@ struct WatchMachine {
             actions.append(.note("\(event.name) #\(event.stamp.sequence) cannot be read in full: \(fault)"))
         }
         if shown == watch.count { actions.append(end(nil)) }
+        return actions
+    }
+
+    /// Whether a document's state was shown that counts this change.
+    private func isCovered(_ event: Envelope) -> Bool {
+        if states.isEmpty { return false }
+        guard let shown = states[event.interface + "." + event.name], shown.epoch == event.stamp.epoch else {
+            return false
+        }
+        return event.stamp.sequence <= shown.sequence
+    }
+    /// The present states have come, or some of them have not. `now` as in `take`.
+    mutating func take(states found: [DocumentState], now: UInt64, output: inout ByteBuffer) -> [Action] {
+        if hasEnded { return [] }
+        unshown = []
+        var actions: [Action] = []
+        for state in found {
+            states[state.interface + "." + state.name] = state.version
+            if let fault = printer.append(state, now: now, to: &output) {
+                actions.append(.note("\(state.name) cannot be read in full: \(fault)"))
+            }
+        }
         return actions
     }
 
@@ -137,12 +166,16 @@ struct WatchMachine {
             ]
         }
         announcement = isKnown ? "\(service) is back" : "watching \(service)"
+        if !isKnown && watch.start == .now { unshown = catalogue.documents(among: watch.events) }
         isKnown = true
         return [.follow(selection)]
     }
 
     /// All that is published from now on will be seen.
-    func following() -> [Action] { hasEnded ? [] : [.note(announcement)] }
+    func following() -> [Action] {
+        if hasEnded { return [] }
+        return unshown.isEmpty ? [.note(announcement)] : [.note(announcement), .show(unshown)]
+    }
     /// It cannot begin where it was asked to.
     mutating func refused(_ failure: CLIFailure) -> [Action] { hasEnded ? [] : [end(failure)] }
     /// Everything that an interface kept when the watch began has been shown.

@@ -27,6 +27,8 @@ final class WatchQueue: Sendable {
         /// In place of `following`: where events are to be taken from, and what there is to say.
         case begun([WatchSource], notes: [String])
         case refused(CLIFailure)
+        /// The present states of documents, and what there is to say.
+        case states([DocumentState], notes: [String])
     }
     private struct State {
         var inputs: BoundedInputs

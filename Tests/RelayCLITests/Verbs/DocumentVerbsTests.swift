@@ -95,7 +95,8 @@ private final class DocumentService: Sendable {
                 state.conflicts -= 1
                 state.settings.title = "of somebody else"
                 state.sequence += 1
-                throw CLIFailure(.refused, "SubmitSettings: changed (org.example.Printing1.Error.Conflict)")
+                throw CLIFailure(
+                    .refused, "SubmitSettings: changed", refusal: "org.example.Printing1.Error.Conflict")
             }
             guard case .structure(let fields) = values[0], case .int32(let tray) = fields[0],
                 case .array(_, let title) = fields[1], values[1] == .uint64(7), values[2] == .uint64(state.sequence),
@@ -194,6 +195,68 @@ private final class DocumentService: Sendable {
         #expect(await failure { try await set("Settings", "tray=two") }?.code == .badValue)
         #expect(throws: (any Error).self) { try Line.verb("set Settings") as SetFields }
         #expect(throws: (any Error).self) { try Line.verb("set Settings tray=1 tray=2") as SetFields }
+    }
+    @Test("watch begins with the present state, waits for it, and shows no change that it counts") func present()
+        async throws
+    {
+        let service = documents.service()
+        let catalogue = try await Discovery(caller: service, timeout: .seconds(1)).catalogue()
+        var machine = WatchMachine(try Line.verb("watch Settings --count 1"), service: "s", printer: Samples.printer())
+        var output = ByteBuffer()
+        _ = machine.start()
+        let first = machine.take(discovery: .found(catalogue), now: 0, output: &output)
+        let target = try catalogue.document("Settings")
+        #expect(first == [.follow(EventSelection(names: ["org.example.Printing1": ["Settings"]]))])
+        #expect(!machine.isReady)
+        #expect(machine.following() == [.note("watching s"), .show([target])])
+        let answer = await DocumentState.all([target], asking: service, timeout: .seconds(1))
+        guard case .states(let states, let notes) = answer else {
+            Issue.record("no states")
+            return
+        }
+        #expect(notes.isEmpty && states.map(\.version) == [DocumentVersion(epoch: 7, sequence: 3)])
+        let shown = machine.take(states: states, now: 0, output: &output)
+        #expect(shown.isEmpty && machine.isReady)
+        func change(_ tray: Int32, _ sequence: UInt64, epoch: UInt64 = 7) throws -> WatchInput {
+            let body = try Samples.body { writer in
+                writer.int32(tray)
+                try writer.endArray(writer.beginArray(elementAlignment: 4))
+                let sizes = writer.beginArray(elementAlignment: 8)
+                writer.align(8)
+                try writer.string("A4")
+                writer.int64(210)
+                try writer.endArray(sizes)
+                for number in [sequence, sequence - 1, 0] { writer.uint64(number) }
+            }
+            let stamp = Stamp(
+                epoch: epoch, sequence: sequence, previous: sequence - 1, publishedAt: Timestamp(microseconds: 0))
+            return .event(
+                Envelope(
+                    interface: "org.example.Printing1", name: "Settings", signature: "iasa{sx}ttt", body: body,
+                    stamp: stamp))
+        }
+        for sequence: UInt64 in 2...3 {
+            let actions = machine.take(try change(9, sequence), now: 0, output: &output)
+            #expect(actions.isEmpty)
+        }
+        let last = machine.take(try change(4, 4), now: 0, output: &output)
+        #expect(last == [.end(nil)], "the present state is not counted")
+        #expect(
+            output.text == """
+                00:00:00.000 #3 Settings tray=1 title=null sizes={"A4":210}
+                00:00:00.000 #4 Settings tray=4
+
+                """)
+    }
+    @Test("watch of all events, or from a place in the journal, begins with no state") func noPresent() async throws {
+        let catalogue = try await Discovery(caller: documents.service(), timeout: .seconds(1)).catalogue()
+        for line in ["watch", "watch Printed", "watch Settings --since 1h"] {
+            var machine = WatchMachine(try Line.verb(line), service: "s", printer: Samples.printer())
+            var output = ByteBuffer()
+            _ = machine.start()
+            _ = machine.take(discovery: .found(catalogue), now: 0, output: &output)
+            #expect(machine.isReady && machine.following() == [.note("watching s")], "\(line)")
+        }
     }
     @Test("watch shows a document's first state whole, then what has changed; as JSON always all of it")
     func watch() throws {
