@@ -251,7 +251,7 @@ private enum EarlierPress1: EventInterface {
             var body = WireWriter()
             try WireCodec(SubmitDocument<Press1.Setup>.self).encode(command, into: &body)
             switch await served?.answer(body.bytes, context()) {
-            case .reply(let bytes)?:
+            case .reply(let bytes, _)?:
                 let codec = try WireCodec(DocumentVersion.self)
                 return try bytes.withUnsafeBytes { try codec.decode($0, using: codec.map) }
             case .error(let name, let message)?: throw RelayError(.init(rawValue: name), message)

@@ -176,7 +176,7 @@ public final class EventRelay: Sendable {
             var call = MethodCall(
                 to: service, path: Stream1.path(of: interface), interface: interface, member: C.name,
                 signature: codec.signature, body: body)
-            call.descriptors = descriptors
+            (call.descriptors, call.takesDescriptors) = (descriptors, codec.takesDescriptors)
             return (codec, call)
         } catch {
             throw error as? RelayError ?? RelayError(.internalFailure, "\(C.name): \(error)", cause: error)

@@ -16,6 +16,11 @@ final class ServiceCore: BusHandler {
         var pages = WaitPages()
         var handouts = OpenRingQuota<RingRequest>()
         var hasHandoutTimer = false
+        var replyDescriptors = ReplyDescriptors()
+        /// The calls that wait for room among them, in their order.
+        var descriptorWaits: [DescriptorWait] = []
+        var hasDescriptorTimer = false
+        var descriptorSource = UnreadSource.connection
         var replays = ReplaySockets()
         var idleness = Idleness()
     }
@@ -238,6 +243,7 @@ final class ServiceCore: BusHandler {
         state.onLoop.replays.depart(change.name)
         limits.withLock { $0.depart(change.name) }
         forgetReplies(to: change.name)
+        forgetDescriptors(of: change.name)
         for stream in streams { stream.depart(change.name) }
         lookBehind()
     }

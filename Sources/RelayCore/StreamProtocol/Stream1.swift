@@ -36,6 +36,7 @@ package enum Stream1 {
                 "GetDocument", in: [.init("name", "s")],
                 out: [.init("epoch", "t"), .init("sequence", "t"), .init("schema", "u"), .init("state", "v")]),
             .init("Cancel", in: [.init("serial", "u")]),
+            .init("Received", in: [.init("serial", "u")]),
             .init("Schemas", out: [.init("schemas", "a{u(sas)}")]),
             .init("Status", out: [.init("status", "a{sv}")]),
         ],
@@ -62,6 +63,7 @@ package enum Stream1 {
     package static let progress = "Progress"
     package static let progressSignature = "uv"
     package static let cancelSignature = "u"
+    package static let receivedSignature = "u"
     package static let schemasSignature = "a{u(sas)}"
     /// Stands for every name in `Attach`. No event can have it.
     package static let allNames = "*"

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A file descriptor as a field of a command: it passes from the caller to the handler.
+/// A file descriptor as a field of a command or of its reply: it passes from the caller to the handler, or back.
 ///
 /// ```swift
 /// struct PrintFile: Command {
@@ -16,9 +16,12 @@ import Synchronization
 /// way the message. So it is closed exactly once, also if nobody takes it, the call is refused, or the service is gone.
 /// What both sides have is one open file, with one offset.
 ///
-/// A command has at most 16 of them, also in arrays and optionals. Events, replies and progress have none: events have many
-/// receivers, and a bus stops reading from a service whose descriptors a caller leaves unread. To answer with a stream of
-/// data, write into a pipe or a socket that the caller has sent.
+/// A command has at most 16 of them, its reply 8, also in arrays and optionals. Events, documents and progress have none:
+/// they have many receivers, or may be dropped. Nor has the reply of an ``IdempotentCommand``, which is kept.
+///
+/// A service has one reply with descriptors on its way to a caller at a time, and 22 descriptors on their way to all: a bus
+/// stops reading from a service whose descriptors its callers leave unread. The caller's next such command waits until
+/// the reply before it has been read; after 2 s it is refused with `.limitsExceeded`, and has not run.
 ///
 /// - Isolation: from any thread.
 public final class TransferredDescriptor: Codable, Sendable {
@@ -63,20 +66,20 @@ public final class TransferredDescriptor: Codable, Sendable {
         return taken
     }
 
-    /// Of a command's message only.
+    /// Of the message of a command or its reply only.
     public convenience init(from decoder: any Decoder) throws {
         guard let bag = DescriptorBag.current else { throw Self.foreign }
         let index = try decoder.singleValueContainer().decode(UInt32.self)
         self.init(try bag.claim(index), closing: bag.close)
     }
-    /// Into a command's message only: the descriptor is then sent.
+    /// Into the message of a command or its reply only: the descriptor is then sent.
     public func encode(to encoder: any Encoder) throws {
         guard let bag = DescriptorBag.current else { throw Self.foreign }
         var container = encoder.singleValueContainer()
         try container.encode(try bag.add { () throws(RelayError) in try takeNumber() })
     }
     private static var foreign: RelayError {
-        RelayError(.invalidArgument, "a file descriptor travels in the arguments of a command only")
+        RelayError(.invalidArgument, "a file descriptor travels in the arguments of a command or in its reply only")
     }
     /// For the derivation of schemas: nothing is open.
     package static func sample() -> TransferredDescriptor {
@@ -91,24 +94,32 @@ package final class DescriptorBag: Sendable {
     @TaskLocal package static var current: DescriptorBag?
     /// How many a message has at the most: what a bus passes on, unless it is configured otherwise.
     package static let limit = 16
+    /// How many a reply has at the most: what its caller has not read counts against the service.
+    package static let replyLimit = 8
 
     private let numbers: Mutex<[UInt32: Int32]>
+    private let isReply: Bool
     package let close: @Sendable (Int32) -> Void
 
     /// - Parameters:
     ///   - numbers: what came, by their indices; closed here unless they are claimed.
+    ///   - isReply: it is a reply's, which may have fewer.
     ///   - close: closes one.
-    package init(_ numbers: [UInt32: Int32] = [:], closing close: @escaping @Sendable (Int32) -> Void) {
+    package init(
+        _ numbers: [UInt32: Int32] = [:], isReply: Bool = false, closing close: @escaping @Sendable (Int32) -> Void
+    ) {
         self.numbers = Mutex(numbers)
-        self.close = close
+        (self.isReply, self.close) = (isReply, close)
     }
     deinit { for number in takeAll() { close(number) } }
 
     fileprivate func add(_ take: () throws(RelayError) -> Int32) throws(RelayError) -> UInt32 {
         let result = numbers.withLock { numbers in
             Result { () throws(RelayError) in
-                if numbers.count >= Self.limit {
-                    throw RelayError(.tooLarge, "a command has at most \(Self.limit) file descriptors")
+                let limit = isReply ? Self.replyLimit : Self.limit
+                if numbers.count >= limit {
+                    throw RelayError(
+                        .tooLarge, "a \(isReply ? "reply" : "command") has at most \(limit) file descriptors")
                 }
                 let index = UInt32(numbers.count)
                 numbers[index] = try take()

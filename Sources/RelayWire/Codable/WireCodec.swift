@@ -26,14 +26,15 @@ package struct WireCodec<Value: Codable>: Sendable {
         form = WireForm(isStructure: isStructure, typeName: "\(type)", plainSize: FixedLayout.plainSize(type))
     }
 
-    /// Of a command's reply. Throws `.unsupportedType`, also for a file descriptor.
+    /// Of a command's reply. Throws `.unsupportedType`, also for a file descriptor in a reply that is kept.
     package init<C: Command>(replyOf command: C.Type) throws where Value == C.Reply {
         try self.init(C.Reply.self)
-        // A bus counts the descriptors that callers leave unread, and stops reading from the service at its bound.
-        try schema.refuseDescriptors(
-            in: "\(C.Reply.self)",
-            "a caller that leaves it unread would block the service; let the caller send a pipe or a socket, and write "
-                + "into that")
+        if command is any IdempotentCommand.Type {
+            try schema.refuseDescriptors(
+                in: "\(C.Reply.self)",
+                "the reply of an idempotent command is kept, and a descriptor cannot be; let the caller send a pipe or a "
+                    + "socket, and write into that")
+        }
     }
     /// Of what a command reports while it runs; nil if it reports nothing. Throws `.unsupportedType`, also for a type
     /// without fields, or that is no structure.

@@ -35,11 +35,12 @@ extension BusConnection {
         }
         return count
     }
-    func dispatch(_ message: borrowing ReceivedMessage) {
+    /// - Parameter attached: the file descriptors of a message that came by a link, in the order of their indices.
+    func dispatch(_ message: borrowing ReceivedMessage, attached: [ReceivedDescriptor] = []) {
         switch message.kind {
-        case .methodReturn, .error: answer(message)
+        case .methodReturn, .error: answer(message, attached)
         case .methodCall:
-            call(message)
+            call(message, attached)
         case .signal:
             if message.isDisconnected {
                 let reason = RelayError(.unavailable, "the bus closed the connection")
@@ -51,7 +52,7 @@ extension BusConnection {
             }
         }
     }
-    private func call(_ message: borrowing ReceivedMessage) {
+    private func call(_ message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor]) {
         guard let sender = message.sender, let path = message.path, let member = message.member else { return }
         // A bus that has stopped reading from us still brings calls: their answers must not gather without end.
         if outgoingBytes > Self.answerLimit {
@@ -66,7 +67,9 @@ extension BusConnection {
             sender: sender, serial: message.serial, path: path, interface: interface, member: member,
             signature: signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
             descriptors: message.descriptors(atMost: min(limit, 1)))
-        if limit > 1 && !isTooLarge { (call.descriptors, call.transferred) = ([], message.transferred(atMost: limit)) }
+        if limit > 1 && !isTooLarge {
+            (call.descriptors, call.transferred) = ([], Self.transferred(message, attached, atMost: limit))
+        }
         if isTooLarge {
             let text = "\(member) with \(size) bytes of arguments, over the limit of \(WireLimits.defaultMessageLength)"
             return fail(call, ErrorNames.name(for: .tooLarge), text)
@@ -74,16 +77,33 @@ extension BusConnection {
         guard let handler else { return fail(call, ErrorNames.unknownObject, "nobody is at home") }
         handler.methodCall(call)
     }
-    private func answer(_ message: borrowing ReceivedMessage) {
+    private static func transferred(
+        _ message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor], atMost limit: Int
+    ) -> [UInt32: ReceivedDescriptor] {
+        if attached.isEmpty { return message.transferred(atMost: limit) }
+        return Dictionary(uniqueKeysWithValues: attached.prefix(limit).enumerated().map { (UInt32($0), $1) })
+    }
+    private func answer(_ message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor]) {
         let (sender, serial) = (message.sender, message.replySerial)
         guard let entry = pending.withLock({ $0.answered(by: sender, serial: serial) }) else {
             strays.add(1, ordering: .relaxed)
+            // It is closed with its message. The service has to know that it is no longer on its way.
+            if let sender { received(message, attached, from: sender) }
             return
         }
         loop.cancel(timer: entry.timer)
         if message.kind == .methodReturn {
+            let body = message.body
+            if entry.takesDescriptors {
+                let transferred = Self.transferred(message, attached, atMost: DescriptorBag.limit)
+                if let sender { received(message, attached, from: sender) }
+                return entry.completion(
+                    .success(
+                        BusReply(
+                            sender: sender ?? "", signature: message.signature, body: body, transferred: transferred)))
+            }
             let reply = BusReply(
-                sender: sender ?? "", signature: message.signature, body: message.body,
+                sender: sender ?? "", signature: message.signature, body: body,
                 descriptors: message.descriptors(atMost: 2))
             entry.completion(.success(reply))
             return
@@ -97,5 +117,11 @@ extension BusConnection {
         }
         let remote = RemoteError(name: message.errorName ?? "", message: text)
         entry.completion(.failure(ErrorNames.relayError(remote, calling: entry.title)))
+    }
+    private func received(
+        _ message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor], from sender: String
+    ) {
+        guard message.kind == .methodReturn, message.containsDescriptors || !attached.isEmpty else { return }
+        handler?.descriptorsReceived(from: sender, reply: message.serial)
     }
 }

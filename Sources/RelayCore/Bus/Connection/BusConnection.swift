@@ -270,7 +270,9 @@ package final class BusConnection: Sendable {
         _ call: MethodCall, timeout: Duration = .seconds(25),
         completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
     ) -> UInt32 {
-        let entry = PendingCalls.Entry(title: call.title, destination: call.destination, completion: completion)
+        let entry = PendingCalls.Entry(
+            title: call.title, destination: call.destination, takesDescriptors: call.takesDescriptors,
+            completion: completion)
         let (serial, isOpen) = pending.withLock { pending in
             let serial = pending.nextSerial()
             return (serial, pending.add(entry, serial: serial))

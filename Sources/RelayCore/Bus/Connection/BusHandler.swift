@@ -5,6 +5,10 @@ package protocol BusHandler: AnyObject, Sendable {
     /// How many of the file descriptors that a call's arguments begin with are taken. All others are closed with its
     /// message: calls wait in queues, and a process has few descriptors.
     func descriptorLimit(interface: String?, member: String, signature: String) -> Int
+    /// A reply with file descriptors has come that a call takes, or that nobody waits for any more: it has been read.
+    ///
+    /// - Parameter serial: the reply's own.
+    func descriptorsReceived(from sender: String, reply serial: UInt32)
     /// The last word: every waiting call has ended before.
     func disconnected(_ reason: RelayError)
 }
@@ -32,4 +36,5 @@ struct OwnerChange {
 
 extension BusHandler {
     package func descriptorLimit(interface: String?, member: String, signature: String) -> Int { 0 }
+    package func descriptorsReceived(from sender: String, reply serial: UInt32) {}
 }

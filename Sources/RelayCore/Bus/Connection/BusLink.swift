@@ -3,7 +3,8 @@ import Synchronization
 
 /// Passes messages between connections within the process, in place of a bus's daemon: for tests.
 ///
-/// Messages are those of a bus, whole and in wire format, and libdbus parses them. File descriptors are not passed.
+/// Messages are those of a bus, whole and in wire format, and libdbus parses them. File descriptors go beside their
+/// message, duplicated.
 ///
 /// - Order: each connection receives messages in the order in which `send` was called, from any sender.
 /// - Isolation: from any thread. `send` is called under the sender's lock, and must not call a connection back.
@@ -54,6 +55,8 @@ package struct LinkedMessage: Sendable {
     package let signature: String
     package let body: [UInt8]
     package let wantsReply: Bool
+    /// In the order of their indices. The message's own: closed with it, unless its receiver takes them.
+    package var descriptors: [ReceivedDescriptor] = []
 
     /// Throws `InvalidArgument` for what libdbus refuses.
     package init(_ bytes: UnsafeRawBufferPointer) throws(RelayError) {
@@ -88,7 +91,7 @@ extension BusConnection {
             guard let handle = try? MessageHandle(parsing: bytes),
                 dbus_message_set_sender(handle.pointer, sender) != 0, let received = ReceivedMessage(handle)
             else { return }
-            dispatch(received)
+            dispatch(received, attached: message.descriptors)
         }
     }
     /// The link has ended.

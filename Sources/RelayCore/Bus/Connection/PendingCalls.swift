@@ -4,6 +4,8 @@ struct PendingCalls {
     struct Entry: Sendable {
         let title: String
         let destination: String
+        /// The answer may have file descriptors anywhere.
+        var takesDescriptors = false
         let completion: Completion
         var timer: UInt64 = 0
     }

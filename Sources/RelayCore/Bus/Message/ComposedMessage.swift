@@ -6,8 +6,14 @@ final class ComposedMessage: @unchecked Sendable {  // Used by its maker, then u
     /// What it counts as while it waits: near enough, as there is next to nothing in it.
     static let size = 256
 
-    /// An answer of descriptors and nothing else, which are duplicated here.
-    init(answering call: IncomingCall, descriptors: [Int32]) throws(RelayError) {
+    /// An answer with descriptors, which are duplicated here.
+    ///
+    /// - Parameters:
+    ///   - values: what it has, the descriptors by their indices; nil: the descriptors and nothing else.
+    ///   - serial: its own; 0: the connection's next.
+    init(
+        answering call: IncomingCall, _ values: [DBusValue]? = nil, descriptors: [Int32], serial: UInt32 = 0
+    ) throws(RelayError) {
         // libdbus would abort over what is none.
         try BusNames.check(call.sender, as: .busName)
         guard call.serial != 0, let pointer = dbus_message_new(DBUS_MESSAGE_TYPE_METHOD_RETURN) else {
@@ -15,9 +21,11 @@ final class ComposedMessage: @unchecked Sendable {  // Used by its maker, then u
         }
         handle = MessageHandle(adopting: pointer)
         dbus_message_set_no_reply(pointer, 1)
+        if serial != 0 { dbus_message_set_serial(pointer, serial) }
         let isComplete =
             dbus_message_set_reply_serial(pointer, call.serial) != 0
-            && dbus_message_set_destination(pointer, call.sender) != 0 && Self.append(descriptors, to: pointer)
+            && dbus_message_set_destination(pointer, call.sender) != 0
+            && (values.map { Self.append($0, descriptors, to: pointer) } ?? Self.append(descriptors, to: pointer))
         if !isComplete {
             throw RelayError(.unavailable, "libdbus: no memory, or no descriptors, for an answer to \(call.member)")
         }

@@ -9,6 +9,8 @@ package struct MethodCall: Sendable {
     package var flags: MessageHeader.Flags
     /// By the indices that the body has for them; without a body they are the only arguments.
     package var descriptors: [ReceivedDescriptor] = []
+    /// The answer may have file descriptors anywhere.
+    package var takesDescriptors = false
 
     package init(
         to destination: String, path: String, interface: String, member: String, signature: Signature = .empty,
@@ -37,10 +39,15 @@ package struct BusReply: Sendable {
     package let body: [UInt8]
     /// The file descriptors that the answer begins with; none beyond the second.
     package let descriptors: [ReceivedDescriptor]
+    /// All file descriptors in the answer, by their indices, where the call takes them.
+    package let transferred: [UInt32: ReceivedDescriptor]
 
-    package init(sender: String, signature: String, body: [UInt8], descriptors: [ReceivedDescriptor] = []) {
+    package init(
+        sender: String, signature: String, body: [UInt8], descriptors: [ReceivedDescriptor] = [],
+        transferred: [UInt32: ReceivedDescriptor] = [:]
+    ) {
         (self.sender, self.signature) = (sender, signature)
-        (self.body, self.descriptors) = (body, descriptors)
+        (self.body, self.descriptors, self.transferred) = (body, descriptors, transferred)
     }
 
     /// Reads the answer's values in order. Throws `SchemaMismatch` when it has another signature than `expected`.

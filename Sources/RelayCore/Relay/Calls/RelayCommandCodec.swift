@@ -6,6 +6,8 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
     let signature: Signature
     private let request: WireCodec<C>
     private let reply: WireCodec<C.Reply>
+    /// Its reply may have file descriptors.
+    var takesDescriptors: Bool { reply.schema.hasDescriptors }
     private let progress: WireCodec<C.Progress>?
 
     init(_ type: C.Type) throws {
@@ -31,7 +33,14 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
             if let difference = SchemaDifference.text(of: answer.signature, from: reply.schema.fields) {
                 throw RelayError(.schemaMismatch, difference)
             }
-            return try answer.body.withUnsafeBytes { try reply.decode($0, using: reply.map) }
+            func decoded() throws -> C.Reply {
+                try answer.body.withUnsafeBytes { try reply.decode($0, using: reply.map) }
+            }
+            if !takesDescriptors { return try decoded() }
+            let bag = DescriptorBag(answer.transferred.compactMapValues { $0.disown() }) {
+                ReceivedDescriptor.close($0)
+            }
+            return try DescriptorBag.$current.withValue(bag) { try decoded() }
         } catch {
             let reason = (error as? RelayError)?.message ?? "\(error)"
             throw RelayError(

@@ -88,6 +88,21 @@ extension SessionController {
         }
     }
 
+    /// Reports to a service that a reply with file descriptors is no longer on its way.
+    package func descriptorsReceived(from sender: String, reply serial: UInt32) {
+        guard let connection = state.onLoop.connection else { return }
+        var body = WireWriter()
+        body.uint32(serial)
+        do throws(RelayError) {
+            let header = MessageHeader.methodCall(
+                path: "/", interface: Stream1.name, member: "Received", destination: sender,
+                signature: try Signature(Stream1.receivedSignature), flags: [.noReplyExpected, .noAutoStart])
+            try connection.send(header, body: body.bytes)
+        } catch {
+            // The connection is gone, which the service sees.
+        }
+    }
+
     // MARK: Rules
 
     func addMatch(_ rule: MatchRule, for interface: String) {

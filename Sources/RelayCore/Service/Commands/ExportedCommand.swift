@@ -4,7 +4,8 @@ import Synchronization
 class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handler, which has a lock.
     /// What to answer.
     enum Answer: Sendable {
-        case reply([UInt8])
+        /// With the descriptors that the body has by their indices.
+        case reply([UInt8], [ReceivedDescriptor])
         case error(name: String, message: String)
         /// The arguments are no value of the command's type: no handler got it.
         case unreadable(message: String)
@@ -17,15 +18,17 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
     let isCancellable: Bool
     let reportsProgress: Bool
     let takesDescriptors: Bool
+    /// Its reply may have some.
+    let returnsDescriptors: Bool
 
     init(
-        _ name: String, _ request: WireSchema, _ replySignature: Signature, _ requirement: PeerRequirement,
+        _ name: String, _ request: WireSchema, _ reply: WireSchema, _ requirement: PeerRequirement,
         isCancellable: Bool, reportsProgress: Bool
-    ) {
+    ) throws {
         (self.name, arguments, signature) = (name, request.fields, request.signature)
-        (self.replySignature, self.requirement) = (replySignature, requirement)
+        (replySignature, self.requirement) = (try Signature(reply.signature), requirement)
         (self.isCancellable, self.reportsProgress) = (isCancellable, reportsProgress)
-        takesDescriptors = request.hasDescriptors
+        (takesDescriptors, returnsDescriptors) = (request.hasDescriptors, reply.hasDescriptors)
     }
     var hasHandler: Bool { false }
     /// Lets the handler, and what it keeps, go.
@@ -49,8 +52,8 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         request = try WireCodec(C.self)
         reply = try WireCodec(replyOf: C.self)
         progress = try WireCodec(progressOf: C.self)
-        super.init(
-            C.name, request.schema, try Signature(reply.schema.signature), C.requirement,
+        try super.init(
+            C.name, request.schema, reply.schema, C.requirement,
             isCancellable: C.isCancellable, reportsProgress: progress != nil)
     }
     var fields: (request: [WireField], reply: [WireField], progress: [WireField]?) {
@@ -70,6 +73,17 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         if !takesDescriptors { return try decoded() }
         let bag = DescriptorBag(descriptors.compactMapValues { $0.disown() }) { ReceivedDescriptor.close($0) }
         return try DescriptorBag.$current.withValue(bag) { try decoded() }
+    }
+    /// The descriptors are sent, and closed if they cannot be.
+    private func encode(_ value: C.Reply) throws -> (body: [UInt8], descriptors: [ReceivedDescriptor]) {
+        var writer = WireWriter()
+        if !returnsDescriptors {
+            try reply.encode(value, into: &writer)
+            return (writer.bytes, [])
+        }
+        let bag = DescriptorBag(isReply: true) { ReceivedDescriptor.close($0) }
+        try DescriptorBag.$current.withValue(bag) { try reply.encode(value, into: &writer) }
+        return (writer.bytes, bag.takeAll().map { ReceivedDescriptor($0) })
     }
     override var hasHandler: Bool { handler.withLock { $0 != nil } }
 
@@ -106,12 +120,11 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         }
         // From here on it has run, which the error's name has to show.
         do {
-            var writer = WireWriter()
-            try reply.encode(value, into: &writer)
-            if writer.count <= Self.replyLimit { return .reply(writer.bytes) }
+            let (body, descriptors) = try encode(value)
+            if body.count <= Self.replyLimit { return .reply(body, descriptors) }
             return .error(
                 name: ErrorNames.name(for: .tooLarge),
-                message: "\(C.name) has run; its reply of \(writer.count) bytes is over the limit of \(Self.replyLimit)"
+                message: "\(C.name) has run; its reply of \(body.count) bytes is over the limit of \(Self.replyLimit)"
             )
         } catch {
             return .error(

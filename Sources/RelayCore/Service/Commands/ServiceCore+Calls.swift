@@ -11,6 +11,7 @@ extension ServiceCore {
         guard let connection = state.onLoop.connection, isHeard(call, connection) else { return }
         // Every connection is a peer, whatever the path.
         if call.interface == StandardInterfaces.peer.name { return peer(call, connection) }
+        if call.interface == Stream1.name && call.member == "Received" { return received(call, connection) }
         guard tree.exists(call.path) else {
             return fail(call, ErrorNames.unknownObject, "\(name) has no object at \(call.path)", connection)
         }
@@ -112,6 +113,10 @@ extension ServiceCore {
     }
     func answer(_ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ connection: BusConnection) async {
         if isTooLate(call) { return refuseStopping(call, connection) }
+        if command.returnsDescriptors, let (code, reason) = await descriptorRefusal(of: call, connection) {
+            if command.isCancellable { running.remove(call) }
+            return refuse(call, code, reason, connection)
+        }
         var context = CommandContext(peer: peer)
         if command.takesDescriptors { context.descriptors = call.transferred }
         if command.reportsProgress && call.wantsReply { context.outlet = ProgressOutlet(call, connection, self) }
@@ -123,9 +128,9 @@ extension ServiceCore {
         }
         context.outlet?.finish()
         answered.withLock { $0.count(result) }
-        let body: [UInt8]
+        let (body, descriptors): ([UInt8], [ReceivedDescriptor])
         switch result {
-        case .reply(let reply): body = reply
+        case .reply(let reply, let sent): (body, descriptors) = (reply, sent)
         case .error(let name, let message):
             prepareReply(to: call.sender)
             return fail(call, name, message, connection)
@@ -134,6 +139,9 @@ extension ServiceCore {
             return fail(call, ErrorNames.name(for: .invalidArgument), message, connection)
         }
         let isAdmitted = await hasRoom(for: call, bytes: body.count, connection)
+        if isAdmitted && !descriptors.isEmpty {
+            return await reply(to: call, connection, command, body: body, descriptors)
+        }
         prepareReply(to: call.sender)
         if isAdmitted { return reply(to: call, connection, command.replySignature, body: body) }
         let text =

@@ -99,6 +99,8 @@ extension ServiceCore {
         state.onLoop.isStopping = true
         for held in state.onLoop.heldReplies { held.completion(false) }
         state.onLoop.heldReplies = []
+        for wait in state.onLoop.descriptorWaits { wait.completion(.full) }
+        state.onLoop.descriptorWaits = []
     }
 
     // MARK: Asking the bus

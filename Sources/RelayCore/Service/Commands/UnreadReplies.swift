@@ -45,6 +45,8 @@ struct UnreadReplies: Sendable {
     var isKnowable = true
 
     var peerCount: Int { peers.count }
+    /// It has called, and has not left.
+    func isPresent(_ peer: String) -> Bool { peers[peer] != nil }
     func unread(of peer: String) -> Int { peers[peer]?.unread ?? 0 }
     func unread(ofUser user: UInt32) -> Int { users[user] ?? 0 }
 

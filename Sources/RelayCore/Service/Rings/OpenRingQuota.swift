@@ -10,6 +10,8 @@
 struct OpenRingQuota<Request> {
     /// Unread answers.
     static var together: Int { 28 }
+    /// Descriptors of an answer.
+    static var each: Int { 2 }
     static var perPeer: Int { 1 }
     /// Calls that wait. Beside them, from a reserve, one of each peer.
     static var waiting: Int { 1_024 }
@@ -62,6 +64,11 @@ struct OpenRingQuota<Request> {
     init() {}
 
     var unreadCount: Int { unread.count }
+    /// The descriptors in answers that are unread.
+    mutating func unreadDescriptors() -> Int {
+        collect()
+        return Self.each * unread.count
+    }
     var isIdle: Bool { waitingCount + reservedCount == 0 }
 
     /// Puts a request into the queue; false when there is no room for it.
@@ -89,11 +96,15 @@ struct OpenRingQuota<Request> {
     }
     /// Takes the next request that can be answered now: users in turn, of a user's peers the one that was ready first,
     /// of a peer's requests the oldest. Returns nil when there is none.
-    mutating func next() -> Request? {
+    ///
+    /// - Parameter replies: the descriptors that are unread in replies of commands.
+    mutating func next(besides replies: Int = 0) -> Request? {
         if isIdle { return nil }
         collect()
         for _ in 0..<turns.count {
-            guard unread.count < Self.together, let user = turns.popFirst(), var share = users[user] else { return nil }
+            guard unread.count < Self.together, Self.each * (unread.count + 1) + replies <= ReplyDescriptors.ofBus,
+                let user = turns.popFirst(), var share = users[user]
+            else { return nil }
             share.isListed = false
             if !Self.mayTake(share.unread, of: Self.together, taken: unread.count) {
                 share.isListed = true

@@ -40,7 +40,8 @@ extension ServiceCore {
     }
     /// Answers as many as may be unread.
     private func handOut(_ connection: BusConnection) {
-        while let request = state.onLoop.handouts.next() { answer(request, connection) }
+        let replies = state.onLoop.replyDescriptors.count
+        while let request = state.onLoop.handouts.next(besides: replies) { answer(request, connection) }
         while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
             let text = "too many answers to OpenRing are unread: ask again later"
             refuseRing(request.call, request.interface, .limitsExceeded, text, connection)

@@ -53,50 +53,22 @@ private enum Gives1: EventInterface {
     static let durability = Volatile()
     static var contract: Contract<Self> { Give.self }
 }
-private struct Give: Command {
+/// Its reply is kept for a repetition.
+private struct Give: IdempotentCommand {
     typealias Interface = Gives1
+    var idempotencyKey: String?
     struct Reply: Codable, Sendable { var log: TransferredDescriptor }
 }
-
-/// A pipe, and how many descriptors of this process are its writing end, whoever has them.
-private final class CountedPipe: Sendable {
-    let reading: Int32
-    private let name: String
-
-    /// With the writing end, which is the caller's.
-    static func make() throws -> (pipe: CountedPipe, writing: Int32) {
-        let (reading, writing) = try SystemPipe.open()
-        return (CountedPipe(reading), writing)
-    }
-    private init(_ reading: Int32) {
-        self.reading = reading
-        name = Self.target("/proc/self/fd/\(reading)")
-    }
-    deinit { close(reading) }
-    private static func target(_ path: String) -> String {
-        var buffer = [UInt8](repeating: 0, count: 256)
-        let count = readlink(path, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-    }
-    /// Those besides the reading end.
-    var writers: Int {
-        guard let folder = opendir("/proc/self/fd") else { return -1 }
-        defer { closedir(folder) }
-        var count = -1
-        while let entry = readdir(folder) {
-            let file = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if Self.target("/proc/self/fd/\(file)") == name { count += 1 }
-        }
-        return count
-    }
-    /// What was written, once nobody has a writing end any more.
-    func text() -> String {
-        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
-        while case let count = read(reading, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+private enum Held1: EventInterface {
+    static let name = "org.example.Held1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Held.self }
+}
+private struct Held: DomainDocument {
+    typealias Interface = Held1
+    var log: TransferredDescriptor
+    static var initial: Self { Self(log: .sample()) }
+    static func == (a: Self, b: Self) -> Bool { a.log === b.log }
 }
 
 @Suite("File descriptors in commands", .heavy, .tags(.g4, .g8)) struct DescriptorTests {
@@ -246,9 +218,9 @@ private final class CountedPipe: Sendable {
         try await site.service.stop()
     }
     @Test("a connection that passes none says so, and the command has not run") func withoutDescriptors() async throws {
-        let harness = TestHarness()
-        let site = try await Site(harness.bus)
-        let relay = try activeRelay(harness.bus)
+        let bus = try await TCPBus()
+        let site = try await Site(bus.local)
+        let relay = try activeRelay(bus.remote)
         let (pipe, writing) = try CountedPipe.make()
         defer { close(writing) }
         let failure = await error {
@@ -259,7 +231,8 @@ private final class CountedPipe: Sendable {
         #expect(await eventually { pipe.writers == 1 })
         try await site.service.stop()
     }
-    @Test("events and replies with one are refused at registration, with type, field and reason") func refusals() {
+    @Test("events, documents and kept replies with one are refused at registration, with type, field and reason")
+    func refusals() {
         func text(_ make: () throws -> EventService) -> String? {
             do {
                 _ = try make()
@@ -270,5 +243,7 @@ private final class CountedPipe: Sendable {
         #expect(told?.contains("Told, field 'log': a file descriptor cannot travel here") == true, "\(told ?? "")")
         let gives = text { try EventService(name: "org.example.Gives", exporting: Gives1.self) }
         #expect(gives?.contains("Reply, field 'log': a file descriptor cannot travel here") == true, "\(gives ?? "")")
+        let held = text { try EventService(name: "org.example.Held", exporting: Held1.self) }
+        #expect(held?.contains("Held, field 'log': a file descriptor cannot travel here") == true, "\(held ?? "")")
     }
 }
