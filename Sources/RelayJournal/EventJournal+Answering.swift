@@ -80,7 +80,7 @@ extension EventService {
                 { unit in
                     let draft = try unit.engine.draft(of: Document.self)
                     guard try unit.engine.isPresent(command.basis, draft) else {
-                        throw SubmitFailure<Document>.conflict
+                        throw try unit.conflict(command)
                     }
                     let submission = Submission(command.state, from: draft.state, peer: context.peer)
                     do {

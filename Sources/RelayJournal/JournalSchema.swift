@@ -100,6 +100,14 @@ enum JournalSchema {
             PRIMARY KEY (interface, name)
         );
         """,
+        """
+        CREATE TABLE relay_forgotten (   -- of the kept replies to submissions that were removed
+            interface TEXT NOT NULL,
+            command TEXT NOT NULL,
+            sequence INTEGER NOT NULL,   -- the highest of a version in one of them
+            PRIMARY KEY (interface, command)
+        ) WITHOUT ROWID;
+        """,
     ]
     static var version: Int { migrations.count }
 

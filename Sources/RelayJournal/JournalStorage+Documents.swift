@@ -11,7 +11,16 @@ extension JournalStorage {
         _ command: SubmitDocument<D>, from context: CommandContext, to document: ExportedDocument<D>,
         _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
     ) async throws -> DocumentVersion {
-        try await answer(command, from: context, { unit in try unit.change(body) })
+        try await answer(
+            command, from: context,
+            { unit in
+                do {
+                    return try unit.change(body)
+                } catch let failure as SubmitFailure<D> {
+                    guard case .conflict = failure else { throw failure }
+                    throw try unit.conflict(command)
+                }
+            })
     }
 }
 

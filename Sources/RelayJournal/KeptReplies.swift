@@ -16,6 +16,8 @@ struct KeptReplies: Sendable {
     static let step = 8
     /// In `relay_reply_costs`: all users.
     static let everyone: Int64 = -1
+    /// The fields of a `DocumentVersion`, the reply to a submission, as the journal keeps them.
+    static let versionFields = "epoch:t\nsequence:t"
 }
 
 /// A call with a key: what makes two calls the same one.
@@ -178,11 +180,46 @@ extension UnitOfWork {
         return nil
     }
     private mutating func drop(_ reply: KeptReply) throws {
-        try ownRows("DELETE FROM relay_replies WHERE number = ?", [.integer(reply.number)]) { _ in }
+        var submission: (interface: String, command: String, sequence: UInt64)?
+        try ownRows(
+            "DELETE FROM relay_replies WHERE number = ? RETURNING interface, command, fields, reply",
+            [.integer(reply.number)]
+        ) { row in
+            let command = row.text(1)
+            guard command.hasPrefix("Submit"), row.text(2) == KeptReplies.versionFields else { return }
+            let sequence = row.blob(3).withUnsafeBytes { bytes in
+                var reader = WireReader(bytes)
+                return (try? reader.uint64()).flatMap { _ in try? reader.uint64() }
+            }
+            if let sequence { submission = (row.text(0), command, sequence) }
+        }
+        if let (interface, command, sequence) = submission {
+            try ownRows(
+                """
+                INSERT INTO relay_forgotten VALUES (?, ?, ?)
+                ON CONFLICT (interface, command) DO UPDATE SET sequence = max(sequence, excluded.sequence)
+                """,
+                [.text(interface), .text(command), .integer(Int64(bitPattern: sequence))]
+            ) { _ in }
+        }
         try ownRows(
             "UPDATE relay_reply_costs SET cost = cost - ? WHERE user IN (?, ?)",
             [.integer(reply.cost), .integer(reply.user), .integer(KeptReplies.everyone)]
         ) { _ in }
         try ownRows("DELETE FROM relay_reply_costs WHERE user = ? AND cost <= 0", [.integer(reply.user)]) { _ in }
+    }
+}
+
+extension UnitOfWork {
+    /// Why a submission is not based on the present version of its document. If replies are forgotten to submissions that
+    /// were based on that version or a later one, it may be one of those.
+    mutating func conflict<D: EditableDocument>(_ command: SubmitDocument<D>) throws -> SubmitFailure<D> {
+        guard let key = command.idempotencyKey, !key.isEmpty else { return .conflict }
+        var forgotten: UInt64 = 0
+        try ownRows(
+            "SELECT sequence FROM relay_forgotten WHERE interface = ? AND command = ?",
+            [.text(D.Interface.name), .text(SubmitDocument<D>.name)]
+        ) { forgotten = UInt64(bitPattern: $0.integer(0)) }
+        return forgotten > command.sequence ? .forgotten : .conflict
     }
 }

@@ -60,24 +60,32 @@ public struct DocumentVersion: Codable, Hashable, Sendable {
 public enum SubmitFailure<Document: EditableDocument>: CommandFailure {
     /// The document has another version than the one that the submission is based on.
     case conflict
+    /// As `conflict`, for an operation that may be the one which changed it: the service has forgotten that.
+    case forgotten
     /// The service's handler refused the state.
     case refused(Document.Refusal)
 
     public var errorName: String {
         switch self {
         case .conflict: "Conflict"
+        case .forgotten: "Forgotten"
         case .refused(let refusal): refusal.errorName
         }
     }
     public var message: String {
         switch self {
         case .conflict: "\(Document.name) has been changed since: submit a state that is based on the present one"
+        case .forgotten:
+            "\(Document.name) has been changed since, and operations of that time are forgotten: if this one was submitted "
+                + "before, look whether it was applied; if not, submit a state that is based on the present one"
         case .refused(let refusal): refusal.message
         }
     }
     public init?(errorName: String, message: String) {
         if errorName == "Conflict" {
             self = .conflict
+        } else if errorName == "Forgotten" {
+            self = .forgotten
         } else if let refusal = Document.Refusal(errorName: errorName, message: message) {
             self = .refused(refusal)
         } else {

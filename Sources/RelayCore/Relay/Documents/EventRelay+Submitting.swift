@@ -7,8 +7,9 @@ extension EventRelay {
     /// - Parameter state: the whole new state.
     /// - Parameter version: the version that it is based on.
     /// - Parameter operationID: at most 255 bytes that identify this operation. A repetition with the same id changes
-    ///   nothing, and has the first one's outcome: after an error whose `mayHaveRun` is true, submit the same again.
-    ///   nil: a random one.
+    ///   nothing, and has the first one's outcome: after an error whose `mayHaveRun` is true, submit the same again. If
+    ///   the service has forgotten the operations of that time, and the document has changed since, it fails with
+    ///   `.outcomeUnknown`. nil: a random one.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the new version, a conflict, the refusal, or what went wrong on the way, as with
     ///   ``outcome(of:timeout:)``.
@@ -16,10 +17,18 @@ extension EventRelay {
         ofSubmitting state: Document, basedOn version: DocumentVersion, operationID: String? = nil,
         timeout: Duration = .seconds(25)
     ) async -> SubmitOutcome<Document> {
+        await outcome(
+            ofSubmitting: state, basedOn: version, operationID: operationID ?? Self.newOperationID(),
+            isRepeated: operationID != nil, timeout: timeout)
+    }
+    private func outcome<Document: EditableDocument>(
+        ofSubmitting state: Document, basedOn version: DocumentVersion, operationID: String, isRepeated: Bool,
+        timeout: Duration
+    ) async -> SubmitOutcome<Document> {
         SubmitOutcome(
             await outcome(
-                of: SubmitDocument(state, basedOn: version, operationID: operationID ?? Self.newOperationID()),
-                timeout: timeout))
+                of: SubmitDocument(state, basedOn: version, operationID: operationID), timeout: timeout),
+            isRepeated: isRepeated)
     }
     /// Submits a document's next state once: for a program that continues only with a new version.
     ///
@@ -65,7 +74,8 @@ extension EventRelay {
     ///   should do nothing else. A change that leaves the state equal is not submitted.
     /// - Returns: the state that was set, and its version.
     /// - Throws: what `change` throws; `.refused`, see ``RelayError/refusal(of:)``; `.conflict` if others were first
-    ///   until the time was over; or as with ``outcome(of:timeout:)``.
+    ///   until the time was over; `.outcomeUnknown` if a reply was lost, and so many others submitted before the
+    ///   repetition that the service has forgotten this operation; or as with ``outcome(of:timeout:)``.
     @discardableResult
     public nonisolated(nonsending) func update<Document: EditableDocument>(
         _ document: Document.Type, within limit: Duration = .seconds(25), _ change: (inout Document) throws -> Void
@@ -78,10 +88,12 @@ extension EventRelay {
             try change(&next)
             if next == present.state { return present }
             let operation = Self.newOperationID()
+            var isInDoubt = false
             attempt: while true {
                 let outcome = await outcome(
-                    ofSubmitting: next, basedOn: present.version, operationID: operation,
+                    ofSubmitting: next, basedOn: present.version, operationID: operation, isRepeated: isInDoubt,
                     timeout: max(.milliseconds(1), deadline - .now))
+                if case .failed(let error) = outcome, error.mayHaveRun { isInDoubt = true }
                 switch DocumentUpdate.step(after: outcome.kind, isTimeLeft: .now < deadline && !Task.isCancelled) {
                 case .end: return VersionedState(next, try outcome.get())
                 case .begin: break attempt

@@ -37,10 +37,15 @@ public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
         case .failed(let error): throw error
         }
     }
-    init(_ outcome: CommandOutcome<SubmitDocument<Document>>) {
+    /// - Parameter isRepeated: the operation may have been submitted before.
+    init(_ outcome: CommandOutcome<SubmitDocument<Document>>, isRepeated: Bool) {
         switch outcome {
         case .success(let version): self = .success(version)
         case .refused(.conflict): self = .conflict
+        case .refused(.forgotten) where isRepeated:
+            let failure = SubmitFailure<Document>.forgotten
+            self = .failed(RelayError(.outcomeUnknown, failure.message, cause: failure, mayHaveRun: true))
+        case .refused(.forgotten): self = .conflict
         case .refused(.refused(let refusal)): self = .refused(refusal)
         case .failed(let error): self = .failed(error)
         }

@@ -22,6 +22,9 @@ struct RecentOperations: Sendable {
     private var done: [Operation: Done] = [:]
     private var count: [UInt32: Int] = [:]
     private var last: UInt64 = 0
+    /// The highest sequence of a version that a forgotten operation made: one that was based on a lower sequence and is
+    /// not known may be such a one.
+    private(set) var forgotten: UInt64 = 0
 
     var total: Int { done.count }
 
@@ -45,6 +48,7 @@ struct RecentOperations: Sendable {
         let oldest = done.filter { isMeant($0.key) }.min { $0.value.number < $1.value.number }
         guard let oldest else { return }
         done[oldest.key] = nil
+        forgotten = max(forgotten, oldest.value.version.sequence)
         let left = count[oldest.key.user, default: 1] - 1
         count[oldest.key.user] = left == 0 ? nil : left
     }

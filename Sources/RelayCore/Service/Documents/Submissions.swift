@@ -49,6 +49,11 @@ struct Submissions<Document: EditableDocument>: Sendable {
         if let version { return version }
         // The same operation may have been done meanwhile, by another connection of the same user.
         if let operation, let known = try repeated(operation) { return known }
+        // What is based on another run's was applied to nothing that there is now.
+        let forgotten = document.operations.withLock { $0.forgotten }
+        if operation != nil && command.epoch == document.version(0).epoch && forgotten > command.sequence {
+            throw SubmitFailure<Document>.forgotten
+        }
         throw SubmitFailure<Document>.conflict
     }
     private func accepted(

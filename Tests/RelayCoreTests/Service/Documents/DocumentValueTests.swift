@@ -24,7 +24,7 @@ import Testing
         recent.add(Operation(user: 2, id: "quiet"), 0, version(1))
         let count = RecentOperations.limit
         for number in 1...count { recent.add(Operation(user: 1, id: "\(number)"), 0, version(UInt64(number))) }
-        #expect(recent.total == count / 2 + 1)
+        #expect(recent.total == count / 2 + 1 && recent.forgotten == UInt64(count / 2))
         #expect(recent.answer(Operation(user: 2, id: "quiet"), 0) == .done(version(1)))
         #expect(recent.answer(Operation(user: 1, id: "\(count / 2)"), 0) == nil)
         #expect(recent.answer(Operation(user: 1, id: "\(count / 2 + 1)"), 0) != nil)
