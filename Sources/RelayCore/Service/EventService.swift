@@ -171,6 +171,23 @@ public final class EventService: Sendable {
         for event in events { encoded.append(try self.events.encode(event)) }
         if !encoded.isEmpty { try await log.commit(encoded) }
     }
+    /// Does not compile: a document is set, see ``document(_:)``.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Throws: never: this cannot be called.
+    @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
+    public func publish<Document: DomainDocument>(_ state: Document) throws
+    where Document.Interface.Durability == Volatile { throw Self.isDocument(Document.name) }
+    /// Does not compile without `await`, and is refused with it: a document is set, see ``document(_:)``.
+    ///
+    /// - Parameter state: the whole new state.
+    /// - Throws: `.invalidArgument`.
+    @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
+    public func publish<Document: DomainDocument>(_ state: Document) throws
+    where Document.Interface.Durability == Durable { throw Self.isDocument(Document.name) }
+    private static func isDocument(_ name: String) -> RelayError {
+        RelayError(.invalidArgument, "\(name) is a document: set it, see document(_:)")
+    }
     private var log: any EventLogStorage {
         get throws {
             if let storage { return storage }

@@ -103,15 +103,17 @@ public protocol DocumentSink: ~Copyable {
     mutating func set<Document: DomainDocument>(_ state: Document) throws
 }
 
-extension EventSink where Self: ~Copyable {
-    /// Documents are set: see `DocumentSink`.
-    ///
-    /// - Parameter state: the whole new state.
-    /// - Throws: `.invalidArgument` always.
-    // Not `unavailable`: then the other one, for any event, would be taken. The service refuses it, too.
-    @available(*, deprecated, message: "a document is set, not published")
-    public mutating func publish<Document: DomainDocument>(_ state: Document) throws { try publish(event: state) }
-    private mutating func publish<E: DomainEvent>(event: E) throws { try publish(event) }
+/// Nothing runs on it, so that what it isolates is refused by the compiler: a document is set, and does not compile where
+/// it is published.
+///
+/// A document is an event besides, for its subscribers, so `publish` for any event takes it, too. An overload for documents
+/// that is `unavailable` would not be asked, since the other one fits. This one is asked, and then refused, with the
+/// message of its deprecation. The types that publish have it; an overload of ``EventSink`` would come after theirs. What
+/// passes is `await` in front of it, with a warning, and code that knows no more than `some EventSink`: the service refuses
+/// both at run time.
+@globalActor public actor DocumentsAreSet {
+    /// The only one.
+    public static let shared = DocumentsAreSet()
 }
 
 /// The command by which other processes change a document: on the bus, the method `Submit` with the document's name

@@ -1,0 +1,13 @@
+// expect: call to global actor 'DocumentsAreSet'-isolated instance method 'publish'
+import RelayCore
+enum Mine1: EventInterface {
+    static let name = "org.example.Mine1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Mine.self }
+}
+struct Mine: DomainDocument {
+    typealias Interface = Mine1
+    var text: String
+    static let initial = Self(text: "")
+}
+func set(_ service: EventService) throws { try service.publish(Mine.initial) }
