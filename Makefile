@@ -127,7 +127,7 @@ soak: dependencies-test
 	@echo "== the examples, as a package of their own"
 	$(swift) build --package-path Examples
 	@echo "== kills"
-	scripts/bounded-swift 1200 test --skip-build $(optimised) --disable-xctest --filter 'EnduranceTests|RelayJournalTests'
+	scripts/bounded-swift 1200 test --skip-build $(optimised) --disable-xctest --filter 'EnduranceTests|RelayJournalTests|ActivationTests'
 
 # The tests under a sanitizer, each built in a folder of its own. SUITES=RingTests takes those alone. A report fails the run.
 #

@@ -1,7 +1,8 @@
 @testable import RelayCore
 
 /// A service that holds a document, the stream of its entries and one that follows it, as a value: for explorations.
-struct DocumentWorld: Hashable {
+struct DocumentWorld: ExploredJoin {
+    static let news = Input.set
     enum Input: CaseIterable {
         /// The service sets another state; in the second case its entry does not arrive.
         case set, setLost

@@ -1,7 +1,8 @@
 @testable import RelayCore
 
 /// A service, the stream of its events and one that joins both with snapshots, as a value: for explorations.
-struct JoinWorld: Hashable {
+struct JoinWorld: ExploredJoin {
+    static let news = Input.publish
     enum Input: CaseIterable {
         /// The service publishes an event; in the second case it does not arrive.
         case publish, publishLost

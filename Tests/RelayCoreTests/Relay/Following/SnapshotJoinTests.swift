@@ -9,30 +9,7 @@ struct SnapshotJoinTests {
         "every interleaving: each state is a snapshot and exactly the events after it, and the last one is the service's",
         arguments: [true, false])
     func explore(isDurable: Bool) throws {
-        var seen: Set<JoinWorld> = []
-        var worlds = [JoinWorld(isDurable: isDurable)]
-        for _ in 0..<TestForm.rounds(6, soak: 9) {
-            var next: [JoinWorld] = []
-            for world in worlds {
-                for input in JoinWorld.Input.allCases {
-                    var world = world
-                    guard world.apply(input), seen.insert(world).inserted else { continue }
-                    try #require(world.fault == nil, "\(world)")
-                    next.append(world)
-                }
-            }
-            worlds = next
-        }
-        #expect(seen.count > 5_000)
-        for var world in seen {
-            var isAtRest = world.settle()
-            try #require(isAtRest, "it never comes to rest: \(world)")
-            // A run without an event shows with its first one.
-            _ = world.apply(.publish)
-            isAtRest = world.settle()
-            try #require(isAtRest, "it never comes to rest: \(world)")
-            try #require(world.fault == nil && world.isCurrent, "\(world)")
-        }
+        try JoinWorld.explore(isDurable: isDurable, rounds: TestForm.rounds(6, soak: 9))
     }
     @Test("an event that the snapshot includes is skipped, and the next one applies: without another snapshot")
     func plain() {
