@@ -25,43 +25,43 @@ private struct Vanish: Command {
     struct Reply: Codable, Sendable { var file: TransferredDescriptor }
 }
 
+/// All that is written before the last writing end is closed.
+private func text(of file: borrowing OwnedDescriptor) -> String {
+    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 256))
+    while case let count = read(file.number, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
+    return String(decoding: bytes, as: UTF8.self)
+}
+/// A descriptor of a text, which ends.
+private func file(with text: String) throws -> TransferredDescriptor {
+    let (reading, writing) = try SystemPipe.open()
+    _ = text.withCString { write(writing, $0, strlen($0)) }
+    close(writing)
+    return TransferredDescriptor(OwnedDescriptor(reading))
+}
+
 @Suite("Descriptors in a harness", .heavy, .tags(.g8)) struct HarnessDescriptorTests {
     private static let name = "org.example.Copier"
-
-    /// All that is written before the last writing end is closed.
-    private static func text(_ file: borrowing OwnedDescriptor) -> String {
-        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 256))
-        while case let count = read(file.number, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-    /// A descriptor of a text, which ends.
-    private static func descriptor(of text: String) throws -> TransferredDescriptor {
-        let (reading, writing) = try SystemPipe.open()
-        _ = text.withCString { write(writing, $0, strlen($0)) }
-        close(writing)
-        return TransferredDescriptor(OwnedDescriptor(reading))
-    }
 
     @Test("go to the handler, come back with the reply, and are closed on the way if nobody takes them")
     func bothWays() async throws {
         let harness = TestHarness()
         let service = try EventService(name: Self.name, on: harness.bus, exporting: Copying1.self)
         service.handle(Copy.self) { copy, _ in
-            Copy.Reply(copy: try Self.descriptor(of: Self.text(try copy.original.take()) + "!"))
+            Copy.Reply(copy: try file(with: text(of: try copy.original.take()) + "!"))
         }
         service.handle(Vanish.self) { vanish, _ in Vanish.Reply(file: vanish.file) }
         try await harness.start(service)
         let relay = try EventRelay(following: Self.name, on: harness.bus, interfaces: Copying1.self)
         relay.activate()
         for number in 1...30 {
-            let reply = try await relay.call(Copy(original: try Self.descriptor(of: "page \(number)")))
-            #expect(Self.text(try reply.copy.take()) == "page \(number)!")
+            let reply = try await relay.call(Copy(original: try file(with: "page \(number)")))
+            #expect(text(of: try reply.copy.take()) == "page \(number)!")
         }
         // The writing end goes there and back, and then nobody has it.
         let (reading, writing) = try SystemPipe.open()
         let end = OwnedDescriptor(reading)
         _ = await relay.outcome(of: Vanish(file: TransferredDescriptor(OwnedDescriptor(writing))))
-        #expect(Self.text(end).isEmpty)
+        #expect(text(of: end).isEmpty)
         try await harness.stop(service)
     }
 }
