@@ -177,6 +177,12 @@ let package = Package(
         .executableTarget(
             name: "framed-program", dependencies: ["RelayCore", "TestSupport"], path: "Tests/FramedProgram",
             swiftSettings: strict),
+        // Front ends on main loops that are not Swift's. GLib is for these tests alone.
+        .systemLibrary(
+            name: "CGLib", path: "Tests/CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .executableTarget(
+            name: "main-loops", dependencies: ["RelayCore", "Relocation", "TestSupport", "CGLib"],
+            path: "Tests/MainLoops", swiftSettings: strict),
         .executableTarget(
             name: "run-peer", dependencies: ["RelayCore", "RelayJournal", "TestSupport"], path: "Tests/RunPeer",
             swiftSettings: strict),

@@ -11,19 +11,49 @@ import Synchronization
 /// target.drain()
 /// ```
 ///
-/// - Order: that of `publish`, across event types.
-/// - Isolation: handlers run on the thread that calls ``drain()``. Use one thread.
+/// It is also an executor. A task with it as its preference, such as one that calls a command, runs on the loop's
+/// thread, and so does an actor that has it as its executor:
+///
+/// ```swift
+/// Task(executorPreference: target) {
+///     let outcome = await relay.outcome(of: CancelJob(jobID: 7))
+///     show("\(outcome)")
+/// }
+/// ```
+///
+/// ```swift
+/// actor JobWindow {
+///     nonisolated let target: PollableTarget
+///     nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
+///     init(_ target: PollableTarget) { self.target = target }
+/// }
+/// ```
+///
+/// docs/MAIN_LOOPS.md shows whole programs.
+///
+/// - Order: that of `publish`, across event types. Tasks go on in the order in which they became ready.
+/// - Isolation: handlers and tasks run on the thread that calls ``drain()``. Use one thread.
 /// - Loss: each subscription is bounded by its buffer, however long nobody drains.
-/// - Cancellation: cancel its subscriptions, or drain it a last time, before releasing it.
+/// - Cancellation: cancel its subscriptions, or drain it a last time, before releasing it. Hold it as long as tasks use
+///   it: a task does not.
 public final class PollableTarget: Sendable {
     /// Readable (`POLLIN`) while something is due. Only to be polled. Close-on-exec, and open as long as this object
     /// lives.
     public let fileDescriptor: Int32
-    private let due = Mutex<[Job]>([])
-    /// At most one for each mailbox, so bounded by their number.
+    private let state = Mutex(State())
+    private struct State {
+        /// At most one for each mailbox and each task, so bounded by their number.
+        var due: [Job] = []
+        /// Steps of tasks that a drain met within another step: actors are not entered twice.
+        var held: [UnownedJob] = []
+        var isInStep = false
+        /// The loop's.
+        var thread = pthread_self()
+    }
     private enum Job {
         case mailbox(Mailbox)
         case other(@Sendable () -> Void)
+        case step(UnownedJob)
     }
 
     /// Creates a target.
@@ -41,43 +71,78 @@ public final class PollableTarget: Sendable {
 
     /// Runs what is due at this moment, on the calling thread.
     ///
-    /// May be called inside a handler; then it skips the one that runs.
+    /// May be called inside a handler, or between two suspensions of a task, as by a nested main loop. Then it skips the
+    /// handler that runs, and tasks go on after that task has been suspended.
     public func drain() {
-        let jobs = due.withLock { due in
+        let jobs = state.withLock { state in
             var count: UInt64 = 0
             // Takes the count back to zero: not readable. It cannot block, and its result is known already.
             _ = read(fileDescriptor, &count, MemoryLayout.size(ofValue: count))
-            defer { due = [] }
-            return due
+            state.thread = pthread_self()
+            defer { state.due = [] }
+            return state.due
         }
         for job in jobs {
             switch job {
             case .mailbox(let mailbox): mailbox.drain()
             case .other(let body): body()
+            case .step(let step): run(step)
             }
+        }
+    }
+    private func run(_ step: UnownedJob) {
+        let runs = state.withLock { state in
+            if state.isInStep { state.held.append(step) }
+            defer { state.isInStep = true }
+            return !state.isInStep
+        }
+        if !runs { return }
+        step.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        state.withLock { state in
+            state.isInStep = false
+            let held = state.held.map { Job.step($0) }
+            state.held = []
+            add(held, &state)
         }
     }
     func enqueue(_ mailbox: Mailbox) { enqueue(.mailbox(mailbox)) }
     package func enqueue(_ body: @escaping @Sendable () -> Void) { enqueue(.other(body)) }
-    private func enqueue(_ job: Job) {
-        due.withLock { due in
-            due.append(job)
-            if due.count > 1 { return }
-            var one: UInt64 = 1
-            // Can fail only at the counter's limit, and it is 0 here.
-            _ = write(fileDescriptor, &one, MemoryLayout.size(ofValue: one))
-        }
+    private func enqueue(_ job: Job) { state.withLock { add([job], &$0) } }
+    private func add(_ jobs: [Job], _ state: inout State) {
+        let wasEmpty = state.due.isEmpty
+        state.due += jobs
+        if !wasEmpty || jobs.isEmpty { return }
+        var one: UInt64 = 1
+        // Can fail only at the counter's limit, and it is 0 here.
+        _ = write(fileDescriptor, &one, MemoryLayout.size(ofValue: one))
     }
     /// A mailbox that nobody uses is due no more: it and this target would keep each other. Returned, if it was due, to
     /// be released where no lock is held. The descriptor may stay readable: `drain()` then finds nothing.
     func forget(_ mailbox: Mailbox) -> Mailbox? {
-        due.withLock { due in
-            let index = due.firstIndex { if case .mailbox(let known) = $0 { known === mailbox } else { false } }
+        state.withLock { state in
+            let index = state.due.firstIndex { if case .mailbox(let known) = $0 { known === mailbox } else { false } }
             guard let index else { return nil }
-            due.remove(at: index)
+            state.due.remove(at: index)
             return mailbox
         }
     }
+}
+
+extension PollableTarget: SerialExecutor, TaskExecutor {
+    /// Has a step of a task run by ``drain()``. Called by the concurrency runtime.
+    ///
+    /// - Parameter job: the step.
+    public func enqueue(_ job: consuming ExecutorJob) { enqueue(.step(UnownedJob(job))) }
+    /// Ends the program unless the caller is on the loop's thread: the one that drained last, or that made this target if
+    /// nobody has drained. Called by `assumeIsolated` and its like.
+    public func checkIsolated() {
+        precondition(isOnThread, "this is not the thread that drains the pollable target")
+    }
+    /// Whether the caller is on the loop's thread.
+    ///
+    /// - Returns: true on the thread that drained last, or that made this target if nobody has drained.
+    public func isIsolatingCurrentContext() -> Bool? { isOnThread }
+    private var isOnThread: Bool { state.withLock { $0.thread } == pthread_self() }
 }
 
 /// Somebody to wake for a delivery.

@@ -99,4 +99,92 @@ import Testing
         }
         #expect(gone == nil)
     }
+
+    // MARK: As an executor
+
+    /// On the loop's thread, as an actor.
+    private actor Window {
+        nonisolated let target: PollableTarget
+        nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
+        private var events = 0
+        init(_ target: PollableTarget) { self.target = target }
+        func run(_ body: @Sendable () -> Void) { body() }
+        nonisolated func callback() { assumeIsolated { $0.events = 0 } }
+        func subscribe(to publisher: EventPublisher, _ threads: Log<UInt>) -> Subscription {
+            publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+                self.events += 1
+                threads.add(pthread_self())
+            }
+        }
+    }
+    /// Drains on a thread of its own until the end. Notes the thread, and a 0 when it is over.
+    private func drain(_ target: PollableTarget, until isOver: Log<Bool>, _ threads: Log<UInt>) throws {
+        try OwnThread.start("loop") {
+            threads.add(pthread_self())
+            while isOver.count == 0 {
+                var descriptor = pollfd(fd: target.fileDescriptor, events: Int16(POLLIN), revents: 0)
+                if poll(&descriptor, 1, 10) == 1 { target.drain() }
+            }
+            threads.add(0)
+        }
+    }
+
+    @Test("tasks and actors with it as their executor run on the thread that drains, also after a suspension")
+    func executor() async throws {
+        let (target, isOver, threads, seen) = (try PollableTarget(), Log<Bool>(), Log<UInt>(), Log<UInt>())
+        try drain(target, until: isOver, threads)
+        let window = Window(target)
+        await Task(executorPreference: target) {
+            seen.add(pthread_self())
+            try? await Task.sleep(for: .milliseconds(1))
+            seen.add(pthread_self())
+            await window.run { seen.add(pthread_self()) }
+        }.value
+        let publisher = EventPublisher()
+        let subscription = await window.subscribe(to: publisher, seen)
+        publisher.publish(Numbered(number: 1))
+        #expect(await eventually { seen.count == 4 })
+        subscription.cancel()
+        isOver.add(true)
+        #expect(await eventually { threads.count == 2 })
+        let loop = try #require(threads.values.first)
+        #expect(seen.values == [loop, loop, loop, loop])
+    }
+    @Test("a drain within a step of a task runs no other task's step: that comes next")
+    func nestedStep() async throws {
+        let (target, log) = (try PollableTarget(), Log<String>())
+        let window = Window(target)
+        let task = Task {
+            await window.run {
+                // It is due at once.
+                Task(executorPreference: target) { log.add("inner") }
+                target.drain()
+                log.add("outer")
+            }
+        }
+        #expect(
+            await eventually {
+                if isReadable(target) { target.drain() }
+                return log.count == 2
+            })
+        await task.value
+        #expect(log.values == ["outer", "inner"])
+        #expect(!isReadable(target))
+    }
+    @Test(
+        "code on the loop's thread is isolated to its actors; before the first drain, code on that which made the target"
+    )
+    func isolation() async throws {
+        let (isOver, threads) = (Log<Bool>(), Log<UInt>())
+        let target = try PollableTarget()
+        let window = Window(target)
+        // No suspension since it was made.
+        #expect(target.isIsolatingCurrentContext() == true)
+        window.callback()
+        try drain(target, until: isOver, threads)
+        await Task(executorPreference: target) { #expect(target.isIsolatingCurrentContext() == true) }.value
+        await Task.detached { #expect(target.isIsolatingCurrentContext() == false) }.value
+        isOver.add(true)
+        #expect(await eventually { threads.count == 2 })
+    }
 }

@@ -1,5 +1,7 @@
+import Glibc
 import RelayCore
 import RelayTestKit
+import Synchronization
 import TestTraits
 import Testing
 
@@ -43,6 +45,31 @@ struct Lamp: EditableDocument {
         #expect(await eventually { view.shown == [0, 1, 2, 3] })
         #expect(await relay.outcome(ofSubmitting: Lamp.initial, basedOn: present.version) == .conflict)
         #expect(lamp.state == Lamp(brightness: 3, colour: "red"))
+        following.cancel()
+    }
+    @Test("a document that cannot be read is reported where the relay delivers: on a foreign main loop, when it drains")
+    func failureOnLoop() async throws {
+        let harness = TestHarness()
+        let service = try EventService(
+            name: "org.example.Lamps", on: harness.bus, exporting: Lighting1.self, journal: MemoryLog())
+        try await harness.start(service)
+        let target = try PollableTarget()
+        let relay = try EventRelay(
+            following: "org.example.Lamps", on: harness.bus(user: getuid() + 1), interfaces: Lighting1.self,
+            delivery: .pollable(target))
+        relay.activate()
+        let (isDraining, codes) = (Mutex(false), Mutex<[RelayError.Code]>([]))
+        let following = try relay.document(Lamp.self, into: Document(Lamp.initial)) { error in
+            codes.withLock { $0.append(isDraining.withLock { $0 } ? error.code : .internalFailure) }
+        }
+        #expect(
+            await eventually {
+                isDraining.withLock { $0 = true }
+                target.drain()
+                isDraining.withLock { $0 = false }
+                return codes.withLock { !$0.isEmpty }
+            })
+        #expect(codes.withLock { $0 } == [.notPermitted])
         following.cancel()
     }
 }

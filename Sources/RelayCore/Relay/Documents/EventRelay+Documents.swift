@@ -68,6 +68,8 @@ extension EventRelay {
     ///
     /// The document has its own state until the first one arrives. Everything else is as above.
     ///
+    /// - Isolation: `onFailure` runs on the actor that it is written on, else as the publisher's delivery determines; so
+    ///   do the document's immediate views.
     /// - Parameter document: the service's document.
     /// - Parameter local: is set to each state. Nobody else should set it.
     /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
@@ -98,8 +100,7 @@ extension EventRelay {
         _ document: State.Type, setting set: @escaping @Sendable (State) -> Void,
         _ onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription {
-        // The failure's handler says where; else in the background, where setting delays nobody.
-        let route = onFailure.isolation.map { .closures(on: $0) } ?? DeliveryRoute.task(.background)
+        let route = onFailure.isolation.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
         return Subscription(
             try follow(document, route, .standard, .sync { set($0.state) }, onFailure: onActor(onFailure) { $0 }))
     }

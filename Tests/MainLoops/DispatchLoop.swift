@@ -1,0 +1,50 @@
+import Dispatch
+import Foundation
+import RelayCore
+import Relocation
+
+/// A window on libdispatch's main queue, which is the main actor's executor.
+@MainActor final class BoxList: EventSubscriber, DocumentView {
+    private let relay: EventRelay
+    private let inventory = Document(Inventory.initial)
+    private let following: Subscription
+
+    init(_ relay: EventRelay) throws {
+        self.relay = relay
+        following = try relay.document(Inventory.self, into: inventory) { report($0.message) }
+        relay.publisher.subscribe(self)
+        inventory.addView(self, key: "list")
+    }
+    func on(_ box: BoxProvisioned) { report("event \(box.title)") }
+    func onGap(_ gap: Gap) { report("\(gap)") }
+    func show(_ inventory: Inventory) { report(text(inventory)) }
+    func order(_ label: String) {
+        Task {
+            let outcome = await relay.outcome(of: OrderBox(label: label, capacity: 10))
+            report(text(outcome))
+        }
+    }
+}
+
+@MainActor private func makeList(_ bus: Bus) throws -> BoxList {
+    let relay = try EventRelay(
+        following: "org.eventrelay.Service1", on: bus, interfaces: Relocation1.self, Inventory1.self,
+        delivery: .queue(.main))
+    let list = try BoxList(relay)
+    relay.activate()
+    list.order("Kitchen")
+    return list
+}
+
+/// Foundation's main loop runs the main queue on the main thread.
+@MainActor func runRunLoop(_ bus: Bus) throws {
+    let list = try makeList(bus)
+    withExtendedLifetime(list) { RunLoop.main.run() }
+}
+
+/// `dispatchMain()` gives the main thread up. On Linux the main queue then runs on libdispatch's other threads.
+@MainActor func runDispatchMain(_ bus: Bus) throws {
+    Place.markMainQueue()
+    let list = try makeList(bus)
+    withExtendedLifetime(list) { dispatchMain() }
+}
