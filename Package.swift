@@ -183,6 +183,12 @@ let package = Package(
         .executableTarget(
             name: "main-loops", dependencies: ["RelayCore", "Relocation", "TestSupport", "CGLib"],
             path: "Tests/MainLoops", swiftSettings: strict),
+        // docs/XPC_MIGRATION.md: its service, and a test for each of its rows.
+        .executableTarget(
+            name: "print-helper", dependencies: ["RelayCore"], path: "Tests/PrintHelper", swiftSettings: strict),
+        .testTarget(
+            name: "XPCMigrationTests", dependencies: ["print-helper", "RelayCore", "RelayTestKit", "TestTraits"],
+            path: "Tests/XPCMigration", swiftSettings: strict),
         .executableTarget(
             name: "run-peer", dependencies: ["RelayCore", "RelayJournal", "TestSupport"], path: "Tests/RunPeer",
             swiftSettings: strict),
