@@ -42,10 +42,12 @@ let package = Package(
         .target(name: "RelayEvents", dependencies: ["CRelayShims"], swiftSettings: strict),
         // D-Bus's wire format: pure, no I/O. Comes with RelayCore.
         .target(name: "RelayWire", dependencies: ["RelayEvents"], swiftSettings: strict),
+        // Connections to a bus, and their loops: the only target that calls libdbus. Comes with RelayCore.
+        .target(name: "RelayBus", dependencies: ["RelayWire", "CDBus", "CRelayShims"], swiftSettings: strict),
         // Child processes, and bus daemons of one's own: for programs and tests.
         .target(name: "BusProcess", dependencies: ["RelayCore", "CRelayShims"], swiftSettings: strict),
         .target(
-            name: "RelayCore", dependencies: ["RelayEvents", "RelayWire", "CDBus", "CRelayShims"],
+            name: "RelayCore", dependencies: ["RelayEvents", "RelayWire", "RelayBus", "CRelayShims"],
             swiftSettings: strict),
         .target(name: "RelayJournal", dependencies: ["RelayCore", "CSQLite", "CRelayShims"], swiftSettings: strict),
         // Tells systemd how a service is. The core does not link its library.
@@ -85,8 +87,8 @@ let package = Package(
         .testTarget(
             name: "RelayCoreTests",
             dependencies: [
-                "BusProcess", "RelayCore", "RelayTestKit", "TestTraits", "WireSupport", "CDBus", "CRelayShims",
-                "CRingAttack",
+                "BusProcess", "RelayBus", "RelayCore", "RelayTestKit", "TestTraits", "WireSupport", "CDBus",
+                "CRelayShims", "CRingAttack",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -4,6 +4,7 @@ import Synchronization
 import TestTraits
 import Testing
 
+@testable import RelayBus
 @testable import RelayCore
 
 @Suite("Unread replies", .heavy, .tags(.g3, .g4)) struct UnreadRepliesTests {

@@ -5,7 +5,7 @@ import Synchronization
 import TestTraits
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("A connection's life", .heavy, .tags(.g6)) struct ConnectionLifeTests {
     @Test("no bus at the address, a bad address, and somebody who is no bus are errors, not waits")

@@ -3,7 +3,7 @@ import Synchronization
 import TestTraits
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Calls over a bus", .heavy) struct CallTests {
     let fixture: BusFixture

@@ -3,7 +3,7 @@ import Synchronization
 import TestTraits
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Match rules at a bus", .heavy) struct MatchRuleTests {
     let fixture: BusFixture

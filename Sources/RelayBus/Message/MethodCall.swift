@@ -20,7 +20,7 @@ package struct MethodCall: Sendable {
         (self.signature, self.body, self.flags) = (signature, body, flags)
     }
     /// For messages to people.
-    var title: String { "\(interface).\(member) at \(destination)" }
+    package var title: String { "\(interface).\(member) at \(destination)" }
 
     /// A call of the bus itself.
     package static func toBus(_ member: String, _ signature: Signature = .empty, body: [UInt8] = []) -> Self {

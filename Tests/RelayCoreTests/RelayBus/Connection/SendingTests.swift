@@ -4,7 +4,7 @@ import Synchronization
 import TestTraits
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Sending", .heavy, .tags(.g1)) struct SendingTests {
     let fixture: BusFixture

@@ -1,7 +1,7 @@
 import TestTraits
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Timers") struct TimerQueueTests {
     /// Slow and plain: what the queue has to equal.

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Waiting calls") struct PendingCallsTests {
     private static func entry(_ destination: String = ":1.5") -> PendingCalls.Entry {

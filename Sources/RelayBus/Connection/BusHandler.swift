@@ -14,13 +14,13 @@ package protocol BusHandler: AnyObject, Sendable {
 }
 
 /// What the bus announces when a name passes from one connection to another (specification, "NameOwnerChanged").
-struct OwnerChange {
-    let name: String
+package struct OwnerChange {
+    package let name: String
     /// Nil when nobody has it now.
-    let newOwner: String?
+    package let newOwner: String?
 
     /// Nil for every other signal, and for one of this name that does not come from the bus itself.
-    init?(_ message: borrowing ReceivedMessage) {
+    package init?(_ message: borrowing ReceivedMessage) {
         guard message.hasSender("org.freedesktop.DBus"), message.hasMember("NameOwnerChanged"),
             message.hasSignature("sss")
         else { return nil }

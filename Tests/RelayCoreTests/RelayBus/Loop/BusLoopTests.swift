@@ -4,6 +4,7 @@ import Synchronization
 import TestTraits
 import Testing
 
+@testable import RelayBus
 @testable import RelayCore
 
 @Suite("Bus loop", .heavy) struct BusLoopTests {

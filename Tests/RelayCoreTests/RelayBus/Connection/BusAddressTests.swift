@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Addresses of buses") struct BusAddressTests {
     private func address(_ bus: Bus, _ environment: [String: String] = [:], sockets: Set<String> = [])

@@ -112,6 +112,8 @@ extension BusConnection {
     /// What it waits for, or what its handler has not done yet. Not in a turn of the loop.
     package var unsettled: String? {
         if let call = pending.withLock({ $0.someTitle }) { return "\(call) waits for its answer" }
-        return loop.withTurn { (handler as? any SettlingHandler)?.unsettled }
+        loop.beginTurn()
+        defer { loop.endTurn() }
+        return (handler as? any SettlingHandler)?.unsettled
     }
 }

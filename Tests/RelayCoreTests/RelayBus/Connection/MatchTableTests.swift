@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Counted match rules") struct MatchTableTests {
     private let rule = MatchRule(sender: ":1.1", interface: "a.b")

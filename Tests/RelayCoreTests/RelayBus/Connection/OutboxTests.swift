@@ -1,7 +1,7 @@
 import TestTraits
 import Testing
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Outbox", .computing, .tags(.g1)) struct OutboxTests {
     @Test("gives back what was put in, in order, whatever it is", arguments: 1...10) func order(seed: UInt64) {

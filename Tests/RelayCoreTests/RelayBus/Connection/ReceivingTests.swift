@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 import WireSupport
 
-@testable import RelayCore
+@testable import RelayBus
 
 @Suite("Receiving", .heavy, .tags(.g1, .g8)) struct ReceivingTests {
     let fixture: BusFixture

@@ -2,7 +2,7 @@
 ///
 /// - Order: jobs run in the order of `execute`, one at a time, never under a lock.
 /// - Isolation: descriptor handlers, timers and jobs run on this one thread, which holds the loop's turn meanwhile and
-///   gives it up while it sleeps. Another thread gets in between by `withTurn`. The thread handles no signals.
+///   gives it up while it sleeps. Another thread gets in between by `beginTurn`. The thread handles no signals.
 /// - Loss: no job is dropped; timers are, by `stop()`.
 /// - Cancellation: `stop()`, or the release of the last reference, ends the thread when the jobs given have run.
 package final class BusLoop: Sendable {
@@ -21,19 +21,16 @@ package final class BusLoop: Sendable {
     }
     deinit { core.stop() }
 
-    /// Whether the caller holds the loop's turn: it is on the loop's thread, or within `withTurn`.
+    /// Whether the caller holds the loop's turn: it is on the loop's thread, or began a turn.
     package var isCurrent: Bool { core.turn.isMine }
 
-    /// Runs something in a turn of its own, on the calling thread, between those of the loop's thread; before and after
-    /// the loop's end. Waits for its turn; each is served in the order of coming. Not from within a turn.
-    @inline(__always) package func withTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
-        core.turn.take()
-        defer { core.turn.give() }
-        return try body()
-    }
+    /// Waits for a turn between those of the loop's thread, on the calling thread; before and after the loop's end. Each
+    /// is served in the order of coming. Not from within a turn.
+    package func beginTurn() { core.turn.take() }
+    package func endTurn() { core.turn.give() }
 
     /// Whether a thread waits for the turn: for the thread that holds it, and could keep it for long.
-    @inline(__always) package var isTurnWanted: Bool { core.turn.isWanted }
+    package var isTurnWanted: Bool { core.turn.isWanted }
 
     /// Runs a job on the loop's thread, after those given before. After `stop()` too: some caller always waits for an
     /// answer, if only for the one that the connection is gone.
@@ -65,24 +62,5 @@ package final class BusLoop: Sendable {
     /// it takes no lock. Returns false when the kernel has no room.
     func watch(_ descriptor: Int32, for events: UInt32?, was: UInt32?, handler: UInt64) -> Bool {
         core.watch(descriptor, for: events, was: was, handler: handler)
-    }
-}
-
-/// State that only the holder of a loop's turn may touch: no lock, and a trap in debug builds for code that forgets.
-package final class LoopBound<Value>: @unchecked Sendable {  // Only touched in a turn, which is checked.
-    private var value: Value
-    private let loop: BusLoop
-
-    package init(_ value: Value, on loop: BusLoop) { (self.value, self.loop) = (value, loop) }
-
-    package var onLoop: Value {
-        get {
-            assert(loop.isCurrent, "off the loop")
-            return value
-        }
-        _modify {
-            assert(loop.isCurrent, "off the loop")
-            yield &value
-        }
     }
 }

@@ -6,6 +6,7 @@ import TestTraits
 import Testing
 import WireSupport
 
+@testable import RelayBus
 @testable import RelayCore
 
 /// A file whose descriptors are closed when its server agrees, which it does when this goes.

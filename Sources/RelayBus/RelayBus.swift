@@ -1,0 +1,2 @@
+// Messages carry the wire format's values: each file here knows them.
+@_exported public import RelayWire
