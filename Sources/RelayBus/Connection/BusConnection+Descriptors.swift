@@ -27,7 +27,7 @@ extension BusConnection {
     /// answer then.
     ///
     /// - Parameter serial: the answer's own.
-    func reply(
+    package func reply(
         to call: IncomingCall, _ signature: Signature, body: [UInt8], descriptors: [ReceivedDescriptor], serial: UInt32
     ) throws(RelayError) {
         guard call.wantsReply else { return }
