@@ -58,7 +58,8 @@ struct Lamp: EditableDocument {
             following: "org.example.Lamps", on: harness.bus(user: getuid() + 1), interfaces: Lighting1.self,
             delivery: .pollable(target))
         relay.activate()
-        let (isDraining, codes) = (Mutex(false), Mutex<[RelayError.Code]>([]))
+        let isDraining = Mutex(false)
+        let codes = Mutex<[RelayError.Code]>([])
         let following = try relay.document(Lamp.self, into: Document(Lamp.initial)) { error in
             codes.withLock { $0.append(isDraining.withLock { $0 } ? error.code : .internalFailure) }
         }
