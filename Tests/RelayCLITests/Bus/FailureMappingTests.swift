@@ -26,7 +26,8 @@ struct FailureMappingTests {
         let error = ErrorNames.relayError(RemoteError(name: name, message: "no room"), calling: "it")
         let failure = FailureMapping.failure(
             error, interface: "org.eventrelay.Relocation1", member: "OrderBox", timeout: .seconds(1))
-        #expect(failure == CLIFailure(code, "OrderBox: no room (\(name))"))
+        let refusal = code == .refused ? name : nil
+        #expect(failure == CLIFailure(code, "OrderBox: no room (\(name))", refusal: refusal))
     }
 
     @Test("what libdbus says when there is no bus is no reply of the service's")
