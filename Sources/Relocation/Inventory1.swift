@@ -6,6 +6,8 @@ public import RelayCore
 /// them, and old ones are not kept as long as events are.
 public enum Inventory1: EventInterface {
     public static let name = "org.eventrelay.Inventory1"
+    /// Whom the bus admits: on the system's, its policy says who that is (Packaging/dbus-1/system.d).
+    public static let requirement = PeerRequirement.anyone
     public static let about: About = "What the boxes of a move hold, as a document."
     public static let durability = Durable(retention: Retention(count: 64))
     public static let signalBudget = SignalBudget.perSecond(50, burst: 100)

@@ -6,6 +6,8 @@ public import RelayCore
 /// resolution only.
 public enum Telemetry1: EventInterface {
     public static let name = "org.eventrelay.Telemetry1"
+    /// Whom the bus admits: on the system's, its policy says who that is (Packaging/dbus-1/system.d).
+    public static let requirement = PeerRequirement.anyone
     public static let about: About = "A host's own figures, read from its kernel at a chosen rate. Counters are totals."
     public static let durability = Volatile()
     public static var contract: Contract<Self> {
