@@ -12,34 +12,35 @@ final class LiveService: Sendable {
     let bus: PrivateBus
     /// Where it keeps its journal: over restarts, until the test ends.
     let state: TestFolder
-    private let domain: String
+    private let options: [String]
     private let current: Mutex<RunningProgram>
     var program: RunningProgram { current.withLock { $0 } }
     var address: String { bus.address }
 
     /// Returns when the name is taken.
-    static func start(domain: String = "relocation") async throws -> LiveService {
+    static func start(domain: String = "relocation", _ options: String...) async throws -> LiveService {
         let bus = try PrivateBus()
         let state = try TestFolder()
-        return LiveService(bus, state, domain, try await launch(bus, state, domain))
+        let options = ["--domain", domain] + options
+        return LiveService(bus, state, options, try await launch(bus, state, options))
     }
-    private init(_ bus: PrivateBus, _ state: TestFolder, _ domain: String, _ program: RunningProgram) {
-        (self.bus, self.state, self.domain) = (bus, state, domain)
+    private init(_ bus: PrivateBus, _ state: TestFolder, _ options: [String], _ program: RunningProgram) {
+        (self.bus, self.state, self.options) = (bus, state, options)
         current = Mutex(program)
     }
 
     private static func launch(
-        _ bus: PrivateBus, _ state: TestFolder, _ domain: String
+        _ bus: PrivateBus, _ state: TestFolder, _ options: [String]
     ) async throws -> RunningProgram {
         let program = try RunningProgram(
-            Programs.service, ["--bus", bus.address, "--state-directory", state.path, "--domain", domain],
+            Programs.service, ["--bus", bus.address, "--state-directory", state.path] + options,
             environment: Programs.environment())
         try await program.line(containing: "ready")
         return program
     }
     /// Starts it again after its end, with the journal that it left.
     func restart() async throws {
-        let program = try await Self.launch(bus, state, domain)
+        let program = try await Self.launch(bus, state, options)
         current.withLock { $0 = program }
     }
 

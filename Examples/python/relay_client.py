@@ -1,0 +1,332 @@
+#!/usr/bin/python3
+"""Follows an interface of a Relay service: every event once and in order, or a gap that says which are missing.
+
+Written from docs/PROTOCOL.md alone; the numbers of steps are those of its section "Following a stream". Needs python3-gi.
+"""
+import argparse
+import json
+import os
+import signal
+import struct
+import sys
+
+from gi.repository import Gio, GLib
+
+from relay_ring import Damaged, Ring
+from relay_values import WireReader, named, parse_shape
+
+BUS, STREAM, ERROR = "org.freedesktop.DBus", "org.eventrelay.Stream1", "org.eventrelay.Error."
+NOTHING_KEPT = 2**64 - 1  # `oldest` of a volatile interface; as `after`, the mark of a last Read.
+HELD = 1024  # So many events wait until what precedes them is known.
+
+
+class Follower:
+    """Calls on_event(sequence, name, fields), and on_gap(first, last, reason): the last is None if it is not known."""
+
+    def __init__(self, address, service, interface, on_event, on_gap, ring=False, only_new=False, position=None):
+        self.address, self.service, self.interface = address, service, interface
+        self.path = "/" + interface.replace(".", "/")
+        self.on_event, self.on_gap, self.wants_ring, self.only_new = on_event, on_gap, ring, only_new
+        self.epoch, self.position, self.runs = position or (0, 0, [])
+        self.owner = self.ring = None
+        self.generation = 0  # Counts owners: what a former one answers counts for nothing.
+        self.is_volatile = self.is_told = False  # Told: a volatile run's tail was accounted for, or reported.
+        self.forget()
+        GLib.timeout_add(5, self.poll)
+        self.connect()
+
+    def forget(self):
+        self.ring, self.held, self.token, self.target, self.quiet = None, [], 0, 0, None
+        self.is_live = self.is_reading = self.has_ended = False
+        self.generation += 1
+
+    # The bus and the owner.
+
+    def connect(self):  # Steps 1 and 2, and 12.
+        flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
+        try:
+            self.bus = Gio.DBusConnection.new_for_address_sync(self.address, flags, None, None)
+        except GLib.Error:
+            GLib.timeout_add_seconds(1, self.connect)
+            return False
+        self.bus.connect("closed", self.on_closed)
+        self.bus.signal_subscribe(None, None, None, None, None, Gio.DBusSignalFlags.NO_MATCH_RULE, self.on_signal)
+        self.has_rules = False
+        owner = None
+        try:
+            self.add_rule(f"sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{self.service}'")
+            if self.wants_ring:
+                self.add_rule(f"sender='{self.service}',path='{self.path}',interface='{STREAM}',member='End'")
+            else:
+                self.add_signal_rules()
+            owner, = self.call_bus("GetNameOwner", self.service)
+        except GLib.Error:
+            pass  # Nobody owns it; or the bus is gone again, and `on_closed` follows.
+        self.set_owner(owner)
+        return False
+
+    def call_bus(self, member, text):
+        arguments = GLib.Variant("(s)", (text,))
+        return self.bus.call_sync(BUS, "/org/freedesktop/DBus", BUS, member, arguments, None, 0, -1, None).unpack()
+
+    def add_rule(self, rule):
+        self.call_bus("AddMatch", "type='signal'," + rule)
+
+    def add_signal_rules(self):
+        if not self.has_rules:
+            self.has_rules = True
+            for interface in (self.interface, STREAM):
+                self.add_rule(f"sender='{self.service}',path='{self.path}',interface='{interface}'")
+
+    def on_closed(self, *_):
+        # The run may go on, and so may its epoch: the next Attach shows whether anything is missing.
+        self.owner = None
+        self.forget()
+        GLib.timeout_add_seconds(1, self.connect)
+
+    def set_owner(self, name):  # Step 11.
+        self.drain()
+        if self.owner and self.is_volatile and self.epoch and not self.is_told:
+            self.is_told = True
+            if not self.has_ended:
+                self.on_gap(self.position + 1, None, "the service is gone")
+        self.forget()
+        self.owner = name
+        if name:
+            self.open_ring() if self.wants_ring else self.attach()
+
+    def call(self, member, arguments, done):
+        """Calls Stream1 at the owner. `done` gets the answer, or None after an error."""
+        generation = self.generation
+
+        def finished(bus, result):
+            answer = descriptors = None
+            try:
+                answer, descriptors = bus.call_with_unix_fd_list_finish(result)
+            except GLib.Error as error:
+                if generation == self.generation and Gio.DBusError.get_remote_error(error) == ERROR + "NotPermitted":
+                    sys.exit(error.message)
+            if generation == self.generation:
+                self.drain()
+                done(answer and answer.unpack(), descriptors)
+
+        self.bus.call_with_unix_fd_list(
+            self.owner, self.path, STREAM, member, arguments, None, Gio.DBusCallFlags.NO_AUTO_START, 30000, None, None,
+            finished)
+
+    def again(self, do):
+        generation = self.generation
+        GLib.timeout_add(200, lambda: generation == self.generation and do() and False)
+
+    def on_signal(self, _, sender, __, interface, member, arguments):
+        values = arguments.unpack()
+        if sender == BUS and member == "NameOwnerChanged" and values[0] == self.service:
+            self.set_owner(values[2] or None)
+        elif sender == self.owner:
+            self.drain()
+            if interface == self.interface and not self.ring:
+                self.quiet = 0
+                self.accept(values[-3], member, lambda: named(values, self.schemas[member]))
+            elif interface == STREAM and member in ("Head", "End"):
+                self.quiet = None
+                self.on_head(values[0], values[1])
+                self.has_ended = self.has_ended or member == "End"
+
+    def poll(self):  # The ring; and step 10: after two quiet seconds the Head may have been lost, too.
+        self.drain()
+        if self.quiet is not None:
+            self.quiet += 5
+            if self.quiet >= 2000 and self.is_live:
+                self.attach()
+        return True
+
+    # Attaching.
+
+    def open_ring(self):
+        def done(answer, descriptors):
+            try:
+                self.ring = answer and Ring(descriptors.get(answer[0]))
+            except (Damaged, ValueError, KeyError, IndexError, struct.error):
+                self.call("CloseRing", None, lambda *_: None)
+            if not self.ring:
+                self.add_signal_rules()
+            self.attach()
+
+        self.call("OpenRing", None, done)
+
+    def attach(self):  # Steps 4 and 5.
+        self.is_live, self.quiet = False, None
+
+        def described(answer, _):
+            if answer is None:
+                return self.again(self.attach)
+            self.schemas = {}
+            for number, (name, fields) in sorted(answer[0].items()):
+                # The last of a name is the present one.
+                fields = [(field.partition(":")[0], parse_shape(field.partition(":")[2])[0]) for field in fields]
+                self.schemas[number] = self.schemas[name] = ("(", fields)
+            options = {"features": GLib.Variant("as", ["runs"])}
+            if self.runs:
+                options["runs"] = GLib.Variant("a(tt)", self.runs)
+            after = self.position
+            self.call(
+                "Attach", GLib.Variant("(ttasa{sv})", (self.epoch, after, ["*"], options)),
+                lambda answer, _: self.attached(answer, after))
+
+        self.call("Schemas", None, described)
+
+    def attached(self, answer, after):
+        if answer is None:
+            return self.again(self.attach)
+        epoch, start, oldest, head, _, details = answer
+        self.is_volatile = oldest == NOTHING_KEPT
+        if self.epoch == 0:
+            self.position = head if self.only_new else 0
+        elif self.is_volatile and epoch != self.epoch:
+            if not self.is_told:
+                self.on_gap(self.position + 1, None, "of another run")
+            self.position = 0
+        elif not self.is_volatile and start < after:
+            self.on_gap(start + 1, after, "of another history")
+            self.position = start
+        self.epoch = self.run = epoch
+        self.runs, self.is_told = details.get("runs", []), False
+        if self.is_volatile:
+            self.go_live()
+            self.on_head(epoch, head)
+        else:
+            self.target = max([head] + [sequence for sequence, _, _ in self.held])
+            self.read()
+
+    # Reading a hole of a durable interface.
+
+    def read(self):  # Step 6.
+        self.is_live = False
+        if self.is_reading:
+            return
+        self.is_reading = True
+        self.call("Read", GLib.Variant("(astut)", (["*"], self.position, 0, self.token)), self.on_page)
+
+    def on_page(self, answer, _):
+        self.is_reading = False
+        if answer is None:
+            return self.again(self.read)
+        self.epoch, events, oldest, through, head, self.token = answer
+        if oldest - 1 > self.position:
+            self.on_gap(self.position + 1, oldest - 1, "no longer kept")
+            self.position = oldest - 1
+        for name, schema, values in events:
+            if values[-3] > self.position:
+                self.deliver(values[-3], name, named(values, self.schemas[schema]))
+        self.position = max(self.position, through)
+        if through < max(head, self.target):
+            return self.read()
+        self.epoch = self.run
+        # The last page's room is given back.
+        self.is_reading = True
+        self.call("Read", GLib.Variant("(astut)", (["*"], NOTHING_KEPT, 1, self.token)), self.on_last_page)
+        self.go_live()
+
+    def on_last_page(self, answer, _):
+        self.is_reading = False
+        self.token = answer[-1] if answer else self.token
+        if not self.is_live:
+            self.read()
+
+    # Events.
+
+    def go_live(self):  # Step 7.
+        self.is_live, held, self.held = True, self.held, []
+        for event in held:
+            self.accept(*event)
+        self.drain()
+
+    def accept(self, sequence, name, fields):
+        """Step 8. `fields` returns them; without a name it is a head, and says that there were events up to it."""
+        if sequence <= self.position:
+            return
+        if not self.is_live:
+            # What does not fit can be read, or is a hole: how far the run has come is kept.
+            self.target = max(self.target, sequence)
+            if name and len(self.held) < HELD:
+                self.held.append((sequence, name, fields))
+        elif self.is_volatile:
+            last = sequence - 1 if name else sequence
+            if last > self.position:
+                self.on_gap(self.position + 1, last, "lost")
+                self.position = last
+            if name:
+                self.deliver(sequence, name, fields())
+        elif name and sequence == self.position + 1:
+            self.deliver(sequence, name, fields())
+        else:
+            self.target, self.held = sequence, [(sequence, name, fields)] if name else []
+            self.read()
+
+    def on_head(self, epoch, sequence):  # Step 9.
+        if self.is_live and epoch == self.run or not self.is_live:
+            self.accept(sequence, None, None)
+
+    def deliver(self, sequence, name, fields):
+        self.position = sequence
+        self.on_event(sequence, name, fields)
+
+    def drain(self):
+        """Takes what the ring has, to its tail: before anything else that its owner sends counts."""
+        try:
+            while self.ring and len(self.held) < HELD and (record := self.ring.next()):
+                (name, form, make), sequence, _, payload = record
+                self.accept(sequence, name if payload is not None else None, self.reader(name, form, make, payload))
+            if self.ring and self.is_live and self.ring.has_ended():
+                self.has_ended = True
+        except Damaged:
+            self.ring = None
+            self.call("CloseRing", None, lambda *_: None)
+            self.add_signal_rules()
+            self.attach()
+
+    def reader(self, name, form, make, payload):
+        if form is not None:
+            return lambda: make(iter(struct.unpack("<" + form, payload)))
+        return lambda: named(WireReader(payload).value(self.schemas[name]), self.schemas[name])
+
+
+def main():
+    options = argparse.ArgumentParser(description="Follows an interface of a Relay service.")
+    options.add_argument("--bus", metavar="ADDRESS", help="the bus; without it the session bus")
+    options.add_argument("--service", default="org.eventrelay.Service1", help="the bus name of the service")
+    options.add_argument("--ring", action="store_true", help="read the shared memory instead of signals")
+    options.add_argument("--new", action="store_true", help="only what happens from now on")
+    options.add_argument("--position", metavar="FILE", help="go on where the run that used this file stopped")
+    options.add_argument("interface", help="such as org.eventrelay.Relocation1")
+    chosen = options.parse_args()
+    address = chosen.bus or Gio.dbus_address_get_for_bus_sync(Gio.BusType.SESSION, None)
+    kept = None
+    if chosen.position and os.path.exists(chosen.position):
+        with open(chosen.position) as file:
+            epoch, sequence, runs = json.load(file)
+            kept = epoch, sequence, [tuple(run) for run in runs]
+    follower = Follower(
+        address, chosen.service, chosen.interface,
+        lambda *event: print("event", *event[:2], json.dumps(event[2], ensure_ascii=False), flush=True),
+        lambda first, last, reason: print("gap", first, "?" if last is None else last, reason, flush=True),
+        chosen.ring, chosen.new, kept)
+    loop = GLib.MainLoop()
+
+    def keep():
+        # Behind what was printed: a crash between the two brings an event again, and loses none.
+        if chosen.position and follower.epoch:
+            with open(chosen.position + ".new", "w") as file:
+                json.dump((follower.epoch, follower.position, follower.runs), file)
+            os.replace(chosen.position + ".new", chosen.position)
+        return True
+
+    GLib.timeout_add(200, keep)
+    GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, signal.SIGTERM, loop.quit)
+    GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, signal.SIGINT, loop.quit)
+    loop.run()
+    keep()
+
+
+if __name__ == "__main__":
+    main()
