@@ -65,7 +65,7 @@ final class JournalEngine {
             notices.report(
                 .storageFull, .error,
                 "the disk of \(file.path) is full: what has to be kept is refused until \(ReserveFile.size >> 20) MiB and more are "
-                    + "free")
+                    + "free", of: Notice.Subject(code: .storageFull))
         } else {
             notices.report(.storageFull, .info, "the disk of \(file.path) has room again")
         }

@@ -48,7 +48,7 @@ final class JournalStorage: EventLogStorage {
                 case .damaged(let what):
                     let failure = file.found(what)
                     file.marks.setDamaged(what)
-                    notices.report(.journalCheck, .error, failure.message)
+                    notices.report(.journalCheck, .error, failure.message, of: Notice.Subject(code: failure.code))
                     writer.submit(.call { $0.fail(failure) })
                 case .failed(let error):
                     notices.report(.journalCheck, .warning, "\(error.message); the next start checks it again")

@@ -1,9 +1,11 @@
 import Glibc
 import RelayCore
+import RelaySystemd
 import RelayTool
 import Synchronization
 
-/// Writes to stderr, one line an event of the service's life. Never the content of an event or a command.
+/// What the service writes about its life: entries of systemd's log, with fields, if stderr is connected to that; else
+/// lines on stderr. Never the content of an event or a command.
 struct Log: Sendable {
     enum Level: Int, CaseIterable, Comparable, Sendable {
         case error, warning, info, debug
@@ -18,38 +20,35 @@ struct Log: Sendable {
         init(_ level: Level) { self.level = Mutex(level) }
     }
     private let threshold: Threshold
-    /// Whether stderr is the journal, which adds time and name itself.
-    let isJournal: Bool
+    /// Adds time and name itself.
+    private let system = SystemLog()
 
-    init(level: Level) {
-        threshold = Threshold(level)
-        isJournal = Self.stderrIsJournal(getenv("JOURNAL_STREAM").map { String(cString: $0) })
-    }
-    /// systemd names the device and inode of the stream that it gave.
-    private static func stderrIsJournal(_ stream: String?) -> Bool {
-        var status = stat()
-        guard let stream, fstat(2, &status) == 0 else { return false }
-        return stream == "\(status.st_dev):\(status.st_ino)"
-    }
+    init(level: Level) { threshold = Threshold(level) }
 
     var level: Level { threshold.level.withLock { $0 } }
     func setLevel(_ level: Level) { threshold.level.withLock { $0 = level } }
 
     func error(_ text: String) { write(.error, text) }
     func warning(_ text: String) { write(.warning, text) }
-    func info(_ text: String) { write(.info, text) }
+    func info(_ text: String, _ id: MessageID? = nil) { write(.info, text, id) }
     func debug(_ text: String) { write(.debug, text) }
 
     /// What a service or a journal reports while it runs.
     func write(_ notice: Notice) {
         let level: Level = [.info: .info, .warning: .warning, .error: .error][notice.severity] ?? .error
-        write(level, "\(notice.kind.rawValue): \(notice)")
+        guard level <= self.level, system?.write(notice) != true else { return }
+        writeLine(level, "\(notice.kind.rawValue): \(notice)")
     }
 
-    private func write(_ level: Level, _ text: String) {
+    private func write(_ level: Level, _ text: String, _ id: MessageID? = nil) {
         guard level <= self.level else { return }
+        let priority = SystemLog.Priority(rawValue: level.priority) ?? .error
+        if system?.write(MessageText.line(text), priority, id: id) != true { writeLine(level, text) }
+    }
+    private func writeLine(_ level: Level, _ text: String) {
         let safe = MessageText.line(text)
-        let line = isJournal ? "<\(level.priority)>\(safe)\n" : "\(Self.time()) \(level.name): \(safe)\n"
+        // What the log did not take as an entry it may still take as a line, with its priority.
+        let line = system != nil ? "<\(level.priority)>\(safe)\n" : "\(Self.time()) \(level.name): \(safe)\n"
         // One call, so that lines of several threads do not mix. A closed stderr is nobody's business.
         var copy = line
         copy.withUTF8 { _ = Glibc.write(2, $0.baseAddress, $0.count) }

@@ -60,12 +60,12 @@ struct ServiceRunner {
         let domains = options.domains.map(\.rawValue).sorted().joined(separator: ", ")
         let idleExit = options.idleExit.map { Duration.seconds($0) }
         try await service.run(under: manager, idleExit: idleExit) {
-            log.info("ready: \(options.name) on \(bus), domain \(domains)")
+            log.info("ready: \(options.name) on \(bus), domain \(domains)", .ready)
         } onReload: {
             try reload(telemetry)
             await kept?.logState(log)
         }
-        log.info(Task.isCancelled ? "finished, as asked" : "finished: nobody has used the service")
+        log.info(Task.isCancelled ? "finished, as asked" : "finished: nobody has used the service", .finished)
     }
     /// Throws when the settings are wrong; then all is as before.
     private func reload(_ telemetry: TelemetryHost?) throws(RelayError) {

@@ -1,3 +1,5 @@
+public import RelayEvents
+
 /// A report of a running service or journal to its administrator: what happened, and what to do about it.
 ///
 /// ```swift
@@ -24,18 +26,44 @@ public struct Notice: Sendable, CustomStringConvertible {
         case error
         public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
+    /// What a notice concerns, for filters: whatever of it is known.
+    public struct Subject: Hashable, Sendable {
+        /// The name of the interface.
+        public var interface: String?
+        /// The unique name of the peer.
+        public var peer: String?
+        /// The sequence of the event.
+        public var sequence: UInt64?
+        /// The error that the peer was answered, or that ended what was attempted.
+        public var code: RelayError.Code?
+
+        /// A subject of which these parts are known.
+        ///
+        /// - Parameter interface: the name of the interface.
+        /// - Parameter peer: the unique name of the peer.
+        /// - Parameter sequence: the sequence of the event.
+        /// - Parameter code: the error.
+        public init(
+            interface: String? = nil, peer: String? = nil, sequence: UInt64? = nil, code: RelayError.Code? = nil
+        ) { (self.interface, self.peer, self.sequence, self.code) = (interface, peer, sequence, code) }
+    }
     /// What the notice is about.
     public let kind: Kind
     /// Whether somebody should act.
     public let severity: Severity
     /// For a person: what happened, with which value, and the remedy.
     public let message: String
+    /// What it concerns: the interface, the peer, the event, the error.
+    public let subject: Subject
     /// How many more of this kind were left out since the last one. At most five of a kind are reported at once, then
     /// one a minute.
     public let suppressed: Int
 
-    package init(_ kind: Kind, _ severity: Severity, _ message: String, suppressed: Int = 0) {
-        (self.kind, self.severity, self.message, self.suppressed) = (kind, severity, message, suppressed)
+    package init(
+        _ kind: Kind, _ severity: Severity, _ message: String, of subject: Subject = Subject(), suppressed: Int = 0
+    ) {
+        (self.kind, self.severity, self.message, self.subject) = (kind, severity, message, subject)
+        self.suppressed = suppressed
     }
     /// The message, and how many more there were.
     public var description: String { suppressed == 0 ? message : "\(message) (and \(suppressed) more)" }

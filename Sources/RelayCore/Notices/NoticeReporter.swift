@@ -29,7 +29,9 @@ package final class NoticeReporter: Sendable {
             }
             let missing = dropped.removeValue(forKey: notice.kind) ?? 0
             queue.append(
-                Notice(notice.kind, notice.severity, notice.message, suppressed: notice.suppressed + missing))
+                Notice(
+                    notice.kind, notice.severity, notice.message, of: notice.subject,
+                    suppressed: notice.suppressed + missing))
         }
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             defer { waiters = [] }
@@ -45,13 +47,15 @@ package final class NoticeReporter: Sendable {
     ///
     /// - Parameter message: what happened and the remedy, without line breaks. Evaluated only if it is reported, now or
     ///   later.
+    /// - Parameter subject: what it concerns.
     package func report(
-        _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: @autoclosure () -> String
+        _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: @autoclosure () -> String,
+        of subject: @autoclosure () -> Notice.Subject = Notice.Subject()
     ) {
         let now = MonotonicClock.now
         let (mustStart, due) = state.withLock { state -> (Bool, UInt64?) in
             state.counts[kind, default: 0] += 1
-            if let notice = state.limiter.admit(kind, severity, message, now: now) {
+            if let notice = state.limiter.admit(kind, severity, message, of: subject, now: now) {
                 state.append(notice)
                 return (Self.needsThread(&state), nil)
             }
@@ -170,17 +174,19 @@ struct NoticeRateLimiter {
     /// The notice, if it is to be reported now.
     ///
     /// - Parameter message: is evaluated only if it can be reported at all, now or later.
+    /// - Parameter subject: likewise.
     mutating func admit(
-        _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: () -> String, now: UInt64
+        _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: () -> String,
+        of subject: () -> Notice.Subject = { Notice.Subject() }, now: UInt64
     ) -> Notice? {
         var window = windows[kind] ?? Window(end: now + Self.interval, reported: 0)
         if window.end <= now && window.suppressed == 0 { window = Window(end: now + Self.interval, reported: 0) }
         defer { windows[kind] = window }
         if window.reported < Self.burst {
             window.reported += 1
-            return Notice(kind, severity, message())
+            return Notice(kind, severity, message(), of: subject())
         }
-        if window.first == nil { window.first = Notice(kind, severity, message()) }
+        if window.first == nil { window.first = Notice(kind, severity, message(), of: subject()) }
         window.suppressed += 1
         return nil
     }
@@ -204,6 +210,8 @@ struct NoticeRateLimiter {
         return windows.sorted { $0.key.rawValue < $1.key.rawValue }.compactMap { Self.summary($0.value) }
     }
     private static func summary(_ window: Window) -> Notice? {
-        window.first.map { Notice($0.kind, $0.severity, $0.message, suppressed: window.suppressed - 1) }
+        window.first.map {
+            Notice($0.kind, $0.severity, $0.message, of: $0.subject, suppressed: window.suppressed - 1)
+        }
     }
 }

@@ -72,8 +72,8 @@ final class ServiceCore: BusHandler {
                 for name in requirement.lookUp(in: accounts) {
                     notices.report(
                         .lookUpFailed, .warning,
-                        "\(interface.name) requires \(name), which there is not, or which cannot be looked up: nobody meets that"
-                    )
+                        "\(interface.name) requires \(name), which there is not, or which cannot be looked up: nobody meets that",
+                        of: Notice.Subject(interface: interface.name))
                 }
             }
         }

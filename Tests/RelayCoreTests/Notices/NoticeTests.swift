@@ -56,6 +56,16 @@ import Testing
         #expect(last.map(\.description) == ["a"])
         #expect(limiter.nextDue == nil)
     }
+    @Test("What a notice concerns is kept, also of the first one that was left out") func subjects() {
+        var limiter = NoticeRateLimiter()
+        let subjects = (1...7).map { Notice.Subject(peer: ":1.\($0)", sequence: $0) }
+        for subject in subjects {
+            let notice = limiter.admit(Self.kind, .warning, { "" }, of: { subject }, now: 0)
+            #expect(notice.map { $0.subject == subject } ?? true)
+        }
+        let last = limiter.finish()
+        #expect(last.map(\.subject) == [subjects[5]] && last.map(\.suppressed) == [1])
+    }
     @Test("A message is made only if it is reported") func messages() {
         var (limiter, made) = (NoticeRateLimiter(), 0)
         for _ in 1...1_000 {
@@ -103,6 +113,9 @@ import Testing
         #expect(notice.severity == .warning)
         #expect(notice.message.contains(peer.connection.uniqueName), "\(notice)")
         #expect(notice.message.contains("Restricted is for user 'no such user'"), "\(notice)")
+        #expect(
+            notice.subject
+                == Notice.Subject(interface: Desk1.name, peer: peer.connection.uniqueName, code: .notPermitted))
         try await desk.stop()
     }
 }

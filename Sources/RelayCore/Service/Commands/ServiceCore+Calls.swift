@@ -147,7 +147,7 @@ extension ServiceCore {
         let text =
             "\(command.name) has run; its reply of \(body.count) bytes was not sent, because the replies before it are unread"
         note(.limitExceeded, of: call)
-        notices.report(.limitExceeded, .warning, "\(call.sender): \(text)")
+        notices.report(.limitExceeded, .warning, "\(call.sender): \(text)", of: subject(call, .tooLarge))
         fail(call, ErrorNames.name(for: .tooLarge), text, connection)
     }
     func prepareReply(to peer: String) {
@@ -165,7 +165,8 @@ extension ServiceCore {
         if verdict == false {
             refuse(call, .notPermitted, text, connection)
         } else {
-            notices.report(.lookUpFailed, .warning, "\(text); a name in that cannot be looked up now")
+            let subject = subject(call, .unavailable)
+            notices.report(.lookUpFailed, .warning, "\(text); a name in that cannot be looked up now", of: subject)
             refuse(call, .unavailable, "\(text), and a name in that cannot be looked up now: try again", connection)
         }
         return false
@@ -211,7 +212,9 @@ extension ServiceCore {
             let text = "the bus did not say who \(peer) is: \(error.message)"
             // A peer that has left needs no notice.
             if error.code != .unavailable {
-                notices.report(.lookUpFailed, .warning, "\(text); its calls were refused, and may be repeated")
+                notices.report(
+                    .lookUpFailed, .warning, "\(text); its calls were refused, and may be repeated",
+                    of: Notice.Subject(peer: peer, code: .unavailable))
             }
             answer = .failure(RelayError(.unavailable, "\(text); try again", cause: error))
         }
@@ -225,13 +228,20 @@ extension ServiceCore {
         let kinds: [RelayError.Code: Notice.Kind] = [.limitsExceeded: .limitExceeded, .notPermitted: .notPermitted]
         if let kind = kinds[code] {
             note(kind, of: call)
-            notices.report(kind, .warning, "\(call.member) of \(call.sender) at \(call.path) was refused: \(message)")
+            notices.report(
+                kind, .warning, "\(call.member) of \(call.sender) at \(call.path) was refused: \(message)",
+                of: subject(call, code))
         }
         fail(call, ErrorNames.name(for: code), message, connection)
     }
     private func note(_ kind: Notice.Kind, of call: IncomingCall) {
-        let interface = interfaces.first { $0.stream.path == call.path }
-        interface?.stream.state.withLock { $0.refusals.count(kind) }
+        interface(of: call)?.stream.state.withLock { $0.refusals.count(kind) }
+    }
+    private func interface(of call: IncomingCall) -> ExportedInterface? {
+        interfaces.first { $0.stream.path == call.path }
+    }
+    private func subject(_ call: IncomingCall, _ code: RelayError.Code) -> Notice.Subject {
+        Notice.Subject(interface: interface(of: call)?.name, peer: call.sender, code: code)
     }
     /// Answers with an error whose text the bus takes for certain: an answer that is refused would be none.
     func fail(_ call: IncomingCall, _ name: String, _ message: String, _ connection: BusConnection) {

@@ -71,7 +71,8 @@ extension ServiceCore {
                 let remedy = "it gets signals instead; the service needs memory and descriptors for rings"
                 notices.report(
                     .ringUnavailable, .warning,
-                    "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)")
+                    "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)",
+                    of: Notice.Subject(interface: request.interface.name, peer: call.sender, code: error.code))
             }
             refuseRing(call, request.interface, error.code, error.message, connection)
         }

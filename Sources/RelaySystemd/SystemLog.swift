@@ -1,0 +1,98 @@
+import CSystemd
+import Glibc
+public import RelayCore
+
+/// systemd's log (journald), for a program whose stderr is connected to it: entries with fields to filter by.
+///
+/// ```swift
+/// let log = SystemLog()
+/// let service = try EventService(name: name, exporting: Printing1.self, journal: journal) { notice in
+///     if log?.write(notice) != true { print(notice) }
+/// }
+/// ```
+///
+///     journalctl -u printer RELAY_KIND=LimitExceeded RELAY_INTERFACE=org.example.Printing1
+///     journalctl -u printer -x        # with an explanation and the remedy
+///
+/// An entry has `MESSAGE`, `PRIORITY`, `MESSAGE_ID` where the catalog explains it, and of a notice `RELAY_KIND`,
+/// `RELAY_INTERFACE`, `RELAY_PEER`, `RELAY_SEQUENCE`, `RELAY_CODE` and `RELAY_SUPPRESSED` as far as they are known. It
+/// never has the fields of an event or a command.
+///
+/// - Isolation: from any thread. A log that takes nothing blocks the caller; notices have a thread of their own.
+public struct SystemLog: Sendable {
+    /// How urgent an entry is: syslog's numbers.
+    public enum Priority: Int, Sendable { case error = 3, warning = 4, info = 6, debug = 7 }
+    /// One field of an entry. Its name has capital letters, digits and underscores, and begins with a letter.
+    struct Field: Equatable {
+        let name: String
+        let value: String
+    }
+
+    /// The log, if it is what stderr writes to (`JOURNAL_STREAM` names it); else nil.
+    public init?() {
+        guard Self.isStream(getenv("JOURNAL_STREAM").map { String(cString: $0) }, 2) else { return nil }
+    }
+    /// Writes a notice.
+    ///
+    /// - Parameter notice: what a service or a journal reported.
+    /// - Returns: whether the log took it. If not, write it where a person finds it.
+    @discardableResult public func write(_ notice: Notice) -> Bool { Self.send(Self.fields(of: notice)) }
+    /// Writes a message.
+    ///
+    /// - Parameter message: for a person.
+    /// - Parameter priority: how urgent it is.
+    /// - Parameter id: what the catalog explains; nil: nothing.
+    /// - Returns: whether the log took it.
+    @discardableResult public func write(
+        _ message: String, _ priority: Priority = .info, id: MessageID? = nil
+    ) -> Bool {
+        Self.send(Self.fields(message, priority, id))
+    }
+
+    /// systemd names the device and inode of the stream that it gave.
+    static func isStream(_ stream: String?, _ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard let stream, fstat(descriptor, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+    static func fields(_ message: String, _ priority: Priority, _ id: MessageID?) -> [Field] {
+        var fields = [Field(name: "MESSAGE", value: message), Field(name: "PRIORITY", value: "\(priority.rawValue)")]
+        if let id { fields.append(Field(name: "MESSAGE_ID", value: id.rawValue)) }
+        return fields
+    }
+    static func fields(of notice: Notice) -> [Field] {
+        let priority: Priority =
+            switch notice.severity {
+            case .info: .info
+            case .warning: .warning
+            case .error: .error
+            }
+        var fields = Self.fields(notice.description, priority, MessageID(notice.kind))
+        let subject = notice.subject
+        for (name, value) in [
+            ("KIND", notice.kind.rawValue), ("INTERFACE", subject.interface), ("PEER", subject.peer),
+            ("SEQUENCE", subject.sequence.map { "\($0)" }), ("CODE", subject.code?.rawValue),
+            ("SUPPRESSED", notice.suppressed == 0 ? nil : "\(notice.suppressed)"),
+        ] {
+            if let value { fields.append(Field(name: "RELAY_\(name)", value: value)) }
+        }
+        return fields
+    }
+    private static func send(_ fields: [Field]) -> Bool {
+        var bytes: [UInt8] = []
+        var ends: [Int] = []
+        for field in fields {
+            bytes += "\(field.name)=\(field.value)".utf8
+            ends.append(bytes.count)
+        }
+        // The pointers live as long as the call; libsystemd reads them only.
+        return bytes.withUnsafeMutableBytes { bytes in
+            var start = 0
+            let parts = ends.map { end in
+                defer { start = end }
+                return iovec(iov_base: bytes.baseAddress.map { $0 + start }, iov_len: end - start)
+            }
+            return sd_journal_sendv(parts, Int32(parts.count)) == 0
+        }
+    }
+}
