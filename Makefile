@@ -60,6 +60,7 @@ deb: dependencies-packaging release
 
 test-packaging: deb
 	scripts/test-packaging
+	scripts/check-new-service .build/release/relay-cli
 
 demo: dependencies-build
 	@scripts/demo

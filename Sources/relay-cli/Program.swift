@@ -15,7 +15,7 @@ enum Program {
     /// In the order in which help shows them.
     static let verbs: [any Verb.Type] = [
         Watch.self, Top.self, History.self, Export.self, Call.self, Get.self, SetFields.self, List.self, Status.self,
-        Completion.self, Help.self,
+        NewService.self, Completion.self, Help.self,
     ]
 
     static let declaration = ProgramDeclaration(

@@ -11,6 +11,7 @@ struct DeclarationTests {
     /// What a verb cannot do without.
     private static let operands = [
         "call": ["Do", "a=1"], "completion": ["bash"], "get": ["Inventory"], "set": ["Settings", "a=1"],
+        "new-service": ["org.example.Printer", "printer"],
     ]
 
     private func page(_ verb: CommandDeclaration?) -> String { HelpPage.text(of: verb, in: Program.declaration) }
@@ -20,7 +21,10 @@ struct DeclarationTests {
         let names = Self.verbs.map(\.name)
         #expect(
             names
-                == ["watch", "top", "history", "export", "call", "get", "set", "list", "status", "completion", "help"])
+                == [
+                    "watch", "top", "history", "export", "call", "get", "set", "list", "status", "new-service",
+                    "completion", "help",
+                ])
         for verb in Self.verbs {
             #expect(page(nil).contains("\n  \(verb.name) "), "\(verb.name)")
             #expect(page(nil).contains(verb.summary), "\(verb.name)")

@@ -76,7 +76,8 @@ struct EventOptionsTests {
             (["histroy"], "no command 'histroy'; did you mean 'history'?"),
             (
                 [],
-                "no command; there are watch, top, history, export, call, get, set, list, status, completion and help (relay-cli --help)"
+                "no command; there are watch, top, history, export, call, get, set, list, status, "
+                    + "new-service, completion and help (relay-cli --help)"
             ),
         ] as [([String], String)])
     func refusals(arguments: [String], message: String) {

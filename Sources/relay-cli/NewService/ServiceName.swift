@@ -1,0 +1,62 @@
+/// The bus name of a new service, and what its parts are called after it.
+struct ServiceName: Equatable, Sendable {
+    /// As it is on the bus: `org.example.Printer`.
+    let text: String
+    /// Its last element, the name of the contract's module: `Printer`.
+    var module: String { String(text[text.index(after: text.lastIndex(of: ".") ?? text.startIndex)...]) }
+    /// Its words in lower case, for programs, packages and users: `photo-printer`.
+    var program: String {
+        var result = ""
+        var isInWord = false
+        for character in module {
+            if character.isUppercase && isInWord { result += "-" }
+            isInWord = !character.isUppercase
+            result += character.lowercased()
+        }
+        return result
+    }
+    /// The contract's first version, on the bus and in Swift.
+    var interface: String { text + "1" }
+    var object: String { "/" + interface.split(separator: ".").joined(separator: "/") }
+
+    /// Modules that the package has or imports, and Swift's own: one of these names would hide it.
+    static let taken: Set = [
+        "Foundation", "Glibc", "Package", "PackageDescription", "RelayCore", "RelayEvents", "RelayJournal",
+        "RelaySystemd", "RelayTestKit", "RelayWire", "Swift", "Synchronization", "Testing",
+    ]
+
+    /// Nil, and why, as a sentence goes on that begins with the name.
+    static func read(_ text: String) -> Result<ServiceName, Refusal> {
+        let example = "; one looks like org.example.Printer"
+        let elements = text.split(separator: ".", omittingEmptySubsequences: false)
+        func isName(_ element: Substring) -> Bool {
+            element.utf8.first.map { !(0x30...0x39).contains($0) } == true
+                && element.utf8.allSatisfy { byte in
+                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                        || byte == 0x5F
+                }
+        }
+        // Behind the name come a digit, and the words of its package's folders.
+        guard elements.count > 1, elements.allSatisfy(isName), text.utf8.count <= 200 else {
+            return .failure(Refusal("is no name of a service\(example)"))
+        }
+        guard let last = elements.last, let first = last.utf8.first, (0x41...0x5A).contains(first),
+            !last.contains("_"), last.utf8.count <= 24
+        else {
+            let rule = "a capital letter, then letters and digits, 24 at most"
+            return .failure(Refusal("does not end with a word of \(rule)\(example)"))
+        }
+        guard last.utf8.last.map({ (0x30...0x39).contains($0) }) == false else {
+            return .failure(
+                Refusal("ends with a digit: the interface has the version, in \(text)1; leave it out of the name"))
+        }
+        guard !taken.contains(String(last)) else {
+            return .failure(Refusal("ends with '\(last)', which is the name of a module that the service imports"))
+        }
+        return .success(ServiceName(text: text))
+    }
+    struct Refusal: Error, Equatable {
+        let reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+}

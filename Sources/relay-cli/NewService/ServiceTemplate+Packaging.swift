@@ -1,0 +1,178 @@
+extension ServiceTemplate {
+    /// For systemd and the system bus.
+    static let packaging: KeyValuePairs<String, String> = [
+        "packaging/@NAME@.service": """
+        # How the system bus starts @NAME@: by its unit.
+        [D-BUS Service]
+        Name=@NAME@
+        Exec=/bin/false
+        User=@PROGRAM@
+        SystemdService=@PROGRAM@.service
+        """,
+        "packaging/@NAME@.conf": """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+            "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+        <!-- Who may own @NAME@ on the system bus, send its signals, call it and hear it. -->
+        <busconfig>
+          <!-- The stock bus lets everybody send signals. Relays check the sender; this is for tools that do not. -->
+          <policy context="default">
+            <deny own="@NAME@"/>
+            <deny send_type="signal" send_interface="@INTERFACE@"/>
+            <deny send_type="signal" send_path="@OBJECT@"/>
+            <deny send_destination="@NAME@"/>
+            <deny receive_sender="@NAME@"/>
+          </policy>
+          <!-- Those who use it: adduser NAME @PROGRAM@-users -->
+          <policy group="@PROGRAM@-users">
+            <allow send_destination="@NAME@"/>
+            <allow receive_sender="@NAME@"/>
+          </policy>
+          <policy user="root">
+            <allow send_destination="@NAME@"/>
+            <allow receive_sender="@NAME@"/>
+          </policy>
+          <policy user="@PROGRAM@">
+            <allow own="@NAME@"/>
+            <allow send_type="signal" send_interface="@INTERFACE@"/>
+            <allow send_type="signal" send_path="@OBJECT@"/>
+            <allow send_destination="@NAME@"/>
+            <allow receive_sender="@NAME@"/>
+            <!-- How much subscribers have not read: the service pauses its signals before the bus holds too much. -->
+            <allow send_destination="org.freedesktop.DBus" send_interface="org.freedesktop.DBus.Debug.Stats"/>
+          </policy>
+        </busconfig>
+        """,
+        "packaging/@PROGRAM@.service": """
+        [Unit]
+        Description=@MODULE@ (@NAME@)
+        After=dbus.socket
+        StartLimitIntervalSec=0
+
+        [Service]
+        Type=notify
+        NotifyAccess=main
+        BusName=@NAME@
+        ExecStart=/usr/libexec/@PROGRAM@-service --system /var/lib/@PROGRAM@
+        User=@PROGRAM@
+        StateDirectory=@PROGRAM@
+        StateDirectoryMode=0700
+        Restart=on-failure
+        RestartSec=1
+        TimeoutStartSec=infinity
+        WatchdogSec=30
+        # Requires an administrator.
+        RestartPreventExitStatus=64 65 73 77
+
+        UMask=0077
+        LimitNOFILE=8192
+        TasksMax=256
+        MemoryMax=1G
+
+        NoNewPrivileges=yes
+        CapabilityBoundingSet=
+        AmbientCapabilities=
+        DevicePolicy=closed
+        IPAddressDeny=any
+        LockPersonality=yes
+        MemoryDenyWriteExecute=yes
+        PrivateDevices=yes
+        PrivateMounts=yes
+        PrivateNetwork=yes
+        PrivateTmp=yes
+        PrivateUsers=yes
+        ProtectClock=yes
+        ProtectControlGroups=yes
+        ProtectHome=yes
+        ProtectHostname=yes
+        ProtectKernelLogs=yes
+        ProtectKernelModules=yes
+        ProtectKernelTunables=yes
+        ProtectProc=invisible
+        ProtectSystem=strict
+        RemoveIPC=yes
+        RestrictAddressFamilies=AF_UNIX
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        SystemCallArchitectures=native
+        SystemCallFilter=@system-service
+        SystemCallFilter=~@privileged @resources
+        SystemCallErrorNumber=EPERM
+        """,
+        "packaging/@PROGRAM@.sysusers": """
+        # The service runs as this user, whom the bus's policy names.
+        u @PROGRAM@ - "@MODULE@" /var/lib/@PROGRAM@
+        # Who may call it and hear its events on the system bus.
+        g @PROGRAM@-users -
+        """,
+    ]
+    /// The Debian package, one for service and front end.
+    static let debian: KeyValuePairs<String, String> = [
+        "debian/control": """
+        Source: @PROGRAM@
+        Section: misc
+        Priority: optional
+        Maintainer: Your Name <you@example.org>
+        Build-Depends: debhelper-compat (= 13), dh-sequence-installsysusers, libdbus-1-dev, libexpat1-dev, libsqlite3-dev, libsystemd-dev, pkg-config
+        Standards-Version: 4.6.2
+        Rules-Requires-Root: no
+
+        Package: @PROGRAM@
+        Architecture: any
+        Depends: ${shlibs:Depends}, ${misc:Depends}, default-dbus-system-bus | dbus-system-bus
+        Description: @MODULE@, a service on the system bus
+         The service @NAME@ publishes typed events, keeps them, and
+         replays what a subscriber missed. Built with Relay.
+        """,
+        "debian/changelog": """
+        @PROGRAM@ (0.1.0) unstable; urgency=medium
+
+          * The first version.
+
+         -- Your Name <you@example.org>  Thu, 01 Jan 2026 00:00:00 +0000
+        """,
+        "debian/copyright": """
+        Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+        Upstream-Name: @PROGRAM@
+
+        Files: *
+        Copyright: 2026 Your Name
+        License: all-rights-reserved
+         Choose a license.
+        """,
+        "debian/rules": #"""
+        #!/usr/bin/make -f
+        # With Swift's library in the programs: they run where there is no toolchain.
+        BUILD = swift build -c release --static-swift-stdlib
+        %:
+        	dh $@
+
+        override_dh_auto_configure override_dh_auto_test:
+
+        override_dh_auto_build:
+        	$(BUILD) --product @PROGRAM@-service
+        	$(BUILD) --product @PROGRAM@-cli
+
+        override_dh_auto_clean:
+
+        override_dh_auto_install:
+        	install -D -t debian/@PROGRAM@/usr/libexec "$$($(BUILD) --show-bin-path)/@PROGRAM@-service"
+        	install -D -t debian/@PROGRAM@/usr/bin "$$($(BUILD) --show-bin-path)/@PROGRAM@-cli"
+        	install -D -m 644 -t debian/@PROGRAM@/usr/share/dbus-1/system-services packaging/@NAME@.service
+        	install -D -m 644 -t debian/@PROGRAM@/usr/share/dbus-1/system.d packaging/@NAME@.conf
+        	install -D -m 644 packaging/@PROGRAM@.sysusers debian/@PROGRAM@/usr/lib/sysusers.d/@PROGRAM@.conf
+        	install -D -m 644 -t debian/@PROGRAM@/lib/systemd/system packaging/@PROGRAM@.service
+
+        # The bus starts it when it is first called.
+        override_dh_installsystemd:
+        	dh_installsystemd --no-enable --no-start --restart-after-upgrade
+
+        # The state stays until the package is purged.
+        override_dh_installdeb:
+        	printf '#!/bin/sh\nset -e\n[ "$$1" != purge ] || rm -rf /var/lib/@PROGRAM@\n#DEBHELPER#\n' >debian/@PROGRAM@.postrm
+        	dh_installdeb
+        """#,
+        "debian/source/format": "3.0 (native)",
+    ]
+}

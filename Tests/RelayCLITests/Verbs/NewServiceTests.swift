@@ -1,0 +1,111 @@
+import Foundation
+import RelayTestKit
+import RelayTool
+import TestTraits
+import Testing
+
+@testable import relay_cli
+
+@Suite("new-service") struct NewServiceTests {
+    private func refusal(_ name: String) -> String? {
+        if case .failure(let refusal) = ServiceName.read(name) { refusal.reason } else { nil }
+    }
+    private func template(_ name: String, relay: String = "../relay") throws -> ServiceTemplate {
+        ServiceTemplate(name: try ServiceName.read(name).get(), relay: relay)
+    }
+    /// Below the folder, in order.
+    private func files(in folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: "\(folder)/\($0)", isDirectory: &isFolder)
+                && !isFolder.boolValue
+        }.sorted()
+    }
+
+    @Test(
+        "a service's name gives all others",
+        arguments: [
+            ("org.example.Printer", "Printer", "printer", "/org/example/Printer1"),
+            ("org.example.PhotoPrinter", "PhotoPrinter", "photo-printer", "/org/example/PhotoPrinter1"),
+            ("a.B", "B", "b", "/a/B1"), ("org.x_y.IPAddresses", "IPAddresses", "ipaddresses", "/org/x_y/IPAddresses1"),
+        ])
+    func names(_ text: String, _ module: String, _ program: String, _ object: String) throws {
+        let name = try ServiceName.read(text).get()
+        #expect(name.module == module && name.program == program)
+        #expect(name.interface == text + "1" && name.object == object)
+    }
+    @Test(
+        "what no bus, module or package can be called is refused, with the reason",
+        arguments: [
+            ("", "is no name"), ("Printer", "is no name"), ("org..Printer", "is no name"), (".Printer", "is no name"),
+            ("org.example.", "is no name"), ("org.1x.Printer", "is no name"), ("org.ex-ample.Printer", "is no name"),
+            ("org.example.Prin ter", "is no name"), ("org.example.Drücker", "is no name"),
+            ("org.example.Pri\"nter", "is no name"),
+            ("org.example.\(String(repeating: "a", count: 200))", "is no name"),
+            ("org.example.printer", "a capital letter"), ("org.example.My_Printer", "a capital letter"),
+            ("org.example.Aaaaaaaaaaaaaaaaaaaaaaaaa", "24 at most"), ("org.example.Printer1", "org.example.Printer11"),
+            ("org.example.RelayCore", "'RelayCore'"), ("org.example.Testing", "'Testing'"),
+        ])
+    func badNames(_ text: String, _ reason: String) {
+        #expect(refusal(text)?.contains(reason) == true, "\(text): \(refusal(text) ?? "taken")")
+    }
+    @Test("no place is left unfilled, and names and paths stand in the files") func filling() throws {
+        let template = try template("org.example.PhotoPrinter", relay: "/a \"b\"\\c")
+        for file in template.files {
+            for word in ["NAME", "MODULE", "INTERFACE", "OBJECT", "PROGRAM", "RELAY"] {
+                #expect(!file.text.contains("@\(word)@") && !file.path.contains("@"), "\(file.path): \(word)")
+            }
+            #expect(file.text.hasSuffix("\n") && !file.text.hasSuffix("\n\n"), "\(file.path)")
+        }
+        func text(_ path: String) throws -> String { try #require(template.files.first { $0.path == path }).text }
+        #expect(try text("Package.swift").contains(#"path: "/a \"b\"\\c""#))
+        #expect(
+            try text("Sources/PhotoPrinter/PhotoPrinter1.swift").contains("public enum PhotoPrinter1: EventInterface"))
+        #expect(try text("packaging/photo-printer.service").contains("SystemCallFilter=~@privileged @resources\n"))
+        #expect(
+            try text("packaging/org.example.PhotoPrinter.conf").contains("<allow own=\"org.example.PhotoPrinter\"/>"))
+        #expect(try text("debian/rules").contains("\n\tdh $@\n"))
+        #expect(template.files.filter(\.isExecutable).map(\.path) == ["debian/rules"])
+    }
+    @Test("it writes what it says into a new or an empty folder, and changes nothing in any other") func writing()
+        throws
+    {
+        let root = try TestFolder()
+        let files = try template("org.example.Printer").files
+        let folder = root.path + "/new"
+        try PackageWriter.write(files, into: folder)
+        #expect(try self.files(in: folder) == files.map(\.path).sorted())
+        #expect(try String(contentsOfFile: folder + "/README.md", encoding: .utf8).hasPrefix("# Printer\n"))
+        #expect(access(folder + "/debian/rules", X_OK) == 0)
+        #expect(throws: CLIFailure.self) { try PackageWriter.write([], into: folder) }
+        let other = root.path + "/other"
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+        try "mine".write(toFile: other + "/.hidden", atomically: false, encoding: .utf8)
+        do {
+            try PackageWriter.write(files, into: other)
+            Issue.record("it wrote into a folder that is not empty")
+        } catch {
+            #expect(error.code == .usage && error.message.contains("there is '.hidden'"), "\(error)")
+        }
+        #expect(try self.files(in: other) == [".hidden"])
+        try FileManager.default.removeItem(atPath: other + "/.hidden")
+        try PackageWriter.write(files, into: other)
+        #expect(try self.files(in: other).count == files.count)
+    }
+    @Test("a folder that cannot be made is named, with the reason") func impossible() throws {
+        let root = try TestFolder()
+        do {
+            try PackageWriter.write([], into: root.path + "/no/where")
+            Issue.record("it made a folder in no folder")
+        } catch {
+            #expect(error.code == .cannotCreate && error.message.contains("/no/where': No such file"), "\(error)")
+        }
+        try "".write(toFile: root.path + "/file", atomically: false, encoding: .utf8)
+        do {
+            try PackageWriter.write([], into: root.path + "/file")
+            Issue.record("it took a file for a folder")
+        } catch {
+            #expect(error.code == .cannotCreate && error.message.contains("Not a directory"), "\(error)")
+        }
+    }
+}
