@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 
 /// The journal, as its service and its owner hold it: it is closed when neither does any more.
@@ -134,6 +135,14 @@ final class JournalStorage: EventLogStorage {
         let isChecked = check?.isSound ?? true
         return figures.map { name, value in (name: name, value: name == "fileBytes" ? value + walSize : value) }
             + [(name: "walBytes", value: walSize), (name: "checked", value: isChecked ? 1 : 0)]
+            + (Self.freeBytes(path).map { [(name: "freeBytes", value: $0)] } ?? [])
+    }
+    /// What the file system has left for this user; nil: it does not say.
+    private static func freeBytes(_ path: String) -> UInt64? {
+        var system = statvfs()
+        guard statvfs(path, &system) == 0 else { return nil }
+        let (bytes, isTooMuch) = UInt64(system.f_bavail).multipliedReportingOverflow(by: UInt64(system.f_frsize))
+        return isTooMuch ? nil : bytes
     }
     var activity: LogActivity { writer.present }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { writer.onFailure(body) }

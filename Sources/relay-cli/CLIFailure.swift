@@ -9,9 +9,24 @@ struct CLIFailure: Error, Equatable, Sendable {
     let message: String
     /// Of a refusal that the interface declares: its D-Bus name.
     let refusal: String?
+    /// Of another error that the service or the bus answered with: its D-Bus name.
+    let name: String?
 
-    init(_ code: ExitCode, _ message: String, refusal: String? = nil) {
-        (self.code, self.message, self.refusal) = (code, message, refusal)
+    init(_ code: ExitCode, _ message: String, refusal: String? = nil, name: String? = nil) {
+        (self.code, self.message, self.refusal, self.name) = (code, message, refusal, name)
+    }
+
+    /// For programs, without a line's end: `{"error":{"code":64,"kind":"usage","message":"…"}}`.
+    var json: String {
+        var output = ByteBuffer()
+        output.append("{\"error\":{\"code\":\(code.rawValue),\"kind\":\"\(code)\",\"message\":")
+        SafeText.append(quoted: message, to: &output)
+        if let name = refusal ?? name {
+            output.append(",\"name\":")
+            SafeText.append(quoted: name, to: &output)
+        }
+        output.append("}}")
+        return output.text
     }
 
     static func cannotWrite(errno number: Int32) -> CLIFailure {
@@ -37,7 +52,7 @@ enum FailureMapping {
         if isRefusal { return CLIFailure(.refused, "\(member): \(text)", refusal: remote.name) }
         let hasLeft = error.code == .unavailable
         return CLIFailure(
-            exitCode(error.code), "\(member): \(text)" + (hasLeft ? doubt(error, interface) : ""))
+            exitCode(error.code), "\(member): \(text)" + (hasLeft ? doubt(error, interface) : ""), name: remote.name)
     }
 
     private static func doubt(_ error: RelayError, _ interface: String) -> String {

@@ -8,6 +8,13 @@ protocol Verb: Equatable, Sendable {
     init(_ line: ParsedLine, at time: LocalTime) throws(UsageError)
 
     func run(in context: VerbContext) throws(CLIFailure)
+
+    /// Whether it needs to know which service is meant before it runs.
+    var asksService: Bool { get }
+}
+
+extension Verb {
+    var asksService: Bool { true }
 }
 
 /// The command line of relay-cli: its verbs, and what is the same in each of them.

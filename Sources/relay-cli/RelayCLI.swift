@@ -7,11 +7,12 @@ import RelayTool
         // A reader that goes away is seen by its error.
         signal(SIGPIPE, SIG_IGN)
         StandardDescriptors.reserve()
-        let note: @Sendable (String) -> Void = { text in
+        let line: @Sendable (String) -> Void = { text in
             var channel = OutputChannel(descriptor: STDERR_FILENO)
-            channel.pending.append("relay-cli: \(MessageText.line(text))\n")
+            channel.pending.append(text + "\n")
             _ = channel.write()
         }
+        let note: @Sendable (String) -> Void = { line("relay-cli: \(MessageText.line($0))") }
         let arguments: [String]
         do throws(UsageError) {
             arguments = try ProcessInput.arguments()
@@ -28,7 +29,8 @@ import RelayTool
                 try BusService(
                     service, on: bus, startsService: startsService, cursors: cursors, note: note, deliver: deliver)
             },
-            stop: { () throws(CLIFailure) in try SignalDescriptor() }, input: STDIN_FILENO)
+            stop: { () throws(CLIFailure) in try SignalDescriptor() }, input: STDIN_FILENO,
+            columns: Terminal.columns(of: STDOUT_FILENO), complain: line)
         exit(tool.run(arguments).rawValue)
     }
 }

@@ -19,22 +19,61 @@ struct Tool {
     let connect: Connect
     /// Made when `watch` begins.
     let stop: () throws(CLIFailure) -> any EndRequest
+    /// A connection to a bus that is not a service's, made before the verb's threads.
+    var openPeer: (_ bus: BusChoice, _ timeout: Duration) throws(RelayError) -> any BusPeer = {
+        (bus, timeout) throws(RelayError) in try BusLine(bus, timeout: timeout)
+    }
+    /// The names of the programs behind unique names, as far as the bus and the system tell.
+    var programs: (_ peer: any BusPeer, _ names: [String]) -> [String: String] = { $0.programs(of: $1) }
     /// The descriptor that keys come from.
     var input: Int32 = -1
+    /// Of the terminal that results go to; nil: they go to none.
+    var columns: Int?
+    /// For stderr: a line as it is, without the program's name. nil: `note` takes it.
+    var complain: ((String) -> Void)?
 
     /// Runs a command line without the program's name.
     func run(_ arguments: [String]) -> ExitCode {
         do throws(CLIFailure) {
             switch try Program.parse(arguments, at: time) {
-            case .help(let verb): try write(HelpPage.text(of: verb, in: Program.declaration))
+            case .help(let verb): try write(HelpPage.text(of: verb, in: Program.declaration, width: columns))
             case .version: try write(HelpPage.version(of: Program.declaration))
-            case .run(let verb, let options): try verb.run(in: VerbContext(tool: self, options: options))
+            case .run(let verb, var options):
+                if verb.asksService { options.service = try service(options) }
+                try verb.run(in: VerbContext(tool: self, options: options))
             }
             return .ok
         } catch {
-            note(error.message)
+            if Self.wantsJSON(arguments) { (complain ?? note)(error.json) } else { note(error.message) }
             return error.code
         }
+    }
+    /// Whether a command line asks for JSON, also one that cannot be read.
+    private static func wantsJSON(_ arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--" + GlobalOptions.json.name)
+    }
+
+    /// Which service is meant: the one that is named, else the only one on the bus.
+    private func service(_ options: GlobalOptions) throws(CLIFailure) -> String {
+        if let named = try namedService(options) { return named }
+        let bus = try locator.locate(options.bus)
+        // Without a bus there is nothing to choose from, and the verb has its own word for that.
+        guard let services = try? services(on: bus, timeout: options.timeout) else { return options.service }
+        return try ServiceFinder.choice(of: services)
+    }
+    /// nil: none is named.
+    func namedService(_ options: GlobalOptions) throws(CLIFailure) -> String? {
+        if options.namesService { return options.service }
+        guard let name = environment["RELAY_SERVICE"], !name.isEmpty else { return nil }
+        do throws(Unfit) { return try ValueKind.busName.read(name) } catch {
+            throw CLIFailure(.usage, "RELAY_SERVICE: '\(name)' \(error.reason)")
+        }
+    }
+    func services(on bus: BusChoice, timeout: Duration) throws(RelayError) -> [FoundService] {
+        let folders = ServiceFinder.folders(of: bus, environment: environment)
+        return try ServiceFinder(peer: try openPeer(bus, timeout)) { name in
+            folders.lazy.compactMap { SmallFile.text("\($0)/\(name).service") }.first
+        }.services()
     }
 
     func write(_ text: String) throws(CLIFailure) { try write(Array(text.utf8)) }
@@ -52,7 +91,8 @@ struct VerbContext {
     let options: GlobalOptions
 
     var style: OutputStyle {
-        OutputStyle.choose(options, environment: tool.environment, isTerminal: tool.isTerminal)
+        OutputStyle.choose(
+            options, environment: tool.environment, isTerminal: tool.isTerminal, columns: tool.columns)
     }
 
     /// Finds the bus, for a verb that has something to do between that and the connection.

@@ -68,6 +68,19 @@ struct DeclarationTests {
         }
     }
 
+    @Test("within a narrow terminal no line is wider than it, and no word is lost", arguments: [60, 80])
+    func narrow(_ width: Int) {
+        func words(_ text: String) -> [Substring] {
+            // Where a command line goes on below.
+            text.split(whereSeparator: \.isWhitespace).filter { $0 != "\\" }
+        }
+        for verb in [nil] + Self.verbs.map(Optional.init) {
+            let text = HelpPage.text(of: verb, in: Program.declaration, width: width)
+            for line in text.split(separator: "\n") { #expect(line.count <= width, "\(line)") }
+            #expect(words(text) == words(page(verb)))
+        }
+    }
+
     @Test("every example is a command line that the program takes, of the verb that it stands with")
     func examples() throws {
         for verb in Self.verbs {
@@ -199,8 +212,10 @@ struct DeclarationTests {
                   --session          the session bus
                   --system           the system bus
                   --bus ADDRESS      the bus at this D-Bus address
-                  --service NAME     the service's bus name (default: org.eventrelay.Service1)
-                  --json             JSON, one object a line
+                  -s, --service NAME
+                                     the service's bus name; without it RELAY_SERVICE in the
+                                     environment, else the only service of Relay on the bus
+                  --json             JSON, one object a line; errors on stderr, too
                   --no-color         no colours on a terminal (so does NO_COLOR in the environment)
                   --timeout SECONDS  how long to wait for a reply (default: 25)
                   --version          the version

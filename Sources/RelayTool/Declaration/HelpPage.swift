@@ -1,22 +1,29 @@
 /// Help as a terminal shows it, made from a declaration.
 package struct HelpPage {
-    /// In columns.
-    private static let width = 92
-    /// Where the second column of a table begins at most: a longer name stands in a line of its own.
-    private static let widestColumn = 32
+    /// In columns, at most: longer lines are hard to read.
+    private static let widest = 92
+    /// No page is narrower: some words are as long.
+    private static let narrowest = 40
 
     private let program: ProgramDeclaration
+    private let width: Int
     private var text = ""
+    /// Where the second column of a table begins at most: a longer name stands in a line of its own.
+    private var widestColumn: Int { min(32, width * 2 / 5) }
 
-    /// - Parameter verb: nil: the program as a whole.
-    package static func text(of verb: CommandDeclaration?, in program: ProgramDeclaration) -> String {
-        var page = HelpPage(program: program)
+    /// - Parameters:
+    ///   - verb: nil: the program as a whole.
+    ///   - width: of the terminal, in columns; nil: it goes to none.
+    package static func text(
+        of verb: CommandDeclaration?, in program: ProgramDeclaration, width: Int? = nil
+    ) -> String {
+        var page = HelpPage(program: program, width: max(narrowest, min(widest, width ?? widest)))
         if let verb { page.appendVerb(verb) } else { page.appendProgram() }
         return page.text
     }
     package static func version(of program: ProgramDeclaration) -> String { "\(program.name) \(Version.text)\n" }
 
-    private init(program: ProgramDeclaration) { self.program = program }
+    private init(program: ProgramDeclaration, width: Int) { (self.program, self.width) = (program, width) }
 
     // MARK: Pages
 
@@ -45,7 +52,7 @@ package struct HelpPage {
             (Self.ofEveryVerb(program), program.options.map(Self.row)),
         ]
         // Of the page's tables, the second columns stand below one another.
-        let column = Self.column(rows.flatMap(\.1))
+        let column = column(rows.flatMap(\.1))
         for (title, rows) in rows where !rows.isEmpty { append(title, rows, column) }
         appendEnd(of: verb)
     }
@@ -57,7 +64,7 @@ package struct HelpPage {
         if !command.examples.isEmpty {
             begin("Examples")
             for example in command.examples {
-                text += "  \(example.line(of: program.name))\n"
+                appendLine(example.line(of: program.name), indent: 2, goesOn: " \\")
                 fill(example.summary, indent: 6)
             }
         }
@@ -70,7 +77,28 @@ package struct HelpPage {
         let parts = Self.forms(of: command)
         let start = "Usage: \(name)" + (parts.isEmpty ? "" : " ")
         text += start
-        fill(parts, indent: start.count)
+        // Beside a long name there would be room for a few letters only.
+        let indent = start.count * 2 > width ? 4 : start.count
+        // What is too long for a line is parted at its blanks.
+        let words = parts.flatMap { indent + $0.count > width ? Self.words($0) : [$0] }
+        fill(words, indent: indent, from: start.count)
+    }
+    /// A line as it stands; one that is too long goes on below, after `goesOn`.
+    private mutating func appendLine(_ line: String, indent: Int, goesOn: String = "") {
+        if indent + line.count <= width {
+            text += blanks(indent) + line + "\n"
+            return
+        }
+        var start = blanks(indent)
+        var rest = line[...]
+        while start.count + rest.count > width {
+            let room = width - start.count - goesOn.count
+            let head = rest.prefix(max(1, room + 1))
+            guard let blank = head.lastIndex(of: " "), blank > rest.startIndex else { break }
+            text += start + rest[..<blank] + goesOn + "\n"
+            (rest, start) = (rest[rest.index(after: blank)...], blanks(indent + 4))
+        }
+        text += start + rest + "\n"
     }
 
     /// Operands and options as a usage line has them: `[EVENT…]`, `[--since TIME]`.
@@ -92,7 +120,9 @@ package struct HelpPage {
             case .paragraph(let paragraph): fill(paragraph, indent: 0)
             case .terms(let terms): append(terms.map { ($0.key, $0.value) })
             case .lines(let lines):
-                for line in lines.split(separator: "\n", omittingEmptySubsequences: false) { text += "    \(line)\n" }
+                for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
+                    appendLine(String(line), indent: 4)
+                }
             }
         }
     }
@@ -116,14 +146,14 @@ package struct HelpPage {
     }
     /// Names and what they mean, side by side where the name leaves room.
     private mutating func append(_ rows: [(name: String, meaning: String)], _ column: Int? = nil) {
-        let column = column ?? Self.column(rows)
+        let column = column ?? self.column(rows)
         for row in rows {
             let start = "  \(row.name)"
             text += start.count + 2 > column ? start + "\n" + blanks(column) : start + blanks(column - start.count)
             fill(Self.words(row.meaning), indent: column)
         }
     }
-    private static func column(_ rows: [(name: String, meaning: String)]) -> Int {
+    private func column(_ rows: [(name: String, meaning: String)]) -> Int {
         rows.map { $0.name.count + 4 }.filter { $0 <= widestColumn }.max() ?? 4
     }
     private mutating func fill(_ paragraph: String, indent: Int) {
@@ -131,10 +161,10 @@ package struct HelpPage {
         fill(Self.words(paragraph), indent: indent)
     }
     /// Goes on in a line that has reached `indent`, as do those that follow it.
-    private mutating func fill(_ words: [String], indent: Int) {
-        var column = indent
+    private mutating func fill(_ words: [String], indent: Int, from start: Int? = nil) {
+        var column = start ?? indent
         for (index, word) in words.enumerated() {
-            if index > 0 && column + 1 + word.count > Self.width {
+            if index > 0 && column + 1 + word.count > width {
                 text += "\n" + blanks(indent)
                 column = indent
             } else if index > 0 {

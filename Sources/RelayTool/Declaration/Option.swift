@@ -40,8 +40,10 @@ package struct Option<Value: Sendable>: DeclaredOption {
     private let reading: @Sendable (String) throws(Unfit) -> Value
 
     /// One that may be left out: nil.
-    package init<Given>(_ name: String, _ kind: ValueKind<Given>, _ summary: String) where Value == Given? {
-        (self.name, self.summary, letter) = (name, summary, nil)
+    package init<Given>(
+        _ name: String, letter: Unicode.Scalar? = nil, _ kind: ValueKind<Given>, _ summary: String
+    ) where Value == Given? {
+        (self.name, self.summary, self.letter) = (name, summary, letter)
         argument = OptionArgument(name: kind.name, words: kind.words, standard: nil)
         absent = nil
         let read = kind.read
@@ -124,6 +126,10 @@ package struct Operand<Value: Sendable>: DeclaredOperand {
     /// Any number of them.
     package init<Given>(any kind: ValueKind<Given>, _ summary: String) where Value == [Given] {
         self.init(kind, summary, 0...Int.max) { $0.compactMap { $0 as? Given } }
+    }
+    /// One or more of them.
+    package init<Given>(some kind: ValueKind<Given>, _ summary: String) where Value == [Given] {
+        self.init(kind, summary, 1...Int.max) { $0.compactMap { $0 as? Given } }
     }
     private init<Given>(
         _ kind: ValueKind<Given>, _ summary: String, _ count: ClosedRange<Int>,

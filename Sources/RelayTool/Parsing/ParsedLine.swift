@@ -99,6 +99,14 @@ extension ParsedLine {
         -> [String: [any Sendable]]
     {
         var (result, rest) = ([String: [any Sendable]](), texts[...])
+        let needed = command.operands.filter { $0.count.lowerBound > 0 }
+        if texts.count < needed.count, needed.count > 1 {
+            let missing = needed.dropFirst(texts.count)
+            let usage = ([command.name] + command.operands.map(\.form)).joined(separator: " ")
+            throw UsageError(
+                "'\(command.name)' needs \(Words.list(missing.map(\.name))): \(usage); 'help \(command.name)' explains it"
+            )
+        }
         for operand in command.operands {
             let taken = rest.prefix(operand.count.upperBound)
             rest = rest.dropFirst(taken.count)

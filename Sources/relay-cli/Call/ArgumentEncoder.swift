@@ -16,17 +16,23 @@ struct ArgumentEncoder {
             throw CLIFailure(
                 .usage, "'\(command.name)' has no argument '\(unknown.key)'" + (hint.isEmpty ? known : hint))
         }
+        let missing = command.arguments.filter { field in
+            if case .optional = field.shape { return false }
+            return !arguments.contains { $0.key == field.name }
+        }
+        if !missing.isEmpty {
+            throw CLIFailure(
+                .badValue,
+                "'\(command.name)' needs \(Words.list(missing.map { "'\($0.name)'" })): "
+                    + missing.map { "\($0.name)=<\($0.shape.text)>" }.joined(separator: " ")
+                    + "; 'call \(command.name) --help' explains \(missing.count == 1 ? "it" : "them")")
+        }
         var encoder = ArgumentEncoder()
         for field in command.arguments {
             if let given = arguments.first(where: { $0.key == field.name }) {
                 try encoder.write(given.value, as: field.shape, at: field.name)
-            } else if case .optional = field.shape {
-                try encoder.write(.null, as: field.shape, at: field.name)
             } else {
-                throw CLIFailure(
-                    .badValue,
-                    "'\(command.name)' needs '\(field.name)': \(field.name)=<\(field.shape.text)>"
-                        + "; 'call \(command.name) --help' explains it")
+                try encoder.write(.null, as: field.shape, at: field.name)
             }
         }
         return encoder.writer.bytes

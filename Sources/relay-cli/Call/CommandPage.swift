@@ -4,9 +4,6 @@ import RelayTool
 /// Explains one command of a service, from its description.
 struct CommandPage {
     let style: OutputStyle
-    /// Where the second column begins at most.
-    private static let widestColumn = 36
-
     func bytes(of target: Catalogue.Target) -> [UInt8] {
         var output = ByteBuffer()
         if style.json {
@@ -27,7 +24,7 @@ struct CommandPage {
         SafeText.append(target.interface, to: &output)
         output.append("\n")
         if !command.about.isEmpty {
-            SafeText.append(command.about, to: &output)
+            PageText.append(PageText.safe(command.about), at: 0, from: 0, width: style.width, to: &output)
             output.append("\n")
         }
         section("Arguments", rows(of: command.arguments), to: &output)
@@ -62,19 +59,13 @@ struct CommandPage {
         output.append(title)
         if style.hasColor { output.append(Color.reset) }
         output.append("\n")
-        let names = rows.map { row in
-            var name = ByteBuffer()
-            SafeText.append(row.name, to: &name)
-            return name.text
+        if let row = rows.first, rows.count == 1, row.meaning.isEmpty {
+            output.append("  ")
+            PageText.append(PageText.safe(row.name), at: 4, from: 2, width: style.width, to: &output)
+            return output.append("\n")
         }
-        let column = names.map(\.count).filter { $0 <= Self.widestColumn }.max() ?? 0
-        for (row, name) in zip(rows, names) {
-            output.append("  " + name)
-            if !row.meaning.isEmpty {
-                output.append(String(repeating: " ", count: max(0, column - name.count) + 2))
-                SafeText.append(row.meaning, to: &output)
-            }
-            output.append("\n")
-        }
+        // What is nested in a field stands two blanks further in.
+        let safe = rows.map { (name: PageText.safe($0.name), text: PageText.safe($0.meaning)) }
+        PageText.append(rows: safe, indent: 2, width: style.width, to: &output)
     }
 }

@@ -11,7 +11,10 @@ enum BusChoice: Hashable, Sendable {
 struct GlobalOptions: Equatable, Sendable {
     /// nil: the session bus, or else the private bus of `relay-service --own-bus`.
     var bus: BusChoice?
-    var service = Self.service.absent
+    /// The bus name of the service that is meant; what a command line does not say is found before a verb runs.
+    var service = ServiceFinder.standard
+    /// Whether the command line names it.
+    var namesService = false
     var json = false
     var allowsColor = true
     /// How long a call may wait for its reply.
@@ -22,9 +25,11 @@ extension GlobalOptions {
     static let session = Option(switch: "session", "the session bus")
     static let system = Option(switch: "system", "the system bus")
     static let address = Option<String?>("bus", .busAddress, "the bus at this D-Bus address")
-    static let service = Option<String>(
-        "service", .busName, "the service's bus name", standard: "org.eventrelay.Service1")
-    static let json = Option(switch: "json", "JSON, one object a line")
+    static let service = Option<String?>(
+        "service", letter: "s", .busName,
+        "the service's bus name; without it RELAY_SERVICE in the environment, else the only service of Relay on the bus"
+    )
+    static let json = Option(switch: "json", "JSON, one object a line; errors on stderr, too")
     static let noColor = Option(
         switch: "no-color", "no colours on a terminal (so does NO_COLOR in the environment)")
     static let timeout = Option<Duration>("timeout", .seconds, "how long to wait for a reply", standard: "25")
@@ -36,8 +41,20 @@ extension GlobalOptions {
         let addresses = line.all(Self.address)
         if Set(addresses).count > 1 { throw Self.buses.refusal }
         bus = line[Self.session] ? .session : line[Self.system] ? .system : line[Self.address].map { .address($0) }
-        (service, json, timeout) = (line[Self.service], line[Self.json], line[Self.timeout])
+        (json, timeout) = (line[Self.json], line[Self.timeout])
+        if let given = line[Self.service] { (service, namesService) = (given, true) }
         allowsColor = !line[Self.noColor]
+    }
+}
+
+extension GlobalOptions {
+    /// Those of a command line that names its service.
+    init(
+        bus: BusChoice? = nil, service: String, json: Bool = false, allowsColor: Bool = true,
+        timeout: Duration = Self.timeout.absent
+    ) {
+        (self.bus, self.service, namesService) = (bus, service, true)
+        (self.json, self.allowsColor, self.timeout) = (json, allowsColor, timeout)
     }
 }
 

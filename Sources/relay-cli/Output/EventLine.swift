@@ -43,7 +43,7 @@ struct EventLine {
         to output: inout ByteBuffer
     ) -> WireFault? {
         if style.hasColor { output.append(Color.time) }
-        clock.append(timeOfDay: stamp.publishedAt.microseconds, to: &output)
+        clock.append(time: stamp.publishedAt.microseconds, to: &output)
         output.append(" #")
         output.append(decimal: stamp.sequence)
         if style.hasColor { output.append(Color.reset) }

@@ -80,7 +80,7 @@ struct EventPrinter {
             return
         }
         if style.hasColor { output.append(Color.gap) }
-        clock.append(timeOfDay: now, to: &output)
+        clock.append(time: now, to: &output)
         if gap.reason == .epochChanged && gap.epoch == 0 {
             // A whole run may have come and gone unseen: its numbers would look like those of the last one.
             output.append(" gap: what ")
@@ -120,7 +120,7 @@ struct EventPrinter {
             return
         }
         if style.hasColor { output.append(Color.time) }
-        clock.append(timeOfDay: now, to: &output)
+        clock.append(time: now, to: &output)
         output.append(" … ")
         output.append(grouped: count)
         output.append(" skipped of ")

@@ -12,10 +12,11 @@ struct FieldsPrinter {
     private let fields: [Field]
     /// Of the bodies that this can print.
     let signature: String
+    private let isShort: Bool
 
     /// Prints `fields`, which a body of this signature begins with.
     init(_ fields: [IntrospectedField], signature: String, style: OutputStyle) {
-        self.signature = signature
+        (self.signature, isShort) = (signature, !style.json)
         self.fields = fields.enumerated().map { index, field in
             var label = ByteBuffer()
             if style.json {
@@ -51,7 +52,7 @@ struct FieldsPrinter {
         var reader = WireReader(body)
         for field in fields {
             output.append(field.label)
-            try ValuePrinter.append(field.shape, from: &reader, to: &output, longest: longest)
+            try ValuePrinter.append(field.shape, from: &reader, to: &output, longest: longest, isShort: isShort)
         }
     }
     /// Appends the fields of a body that is an array of bytes.
@@ -72,7 +73,7 @@ struct FieldsPrinter {
             let start = output.count
             if index == 0 { output.append(byte: UInt8(ascii: " ")) }
             output.append(field.label)
-            try ValuePrinter.append(field.shape, from: &reader, to: &output, longest: longest)
+            try ValuePrinter.append(field.shape, from: &reader, to: &output, longest: longest, isShort: isShort)
             if !chosen.contains(index) { output.truncate(to: start) }
         }
     }

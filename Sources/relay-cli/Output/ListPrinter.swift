@@ -24,53 +24,41 @@ struct ListPrinter {
         output.append("  ")
         SafeText.append(entry.path, to: &output)
         output.append("\n")
-        section("events", entry.interface.events, to: &output) { event, output in
-            SafeText.append(event.name, to: &output)
-            fields(event.fields, to: &output)
-        }
-        section("commands", entry.interface.commands, to: &output) { command, output in
-            SafeText.append(command.name, to: &output)
-            fields(command.arguments, to: &output)
-            if !command.reply.isEmpty { output.append(" ->") }
-            fields(command.reply, to: &output)
+        section("events", entry.interface.events.map { (safe($0.name), fields($0.fields)) }, to: &output)
+        let commands = entry.interface.commands.map { command in
+            var text = fields(command.arguments)
+            if !command.reply.isEmpty { text += (text.isEmpty ? "" : " ") + "-> " + fields(command.reply) }
             if !command.failures.isEmpty {
-                let names = command.failures.map(\.name).joined(separator: ", ")
-                SafeText.append(" or \(names)", to: &output)
+                text += (text.isEmpty ? "" : " ") + "or " + safe(command.failures.map(\.name).joined(separator: ", "))
             }
+            return (safe(command.name), text)
         }
-        section("properties", entry.interface.properties, to: &output) { property, output in
-            SafeText.append(property.value.name + ": " + property.value.shape.text, to: &output)
-            switch (property.isReadable, property.isWritable) {
-            case (true, true): output.append(" (read, write)")
-            case (false, _): output.append(" (write)")
-            default: break
-            }
+        section("commands", commands, to: &output)
+        let properties = entry.interface.properties.map { property in
+            let access =
+                switch (property.isReadable, property.isWritable) {
+                case (true, true): " (read, write)"
+                case (false, _): " (write)"
+                default: ""
+                }
+            return (safe(property.value.name), safe(property.value.shape.text) + access)
         }
+        section("properties", properties, to: &output)
     }
 
-    private func section<Member>(
-        _ title: StaticString, _ members: [Member], to output: inout ByteBuffer,
-        _ line: (Member, inout ByteBuffer) -> Void
-    ) {
-        if members.isEmpty { return }
+    private func section(_ title: StaticString, _ rows: [(name: String, text: String)], to output: inout ByteBuffer) {
+        if rows.isEmpty { return }
         output.append("  ")
         if style.hasColor { output.append(Color.time) }
         output.append(title)
         if style.hasColor { output.append(Color.reset) }
         output.append("\n")
-        for member in members {
-            output.append("    ")
-            line(member, &output)
-            output.append("\n")
-        }
+        PageText.append(rows: rows, indent: 4, width: style.width, to: &output)
     }
-
-    /// ` boxID: int64, capacity: int32`
-    private func fields(_ fields: [IntrospectedField], to output: inout ByteBuffer) {
-        for (index, field) in fields.enumerated() {
-            output.append(index == 0 ? " " : ", ")
-            SafeText.append(field.name + ": " + field.shape.text, to: &output)
-        }
+    private func safe(_ text: String) -> String { PageText.safe(text) }
+    /// `boxID: int64, capacity: int32`
+    private func fields(_ fields: [IntrospectedField]) -> String {
+        safe(fields.map { $0.name + ":" + PageText.fixedBlank + $0.shape.text }.joined(separator: ", "))
     }
 
     // MARK: JSON

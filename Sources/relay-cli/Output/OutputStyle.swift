@@ -5,6 +5,8 @@ struct OutputStyle: Equatable, Sendable {
     var hasColor = false
     /// Whether JSON lines say of which run an event is.
     var hasEpoch = false
+    /// Of the terminal, in columns, for what is laid out as a page; nil: as much as it takes.
+    var width: Int?
 
     /// Whether the locale's texts are UTF-8, as the C library finds out.
     static func isUTF8(_ environment: [String: String]) -> Bool {
@@ -13,10 +15,13 @@ struct OutputStyle: Equatable, Sendable {
         return ["utf-8", "utf8"].contains(encoding.lowercased())
     }
     /// https://no-color.org: NO_COLOR, when present and not empty, means no colour.
-    static func choose(_ options: GlobalOptions, environment: [String: String], isTerminal: Bool) -> OutputStyle {
+    static func choose(_ options: GlobalOptions, environment: [String: String], isTerminal: Bool, columns: Int? = nil)
+        -> OutputStyle
+    {
         let isRefused = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
         return OutputStyle(
-            json: options.json, hasColor: !options.json && isTerminal && options.allowsColor && !isRefused)
+            json: options.json, hasColor: !options.json && isTerminal && options.allowsColor && !isRefused,
+            width: columns)
     }
 }
 

@@ -8,22 +8,28 @@ import RelayCore
 enum ValuePrinter {
     /// Throws when the bytes are no such value.
     ///
-    /// - Parameter longest: of an array with more numbers than this the first half as many are written, and how many
-    ///   follow.
+    /// - Parameters:
+    ///   - longest: of an array with more numbers than this the first half as many are written, and how many follow.
+    ///   - isShort: whether numbers with decimals are rounded to what a person can read.
     static func append(
-        _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, longest: Int = .max
+        _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, longest: Int = .max,
+        isShort: Bool = false
     ) throws(WireFault) {
-        try append(shape, from: &reader, to: &output, longest, depth: 0)
+        try append(shape, from: &reader, to: &output, Form(longest: longest, isShort: isShort), depth: 0)
+    }
+    private struct Form {
+        let longest: Int
+        let isShort: Bool
     }
 
     private static func append(
-        _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, _ longest: Int, depth: Int
+        _ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer, _ form: Form, depth: Int
     ) throws(WireFault) {
         // A signature's depth is bounded; variants within variants are not.
         if depth > WireLimits.depth { throw WireFault(.tooDeep, at: reader.position) }
         switch shape {
         case .basic(let type):
-            try append(type, from: &reader, to: &output)
+            try append(type, from: &reader, to: &output, isShort: form.isShort)
         case .named(let type, let cases):
             try append(type, cases, from: &reader, to: &output, isQuoted: depth > 0)
         case .variant:
@@ -32,14 +38,14 @@ enum ValuePrinter {
             guard signature.types.count == 1 else {
                 throw WireFault(.signature("a variant has one complete type"), at: start)
             }
-            try append(Shape(signature.types[0]), from: &reader, to: &output, longest, depth: depth + 1)
+            try append(Shape(signature.types[0]), from: &reader, to: &output, form, depth: depth + 1)
         case .array(let element):
             let end = try reader.beginArray(elementAlignment: element.alignment)
             let start = reader.position
             output.append(byte: UInt8(ascii: "["))
-            if let size = size(ofNumber: element), (end - start) / size > longest, (end - start) % size == 0 {
-                for _ in 0..<longest / 2 {
-                    try append(element, from: &reader, to: &output, longest, depth: depth + 1)
+            if let size = size(ofNumber: element), (end - start) / size > form.longest, (end - start) % size == 0 {
+                for _ in 0..<form.longest / 2 {
+                    try append(element, from: &reader, to: &output, form, depth: depth + 1)
                     output.append(byte: UInt8(ascii: ","))
                 }
                 output.append("… ")
@@ -50,7 +56,7 @@ enum ValuePrinter {
             }
             while reader.position < end {
                 if reader.position > start { output.append(byte: UInt8(ascii: ",")) }
-                try append(element, from: &reader, to: &output, longest, depth: depth + 1)
+                try append(element, from: &reader, to: &output, form, depth: depth + 1)
             }
             try reader.endArray(end, elements: start)
             output.append(byte: UInt8(ascii: "]"))
@@ -58,7 +64,7 @@ enum ValuePrinter {
             let end = try reader.beginArray(elementAlignment: wrapped.alignment)
             let start = reader.position
             if start == end { return output.append("null") }
-            try append(wrapped, from: &reader, to: &output, longest, depth: depth + 1)
+            try append(wrapped, from: &reader, to: &output, form, depth: depth + 1)
             if reader.position < end { throw WireFault(.optional, at: start) }
             try reader.endArray(end, elements: start)
         case .dictionary(let key, let value):
@@ -70,13 +76,13 @@ enum ValuePrinter {
                 try reader.align(8)
                 try append(key: key, from: &reader, to: &output)
                 output.append(byte: UInt8(ascii: ":"))
-                try append(value, from: &reader, to: &output, longest, depth: depth + 1)
+                try append(value, from: &reader, to: &output, form, depth: depth + 1)
             }
             try reader.endArray(end, elements: start)
             output.append(byte: UInt8(ascii: "}"))
         case .structure(let members):
             try reader.align(8)
-            try append(members, from: &reader, to: &output, longest, depth: depth)
+            try append(members, from: &reader, to: &output, form, depth: depth)
         }
     }
 
@@ -121,7 +127,7 @@ enum ValuePrinter {
 
     /// An object where the names are known, else an array.
     private static func append(
-        _ members: [Shape.Member], from reader: inout WireReader, to output: inout ByteBuffer, _ longest: Int,
+        _ members: [Shape.Member], from reader: inout WireReader, to output: inout ByteBuffer, _ form: Form,
         depth: Int
     ) throws(WireFault) {
         let hasNames = members.allSatisfy { $0.name != nil }
@@ -132,7 +138,7 @@ enum ValuePrinter {
                 SafeText.append(quoted: name, to: &output)
                 output.append(byte: UInt8(ascii: ":"))
             }
-            try append(member.shape, from: &reader, to: &output, longest, depth: depth + 1)
+            try append(member.shape, from: &reader, to: &output, form, depth: depth + 1)
         }
         output.append(byte: UInt8(ascii: hasNames ? "}" : "]"))
     }
@@ -153,7 +159,7 @@ enum ValuePrinter {
     }
 
     private static func append(
-        _ type: DBusType, from reader: inout WireReader, to output: inout ByteBuffer
+        _ type: DBusType, from reader: inout WireReader, to output: inout ByteBuffer, isShort: Bool = false
     ) throws(WireFault) {
         switch type {
         case .byte: output.append(decimal: UInt64(try reader.byte()))
@@ -167,7 +173,7 @@ enum ValuePrinter {
         case .double:
             let value = try reader.double()
             if value.isFinite {
-                output.append(value.description)
+                output.append(isShort ? ShortNumber.text(value) : value.description)
             } else {
                 SafeText.append(quoted: text(value), to: &output)
             }

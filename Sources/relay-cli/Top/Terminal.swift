@@ -49,6 +49,15 @@ struct TopScreen {
 
 /// A terminal that a program draws on: without echo and lines, on a screen of its own; and as it was, afterwards.
 final class Terminal {
+    /// Of the terminal that a descriptor is; nil: it is none, or does not say.
+    static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return Int(size.ws_col)
+    }
+
     /// Another screen, no cursor, no lines that go on by themselves.
     private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J"
     /// First of all, an end to whatever sequence was cut short.

@@ -19,11 +19,13 @@ struct TopTally: Equatable {
 /// Counts what comes, on the bus's thread, which must not wait; taken by the screen's.
 final class TopCounters: Sendable {
     private let tallies = Mutex<[String: TopTally]>([:])
+    /// Events published before it waited for a program that stood still: how long says nothing of the service.
+    private let resumedAt = Mutex<UInt64>(0)
 
     /// `now` is in microseconds since the Unix epoch.
     func add(_ event: Envelope, now: UInt64) {
         let published = event.stamp.publishedAt.microseconds
-        let latency = now > published ? now - published : 0
+        let latency = published < resumedAt.withLock { $0 } ? nil : now > published ? now - published : 0
         tallies.withLock { tallies in
             tallies[event.interface, default: TopTally()].add(event.name, latency, event.stamp.sequence)
         }
@@ -37,6 +39,15 @@ final class TopCounters: Sendable {
             }
         }
     }
+    /// The program goes on after it stood still. What was published until now counts, but not how long it took.
+    func resume(now: UInt64) {
+        resumedAt.withLock { $0 = now }
+        tallies.withLock { tallies in
+            for (interface, tally) in tallies {
+                for event in tally.events.keys { tallies[interface]?.events[event]?.latency = LatencyHistogram() }
+            }
+        }
+    }
     /// What has come since the last time.
     func take() -> [String: TopTally] {
         tallies.withLock { tallies in
@@ -47,9 +58,9 @@ final class TopCounters: Sendable {
 }
 
 extension TopTally {
-    fileprivate mutating func add(_ name: String, _ latency: UInt64, _ sequence: UInt64) {
+    fileprivate mutating func add(_ name: String, _ latency: UInt64?, _ sequence: UInt64) {
         events[name, default: Event()].count += 1
-        events[name, default: Event()].latency.add(latency)
+        if let latency { events[name, default: Event()].latency.add(latency) }
         self.sequence = sequence
     }
 }

@@ -105,6 +105,7 @@ struct TopLoop {
         case SIGWINCH: screen.setNeedsDrawing()
         case SIGTSTP: stop()
         case SIGCONT:
+            counters.resume(now: Timestamp.now.microseconds)
             terminal.enter()
             screen.setNeedsDrawing()
         default: hasEnded = true
@@ -119,6 +120,7 @@ struct TopLoop {
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
         raise(SIGTSTP)
         pthread_sigmask(SIG_BLOCK, &set, nil)
+        counters.resume(now: Timestamp.now.microseconds)
         terminal.enter()
         screen.setNeedsDrawing()
     }

@@ -50,6 +50,8 @@ struct Completion: Verb {
             argument: "key=value", command: ["completion", "--names", "fields"], takesFirst: true),
     ]
 
+    var asksService: Bool { if case .names = wanted { true } else { false } }
+
     func run(in context: VerbContext) throws(CLIFailure) {
         switch wanted {
         case .script(let shell):

@@ -26,12 +26,14 @@ struct Help: Verb {
 
     private static let manual = Option(switch: "manual", "a manual page in roff, for man(1)")
 
+    var asksService: Bool { false }
+
     func run(in context: VerbContext) throws(CLIFailure) {
         let verb = Program.declaration.verbs.first { $0.name == topic }
         try context.tool.write(
             isManual
                 ? ManualPage.text(of: verb, in: Program.declaration, section: 1)
-                : HelpPage.text(of: verb, in: Program.declaration))
+                : HelpPage.text(of: verb, in: Program.declaration, width: context.tool.columns))
     }
 }
 

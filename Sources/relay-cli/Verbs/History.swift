@@ -12,7 +12,7 @@ struct History: Verb {
         details: [
             """
             Prints the events that the service keeps, the oldest first, and ends: what was the newest when it began is
-            the last. The lines, also with --json, are as in 'watch'. Events of several interfaces are merged by their
+            the last. The lines are as in 'watch', with their dates; so they are with --json. Events of several interfaces are merged by their
             time.
             """,
             """
@@ -34,7 +34,7 @@ struct History: Verb {
         ExitMeaning(.unavailable, "no bus, no service on it, or it went away"))
 
     func run(in context: VerbContext) throws(CLIFailure) {
-        let clock = EventClock(offset: context.tool.time.offset)
+        let clock = EventClock(dates: .always, offset: context.tool.time.offset)
         let printer = LinesPrinter(style: context.style, clock: clock, note: context.tool.note)
         try context.printJournal(range) { _ in printer }
     }

@@ -33,7 +33,7 @@ struct SetFields: Verb {
             ExitMeaning(.timedOut, "no reply in time: the state may have been set")))
 
     private static let fields = Operand(
-        any: ValueKind<Call.Argument>("field=value") { text throws(Unfit) in
+        some: ValueKind<Call.Argument>("field=value") { text throws(Unfit) in
             guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
                 throw Unfit("is not of the form field=value")
             }
@@ -87,7 +87,6 @@ struct SetFields: Verb {
 extension SetFields {
     init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
         (document, fields) = (line[DocumentOptions.document], line[Self.fields])
-        if fields.isEmpty { throw UsageError("'set' needs a field: set \(document) field=value") }
         var keys: Set<String> = []
         for field in fields where !keys.insert(field.key).inserted {
             throw UsageError("'\(field.key)' is given twice: '\(field.key)=\(field.value)'")

@@ -8,10 +8,13 @@ struct Status: Verb {
         summary: "how much the service keeps, and who subscribes",
         details: [
             """
-            Prints how each of the service's interfaces keeps its events, and for those that do which and how many are
-            kept; whether its ring is open, whether signals pause, and who subscribes: bus name, events, transport, the
-            last sequence it has (0: unknown).
+            A page about the service: who is subscribed and how far behind, and for each of its interfaces the last event,
+            what is kept and since when, the journal's file, the ring, and whether signals pause.
+            """,
             """
+            With --json an object an interface: what its Status reports, with the keys of docs/PROTOCOL.md, and the times
+            of the last event and of the oldest that is kept.
+            """,
         ],
         examples: [
             Example("status", summary: "of all interfaces"),
@@ -21,63 +24,43 @@ struct Status: Verb {
 
     func run(in context: VerbContext) throws(CLIFailure) {
         let (caller, options, style) = (try context.caller(), context.options, context.style)
-        try context.tool.write(
-            try Waiting.result {
-                try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
-            })
+        let all = try Waiting.result {
+            try await Self.all(of: options.service, asking: caller, timeout: options.timeout)
+        }
+        let peers = Set(all.flatMap { $0.status?.subscribers.map(\.peer) ?? [] })
+        let programs = style.json ? [:] : context.programs(of: peers)
+        let page = StatusPage(style: style, now: context.tool.time.now.microseconds) { programs[$0] }
+        var output = ByteBuffer()
+        if style.json {
+            for one in all { page.appendObject(one, of: options.service, to: &output) }
+        } else {
+            page.append(all, of: options.service, to: &output)
+        }
+        try context.tool.write(output.bytes)
     }
 
-    /// What goes to stdout. Throws `ServiceAbsent` or `CLIFailure`.
-    private func output(
-        of service: String, asking caller: any ServiceCaller, style: OutputStyle, timeout: Duration
-    ) async throws -> [UInt8] {
+    /// In the order of the interfaces' paths. Throws `ServiceAbsent` or `CLIFailure`.
+    private static func all(
+        of service: String, asking caller: any ServiceCaller, timeout: Duration
+    ) async throws -> [InterfaceStatus] {
         let catalogue = try await Discovery(caller: caller, timeout: timeout).catalogue()
         let reader = JournalReader(caller: caller, timeout: timeout)
-        var output = ByteBuffer()
+        var all: [InterfaceStatus] = []
         for entry in catalogue.offered {
-            let isDurable = try await reader.isDurable(entry.interface.name)
-            let status: [(name: String, value: [UInt8])]
-            do { status = try await reader.status(of: entry.interface.name) } catch  where !isDurable {
-                status = []  // Nothing is kept that could be shown.
+            let name = entry.interface.name
+            var one = InterfaceStatus(interface: name, isDurable: try await reader.isDurable(name))
+            do { one.status = try await reader.status(of: name) } catch  where !one.isDurable {
+                // Nothing is kept that could be shown.
             }
-            append(entry.interface.name, isDurable: isDurable, status, style, to: &output)
-        }
-        if output.count == 0 { throw CLIFailure(.unavailable, "\(service) has no interface built with RelayCore") }
-        return output.bytes
-    }
-
-    private func append(
-        _ interface: String, isDurable: Bool, _ status: [(name: String, value: [UInt8])], _ style: OutputStyle,
-        to output: inout ByteBuffer
-    ) {
-        let durability = isDurable ? "durable" : "volatile"
-        if style.json {
-            output.append("{\"interface\":")
-            SafeText.append(quoted: interface, to: &output)
-            output.append(",\"durability\":\"\(durability)\",\"status\":{")
-            for (index, entry) in status.enumerated() {
-                if index > 0 { output.append(",") }
-                SafeText.append(quoted: entry.name, to: &output)
-                output.append(":")
-                output.append(entry.value)
+            if one.isDurable, let status = one.status, status.events ?? 0 > 0, let head = status.head, head > 0 {
+                // Who may not read sees no times.
+                one.lastAt = try? await reader.time(of: name, after: head - 1)
+                one.oldestAt = try? await reader.time(of: name, after: max(1, status.oldest ?? 1) - 1)
             }
-            output.append("}}\n")
-            return
+            all.append(one)
         }
-        if style.hasColor { output.append(Color.event) }
-        SafeText.append(interface, to: &output)
-        if style.hasColor { output.append(Color.reset) }
-        output.append("  \(durability)\n")
-        // That one stands above.
-        let status = status.filter { $0.name != "Durability" }
-        let width = status.map(\.name.count).max() ?? 0
-        for entry in status {
-            output.append("  ")
-            SafeText.append(entry.name, to: &output)
-            output.append(String(repeating: " ", count: width + 2 - entry.name.count))
-            output.append(entry.value)
-            output.append("\n")
-        }
+        if all.isEmpty { throw CLIFailure(.unavailable, "\(service) has no interface built with RelayCore") }
+        return all
     }
 }
 
@@ -86,21 +69,22 @@ extension Status {
 }
 
 extension JournalReader {
-    /// What the service reports of an interface's journal, each value as JSON. Throws `ServiceAbsent` or `CLIFailure`.
-    func status(of interface: String) async throws -> [(name: String, value: [UInt8])] {
-        try await ask("Status", of: interface, "a{sv}") { reader in
-            var entries: [(name: String, value: [UInt8])] = []
-            let end = try reader.beginArray(elementAlignment: 8)
-            let start = reader.position
-            while reader.position < end {
-                try reader.align(8)
-                let name = try reader.string()
-                var value = ByteBuffer()
-                try ValuePrinter.append(.variant, from: &reader, to: &value)
-                entries.append((name, value.bytes))
-            }
-            try reader.endArray(end, elements: start)
-            return entries
-        }
+    /// What the service reports of an interface. Throws `ServiceAbsent` or `CLIFailure`.
+    func status(of interface: String) async throws -> ServiceStatus {
+        try await ask("Status", of: interface, ServiceStatus.signature) { try ServiceStatus.read(&$0) }
+    }
+    /// When the first event behind a sequence was published, in microseconds since the Unix epoch; nil: there is none.
+    fileprivate func time(of interface: String, after sequence: UInt64) async throws -> UInt64? {
+        try await begin(interface, names: nil, after: sequence, limit: 1).value.events.first?.stamp.publishedAt
+            .microseconds
+    }
+}
+
+extension VerbContext {
+    /// The names of the programs behind unique names.
+    func programs(of peers: Set<String>) -> [String: String] {
+        if peers.isEmpty { return [:] }
+        guard let bus = try? locateBus(), let line = try? tool.openPeer(bus, options.timeout) else { return [:] }
+        return tool.programs(line, peers.sorted())
     }
 }

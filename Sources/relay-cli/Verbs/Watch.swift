@@ -19,7 +19,10 @@ struct Watch: Verb {
         options: [EventOptions.since, resume, cursors, count, duration, EventOptions.noWait, sample],
         exclusive: [beginnings],
         details: [
-            "Prints a line for each event as it happens: local time, sequence, name, fields.",
+            """
+            Prints a line for each event as it happens: local time (with the date, if it is not today's), sequence, name,
+            fields.
+            """,
             .lines(#"09:15:04.123 #17 BoxProvisioned boxID=3 capacity=10 title="Kitchen""#),
             """
             EVENT is a name (BoxProvisioned) or one with its interface (org.eventrelay.Relocation1.BoxProvisioned).
@@ -32,7 +35,7 @@ struct Watch: Verb {
             """
             On a terminal, events that come faster than about 40 a second are sampled: each name has its share of the
             lines, and once a second a line says how many were skipped. Elsewhere every event is shown. --sample chooses
-            either; with --resume every event is shown.
+            either. What --since asks for of the past is shown whole, and so is everything with --resume.
             """,
             """
             With --since, the events that the service keeps from WHEN on come first. With --resume, so do those after
@@ -97,7 +100,9 @@ struct Watch: Verb {
         defer { followed.invalidate() }
         var loop = WatchLoop(
             WatchMachine(
-                self, service: options.service, printer: EventPrinter(style: context.style, clock: .local()),
+                self, service: options.service,
+                printer: EventPrinter(
+                    style: context.style, clock: .local(dates: .ofOtherDays { Timestamp.now.microseconds })),
                 linesPerSecond: linesPerSecond(isTerminal: tool.isTerminal)),
             output: OutputChannel(descriptor: tool.output), queue: queue, wakeup: wakeup, stop: stop.descriptor,
             duration: duration, now: { Timestamp.now.microseconds },
@@ -119,9 +124,10 @@ struct Watch: Verb {
 
     /// What a terminal is given.
     private static let terminalSample: UInt64 = 40
-    /// Lines a second, where not every event is to be shown. Who asks for what was kept wants all of it.
+    /// Lines a second, where not every event is to be shown. Who resumes wants all of them.
     func linesPerSecond(isTerminal: Bool) -> UInt64? {
-        let lines = sample ?? (isTerminal && start == .now ? Self.terminalSample : 0)
+        let resumes = if case .resuming = start { true } else { false }
+        let lines = sample ?? (isTerminal && !resumes ? Self.terminalSample : 0)
         return lines == 0 ? nil : lines
     }
 }

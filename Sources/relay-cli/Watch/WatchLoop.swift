@@ -26,6 +26,10 @@ struct WatchLoop {
     private var sourcesFirst = false
     private var hasEnded = false
     private var failure: CLIFailure?
+    /// What there is to say, each when the output has taken so many bytes: a reader of both has them in their order.
+    private var notes: ArraySlice<(end: UInt64, text: String)> = []
+    /// Past it they are said at once: an output may stand still for hours.
+    private static let mostNotes = 64
     /// When the end comes though the output has not taken everything.
     private var patience: ContinuousClock.Instant?
 
@@ -40,7 +44,10 @@ struct WatchLoop {
     /// Returns when the watch is over; nil: in a good way.
     mutating func run() -> CLIFailure? {
         let deadline = duration.map { ContinuousClock.now + $0 }
-        defer { sources.cancel() }
+        defer {
+            say(.max)
+            sources.cancel()
+        }
         act(machine.start())
         while true {
             wakeup.clear()
@@ -48,6 +55,7 @@ struct WatchLoop {
             machine.reportSkipped(now: now(), isLast: hasEnded, output: &output.pending)
             let outcome = output.write()
             sources.written(output.taken)
+            say(output.taken)
             switch outcome {
             case .closed: return failure
             case .failed(let number):
@@ -116,7 +124,7 @@ struct WatchLoop {
         return sources.take { source, delivery in
             switch delivery {
             // It needs no asking what it is, and is not put off: its place moves on.
-            case .event(let event): act(machine.show(event, now: now(), &output.pending))
+            case .event(let event): act(machine.show(event, isTaken: true, now: now(), &output.pending))
             case .gap(let gap):
                 act(machine.take(.gap(interface: source.interface, gap), now: now(), output: &output.pending))
             case .caughtUp: act(machine.caughtUp(with: source.interface))
@@ -137,7 +145,19 @@ struct WatchLoop {
 
     private mutating func act(_ actions: [WatchMachine.Action]) {
         for action in actions {
-            if case .end(let failure) = action { (hasEnded, self.failure) = (true, failure) } else { perform(action) }
+            switch action {
+            case .end(let failure): (hasEnded, self.failure) = (true, failure)
+            case .note(let text): notes.append((output.composed, text))
+            case .discover, .follow: perform(action)
+            }
+        }
+        if notes.count > Self.mostNotes { say(.max) }
+    }
+    /// Says what comes behind what the output has taken.
+    private mutating func say(_ taken: UInt64) {
+        while let note = notes.first, note.end <= taken {
+            notes.removeFirst()
+            perform(.note(note.text))
         }
     }
 

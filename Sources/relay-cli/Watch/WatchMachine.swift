@@ -30,6 +30,8 @@ struct WatchMachine {
     private var isKnown = false
     private var hasSaidWaiting = false
     private var announcement = ""
+    /// The interfaces of which everything was shown that they kept when the watch began.
+    private var caughtUp: Set<String> = []
     private var hasEnded = false
     /// The documents whose present states come before all changes.
     private var unshown: [DocumentTarget] = []
@@ -75,9 +77,14 @@ struct WatchMachine {
     }
 
     /// Shows an event, unless there are too many. `now` as in `take`.
-    mutating func show(_ event: Envelope, now: UInt64, _ output: inout ByteBuffer) -> [Action] {
+    ///
+    /// - Parameter isTaken: whether it was taken from a place in the journal. What was asked for of the past is whole.
+    mutating func show(
+        _ event: Envelope, isTaken: Bool = false, now: UInt64, _ output: inout ByteBuffer
+    ) -> [Action] {
         if isCovered(event) { return [] }
-        if sampler?.takes(event.interface, event.name, now: now) == false { return [] }
+        let isPast = isTaken && watch.start != .now && !caughtUp.contains(event.interface)
+        if !isPast, sampler?.takes(event.interface, event.name, now: now) == false { return [] }
         let fault = printer.append(event, to: &output)
         shown += 1
         var actions: [Action] = []
@@ -179,9 +186,10 @@ struct WatchMachine {
     /// It cannot begin where it was asked to.
     mutating func refused(_ failure: CLIFailure) -> [Action] { hasEnded ? [] : [end(failure)] }
     /// Everything that an interface kept when the watch began has been shown.
-    func caughtUp(with interface: String) -> [Action] {
+    mutating func caughtUp(with interface: String) -> [Action] {
+        caughtUp.insert(interface)
         // Who begins now has nothing to catch up with.
-        hasEnded || watch.start == .now ? [] : [.note("up to date with \(interface)")]
+        return hasEnded || watch.start == .now ? [] : [.note("up to date with \(interface)")]
     }
 
     private mutating func end(_ failure: CLIFailure?) -> Action {

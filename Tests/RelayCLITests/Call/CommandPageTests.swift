@@ -166,7 +166,7 @@ struct CommandPageTests {
         let result = try await List().output(
             of: "a.b", asking: service, style: OutputStyle(), timeout: .seconds(1))
         let text = String(decoding: result.output, as: UTF8.self)
-        #expect(text.contains("LetterSent priority: low | urgent, parts: [(height: double, kind: page)]\n"))
+        #expect(text.contains("LetterSent  priority: low | urgent, parts: [(height: double, kind: page)]\n"))
         #expect(text.contains(" -> number: uint64 or NoStamp\n"))
     }
     @Test(

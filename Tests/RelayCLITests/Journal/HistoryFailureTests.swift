@@ -43,26 +43,6 @@ struct HistoryFailureTests {
         #expect(result.notes == ["it left; the last event written is #14"])
     }
 
-    @Test("status tells how each interface keeps its events")
-    func status() async throws {
-        let journal = try FakeJournal.sample(3)
-        #expect(
-            try await HistoryRun.run("status", from: journal).output
-                == "org.eventrelay.Relocation1  durable\n  head    40\n  oldest  3\n")
-        #expect(
-            try await HistoryRun.run("--json", "status", from: journal).output
-                == #"{"interface":"org.eventrelay.Relocation1","durability":"durable","status":{"head":40,"oldest":3}}"#
-                + "\n")
-        journal.change { $0.durability = "volatile" }
-        #expect(
-            try await HistoryRun.run("status", from: journal).output
-                == "org.eventrelay.Relocation1  volatile\n  head    40\n  oldest  3\n")
-        journal.change {
-            $0.intercept = { call, _ in if call.member == "Status" { throw CLIFailure(.software, "no") } else { nil } }
-        }
-        #expect(try await HistoryRun.run("status", from: journal).output == "org.eventrelay.Relocation1  volatile\n")
-    }
-
     // MARK: Liars
 
     private func page(

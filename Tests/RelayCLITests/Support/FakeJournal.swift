@@ -134,11 +134,34 @@ final class FakeJournal: Sendable {
     private static func status() throws -> [UInt8] {
         try Samples.body { writer in
             let array = writer.beginArray(elementAlignment: 8)
-            for (name, value) in [("head", UInt64(40)), ("oldest", 3)] {
+            func entry(_ name: String, _ signature: String, _ value: (inout WireWriter) throws -> Void) throws {
                 writer.align(8)
                 try writer.string(name)
-                writer.signature(try Signature("t"))
-                writer.uint64(value)
+                writer.signature(try Signature(signature))
+                try value(&writer)
+            }
+            for (name, value) in [
+                ("Epoch", epoch), ("Head", 40), ("Oldest", 3), ("RingCapacity", 4 << 20), ("Events", 38),
+                ("Bytes", 1_234), ("FileBytes", 9 << 20), ("WalBytes", 1 << 20), ("FreeBytes", 3 << 30), ("Checked", 1),
+            ] as [(String, UInt64)] {
+                try entry(name, "t") { $0.uint64(value) }
+            }
+            try entry("RingOpen", "b") { $0.bool(true) }
+            try entry("SignalsPaused", "b") { $0.bool(false) }
+            try entry("Subscribers", "a(sasst)") { writer in
+                let peers = writer.beginArray(elementAlignment: 8)
+                for (peer, name, transport, sequence) in [
+                    (":1.7", "*", "ring", 40), (":1.8", "Ping", "ring", 28), (":1.9", "*", "signal", 0),
+                ] as [(String, String, String, UInt64)] {
+                    writer.align(8)
+                    try writer.string(peer)
+                    let names = writer.beginArray(elementAlignment: 4)
+                    try writer.string(name)
+                    try writer.endArray(names)
+                    try writer.string(transport)
+                    writer.uint64(sequence)
+                }
+                try writer.endArray(peers)
             }
             try writer.endArray(array)
         }

@@ -30,14 +30,14 @@ struct HistoryRun: Equatable, Sendable {
     }
     static func run(
         _ arguments: [String], _ journal: FakeJournal, isTerminal: Bool = false,
-        objects: [String: String] = Samples.objects
+        objects: [String: String] = Samples.objects, columns: Int? = nil, programs: [String: String] = [:]
     ) async throws -> HistoryRun {
         // As much as comes: a pipe would have to be read meanwhile.
         let file = try #require(tmpfile())
         defer { fclose(file) }
         let output = fileno(file)
         let notes = Notes()
-        let code = await start(arguments, journal, output, isTerminal, objects, notes).value
+        let code = await start(arguments, journal, output, isTerminal, objects, notes, columns, programs).value
         var bytes = [UInt8](repeating: 0, count: Int(lseek(output, 0, SEEK_END)))
         #expect(pread(output, &bytes, bytes.count, 0) == bytes.count)
         return HistoryRun(
@@ -46,14 +46,19 @@ struct HistoryRun: Equatable, Sendable {
     /// With its output at a descriptor.
     static func start(
         _ arguments: [String], _ journal: FakeJournal, _ output: Int32, _ isTerminal: Bool = false,
-        _ objects: [String: String] = Samples.objects, _ notes: Notes
+        _ objects: [String: String] = Samples.objects, _ notes: Notes, _ columns: Int? = nil,
+        _ programs: [String: String] = [:]
     ) -> Task<ExitCode, Never> {
         WaitingThread.run {
             var environment = Tool.testedEnvironment
             environment["NO_COLOR"] = "1"
-            let tool = Tool.tested(environment: environment, output: output, isTerminal: isTerminal, notes) {
+            var tool = Tool.tested(
+                environment: environment, output: output, isTerminal: isTerminal, notes, columns: columns,
+                peer: FakePeer { call throws(RelayError) in throw FakePeer.refusal("AccessDenied", "no", calling: call) }
+            ) {
                 _, _, _, _, _ in FakeFollowed(FakeService(objects: objects, answer: journal.answer))
             }
+            tool.programs = { _, _ in programs }
             return tool.run(arguments)
         }
     }

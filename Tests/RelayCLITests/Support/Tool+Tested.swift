@@ -1,3 +1,4 @@
+import RelayCore
 import RelayTool
 import Synchronization
 
@@ -22,9 +23,12 @@ extension Tool {
     ///   - notes: keeps what it reports.
     ///   - wakeup: ends it; nil: it may not ask for its end.
     ///   - lastNote: the line that ends it.
+    ///   - columns: of the terminal.
+    ///   - peer: the bus, where it is asked itself; nil: it cannot be.
     static func tested(
         environment: [String: String] = testedEnvironment, output: Int32, isTerminal: Bool = false, _ notes: Notes,
-        wakeup: Wakeup? = nil, endsAt lastNote: String? = nil, connect: @escaping Connect
+        wakeup: Wakeup? = nil, endsAt lastNote: String? = nil, columns: Int? = nil, peer: FakePeer? = nil,
+        connect: @escaping Connect
     ) -> Tool {
         Tool(
             environment: environment, output: output, isTerminal: isTerminal, time: Samples.time,
@@ -37,6 +41,10 @@ extension Tool {
             stop: { () throws(CLIFailure) in
                 guard let wakeup else { throw CLIFailure(.software, "not to be asked") }
                 return WokenEnd(wakeup: wakeup)
-            })
+            },
+            openPeer: { (_, _) throws(RelayError) in
+                guard let peer else { throw RelayError(.unavailable, "no bus") }
+                return peer
+            }, columns: columns)
     }
 }

@@ -104,18 +104,49 @@ struct CallAndListTests {
             String(decoding: result.output, as: UTF8.self) == """
                 org.eventrelay.Relocation1  /org/eventrelay/Relocation1
                   events
-                    BoxProvisioned boxID: int64, capacity: int32, title: string
-                    TruckLoaded shelves: [(label: string, height: double?)], note: string?
+                    BoxProvisioned  boxID: int64, capacity: int32, title: string
+                    TruckLoaded     shelves: [(label: string, height: double?)], note: string?
                     Ping
                   commands
-                    OrderBox label: string, capacity: int32 -> boxID: int64
-                    RemoveBox boxID: int64
-                    Contents -> boxes: [(boxID: int64, title: string)]
+                    OrderBox   label: string, capacity: int32 -> boxID: int64
+                    RemoveBox  boxID: int64
+                    Contents   -> boxes: [(boxID: int64, title: string)]
                   properties
-                    Inventory: uint32
+                    Inventory  uint32
 
                 """)
         #expect(result.note == nil)
+    }
+
+    @Test("list within a narrow terminal parts no word, and no name from its type")
+    func narrowList() async throws {
+        let result = try await List().output(
+            of: "a.b", asking: FakeService(), style: OutputStyle(width: 40), timeout: .seconds(1))
+        #expect(
+            String(decoding: result.output, as: UTF8.self) == """
+                org.eventrelay.Relocation1  /org/eventrelay/Relocation1
+                  events
+                    BoxProvisioned
+                                 boxID: int64,
+                                 capacity: int32,
+                                 title: string
+                    TruckLoaded  shelves: [(label:
+                                 string, height:
+                                 double?)],
+                                 note: string?
+                    Ping
+                  commands
+                    OrderBox   label: string,
+                               capacity: int32
+                               -> boxID: int64
+                    RemoveBox  boxID: int64
+                    Contents   -> boxes: [(boxID:
+                               int64, title:
+                               string)]
+                  properties
+                    Inventory  uint32
+
+                """)
     }
 
     @Test("list as JSON is an object a line; with --all there is everything")

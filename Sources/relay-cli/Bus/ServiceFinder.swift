@@ -1,0 +1,128 @@
+import RelayCore
+import RelayTool
+
+/// A service that publishes events with Relay.
+struct FoundService: Equatable, Sendable {
+    let name: String
+    /// Else the bus starts it when it is called.
+    let isRunning: Bool
+}
+
+/// Finds the services on a bus that are built with Relay, without starting any.
+///
+/// A service that runs shows it by its objects, of which one has `org.eventrelay.Stream1`. One that does not run shows
+/// it by its D-Bus service file, which has a line `X-Relay=true`.
+struct ServiceFinder {
+    /// The reference service, which needs no proof.
+    static let standard = "org.eventrelay.Service1"
+    /// For all of it: somebody waits for the command.
+    private static let patience = Duration.milliseconds(600)
+    /// For what asks for an object: a program that stands still must not use up the patience.
+    private static let round = Duration.milliseconds(250)
+    /// Objects of a name; a service of ours has few, and they are near the root.
+    private static let mostObjects = 48
+
+    let peer: any BusPeer
+    /// The text of a name's D-Bus service file; nil: it has none that can be read.
+    let serviceFile: (String) -> String?
+
+    /// In the order of their names. Throws what keeps it from asking the bus.
+    func services() throws(RelayError) -> [FoundService] {
+        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: Self.patience)
+        guard lists.count == 2 else { return [] }
+        let running = Set(try Self.names(lists[0].get()))
+        // A bus may refuse it, and what runs can be used all the same.
+        let startable = Set((try? Self.names(lists[1].get())) ?? []).subtracting(running)
+        var found = walk(running.subtracting([Self.standard]))
+        if running.contains(Self.standard) { found.insert(Self.standard) }
+        let started = startable.filter { $0 == Self.standard || isMarked($0) }
+        return found.map { FoundService(name: $0, isRunning: true) }.sorted { $0.name < $1.name }
+            + started.map { FoundService(name: $0, isRunning: false) }.sorted { $0.name < $1.name }
+    }
+    private static func names(_ reply: BusReply) throws(RelayError) -> [String] {
+        let names = try reply.read("as") { reader in
+            var names: [String] = []
+            let end = try reader.beginArray(elementAlignment: 4)
+            let start = reader.position
+            while reader.position < end { names.append(try reader.string()) }
+            try reader.endArray(end, elements: start)
+            return names
+        }
+        return names.filter { !$0.hasPrefix(":") && !$0.hasPrefix("org.freedesktop.") }
+    }
+    private func isMarked(_ name: String) -> Bool {
+        guard let text = serviceFile(name) else { return false }
+        return text.split(whereSeparator: \.isNewline).contains { line in
+            line.filter { $0 != " " }.lowercased() == "x-relay=true"
+        }
+    }
+
+    // MARK: Objects
+
+    private struct Walk {
+        var waiting = ["/"]
+        var seen = 0
+    }
+    /// The names of which an object has `Stream1`.
+    private func walk(_ names: Set<String>) -> Set<String> {
+        var walks = Dictionary(uniqueKeysWithValues: names.map { ($0, Walk()) })
+        var found: Set<String> = []
+        let end = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < end {
+            var asked: [(name: String, path: String)] = []
+            for (name, walk) in walks { for path in walk.waiting { asked.append((name, path)) } }
+            if asked.isEmpty { break }
+            let calls = asked.map { entry in
+                MethodCall(
+                    to: entry.name, path: entry.path, interface: "org.freedesktop.DBus.Introspectable",
+                    member: "Introspect")
+            }
+            for name in walks.keys { walks[name]?.waiting = [] }
+            for (entry, answer) in zip(asked, peer.ask(calls, within: Self.round)) {
+                guard walks[entry.name] != nil else { continue }
+                guard let node = Self.node(answer) else {
+                    if case .failure(let error) = answer, error.code == .timedOut { walks[entry.name] = nil }
+                    continue
+                }
+                if node.interfaces.contains(where: { $0.name == Stream1.name }) {
+                    found.insert(entry.name)
+                    walks[entry.name] = nil
+                    continue
+                }
+                for child in node.children where walks[entry.name]?.seen ?? 0 < Self.mostObjects {
+                    walks[entry.name]?.seen += 1
+                    walks[entry.name]?.waiting.append((entry.path == "/" ? "/" : entry.path + "/") + child)
+                }
+            }
+        }
+        return found
+    }
+    private static func node(_ answer: Result<BusReply, RelayError>) -> IntrospectedNode? {
+        guard case .success(let reply) = answer, let xml = try? reply.read("s", { try $0.string() }) else { return nil }
+        return try? IntrospectionParser.parse(xml)
+    }
+}
+
+extension ServiceFinder {
+    /// The folders of D-Bus service files, as the D-Bus specification lists them.
+    static func folders(of bus: BusChoice, environment: [String: String]) -> [String] {
+        func folders(_ list: String) -> [String] { list.split(separator: ":").map(String.init) }
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        let data = folders(value("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share")
+        if bus == .system {
+            return (["/usr/local/share", "/usr/share", "/lib"] + data).map { $0 + "/dbus-1/system-services" }
+        }
+        let home = value("XDG_DATA_HOME") ?? value("HOME").map { $0 + "/.local/share" }
+        return ([value("XDG_RUNTIME_DIR"), home].compactMap { $0 } + data).map { $0 + "/dbus-1/services" }
+    }
+
+    /// Which service is meant where none is named. Throws `.usage` where there are several.
+    static func choice(of services: [FoundService]) throws(CLIFailure) -> String {
+        guard let first = services.first else { return standard }
+        if services.count == 1 { return first.name }
+        let names = services.map { $0.name + ($0.isRunning ? "" : " (not running)") }
+        throw CLIFailure(
+            .usage,
+            "there are several services: \(Words.list(names)); name one with --service NAME or in RELAY_SERVICE")
+    }
+}

@@ -1,0 +1,54 @@
+import RelayCore
+import RelayTool
+import Synchronization
+
+@testable import relay_cli
+
+/// A bus that answers as it is told to, and keeps what it was asked.
+final class FakePeer: BusPeer {
+    let name = ":1.99"
+    let passesDescriptors: Bool
+    let senders: [String]
+    private let answer: @Sendable (MethodCall) throws(RelayError) -> BusReply
+    private let log = Mutex<[MethodCall]>([])
+
+    var calls: [MethodCall] { log.withLock { $0 } }
+
+    init(
+        passesDescriptors: Bool = true, senders: [String] = [],
+        answer: @escaping @Sendable (MethodCall) throws(RelayError) -> BusReply
+    ) {
+        (self.passesDescriptors, self.senders, self.answer) = (passesDescriptors, senders, answer)
+    }
+
+    func ask(_ calls: [MethodCall], within timeout: Duration) -> [Result<BusReply, RelayError>] {
+        log.withLock { $0 += calls }
+        return calls.map { call in Result { () throws(RelayError) in try answer(call) } }
+    }
+    func listen(_ rule: MatchRule, within timeout: Duration) -> RelayError? { nil }
+}
+
+extension FakePeer {
+    static func reply(
+        _ signature: String, from sender: String = "org.freedesktop.DBus", _ write: (inout WireWriter) throws -> Void
+    )
+        -> BusReply
+    {
+        BusReply(sender: sender, signature: signature, body: (try? Samples.body(write)) ?? [])
+    }
+    static func names(_ names: [String]) -> BusReply {
+        reply("as") { writer in
+            let array = writer.beginArray(elementAlignment: 4)
+            for name in names { try writer.string(name) }
+            try writer.endArray(array)
+        }
+    }
+    static func text(_ text: String, from sender: String = ":1.1") -> BusReply {
+        reply("s", from: sender) { try $0.string(text) }
+    }
+    /// As the bus refuses something.
+    static func refusal(_ name: String, _ message: String, calling call: MethodCall) -> RelayError {
+        ErrorNames.relayError(
+            RemoteError(name: "org.freedesktop.DBus.Error." + name, message: message), calling: call.member)
+    }
+}

@@ -1,0 +1,90 @@
+import RelayCore
+import RelayTool
+import Testing
+
+@testable import relay_cli
+
+@Suite("status")
+struct StatusTests {
+    /// Events from 09:15:05 on, an hour before it is asked: 10:15:04.
+    private func page(
+        _ journal: FakeJournal, width: Int? = nil, programs: [String: String] = [:]
+    ) async throws -> String {
+        let run = try await HistoryRun.run(["status"], journal, columns: width, programs: programs)
+        #expect(run.code == .ok && run.notes.isEmpty, "\(run)")
+        return run.output
+    }
+
+    @Test("is a page: who lags, ages, units") func people() async throws {
+        #expect(
+            try await page(try FakeJournal.sample(40), programs: [":1.8": "shop-window"]) == """
+                org.eventrelay.Service1
+                3 subscribers, 1 behind: :1.8 (shop-window) the most, by 12 events.
+
+                org.eventrelay.Relocation1, durable
+                  last event    #40, 59 min ago
+                  kept          38 events, 1.2 KiB; the oldest is #3 of 59 min ago
+                  journal file  9 MiB, of which 1 MiB are its log; checked in full
+                  disk          3 GiB free
+                  ring          4 MiB, in use
+                  signals       sent
+                  run           18364758544493064720
+                  subscribers   3
+                    :1.8 (shop-window)  ring; 12 events behind; Ping
+                    :1.7                ring; up to date; all events
+                    :1.9                signal; does not tell what it has; all events
+
+                """)
+    }
+    @Test("within 60 columns no line is wider") func narrow() async throws {
+        let text = try await page(
+            try FakeJournal.sample(40), width: 60, programs: [":1.8": "a-very-long-name-of-a-program"])
+        for line in text.split(separator: "\n") { #expect(line.count <= 60, "\(line)") }
+        #expect(text.contains("\n    :1.8 (a-very-long-name-of-a-program)  \n        ring; 12 events behind; Ping\n"))
+    }
+    @Test("a volatile interface, and a service that reports nothing") func others() async throws {
+        let journal = try FakeJournal.sample(3)
+        journal.change {
+            $0.durability = "volatile"
+            $0.intercept = { call, _ in if call.member == "Status" { throw CLIFailure(.software, "no") } else { nil } }
+        }
+        #expect(
+            try await page(journal) == """
+                org.eventrelay.Service1
+                Nobody is subscribed.
+
+                org.eventrelay.Relocation1, volatile
+                  the service does not report more
+
+                """)
+        journal.change { $0.durability = "durable" }
+        let failed = try await HistoryRun.run("status", from: journal)
+        #expect(failed.code == .software && failed.notes == ["no"] && failed.output.isEmpty)
+    }
+    @Test("as JSON: what the service reports, and times; a run's number is a text") func json() async throws {
+        #expect(
+            try await HistoryRun.run("--json", "status", from: try FakeJournal.sample(40)).output
+                == #"{"service":"org.eventrelay.Service1","interface":"org.eventrelay.Relocation1","durability":"durable","#
+                + #""lastAt":"2026-11-20T09:15:44.000000Z","oldestAt":"2026-11-20T09:15:07.000000Z","status":{"#
+                + #""Epoch":"18364758544493064720","Head":40,"Oldest":3,"RingCapacity":4194304,"Events":38,"Bytes":1234,"#
+                + #""FileBytes":9437184,"WalBytes":1048576,"FreeBytes":3221225472,"Checked":1,"RingOpen":true,"#
+                + #""SignalsPaused":false,"Subscribers":[[":1.7",["*"],"ring",40],[":1.8",["Ping"],"ring",28],"#
+                + #"[":1.9",["*"],"signal",0]]}}"# + "\n")
+    }
+    @Test("quantities have the unit that a person would choose") func quantities() {
+        for (value, text) in [
+            (0, "0 bytes"), (1, "1 byte"), (1_023, "1023 bytes"), (1_024, "1 KiB"), (1_536, "1.5 KiB"),
+            (10_240, "10 KiB"), (1_048_064, "1023 KiB"), (1_048_575, "1 MiB"), (1 << 30, "1 GiB"), (.max, "16 EiB"),
+        ] as [(UInt64, String)] {
+            #expect(Quantity.bytes(value) == text)
+        }
+        for (seconds, text) in [
+            (0, "less than a second"), (1, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "119 min"), (7_200, "2 h"),
+            (172_799, "47 h"), (172_800, "2 days"),
+        ] as [(UInt64, String)] {
+            #expect(Quantity.duration(seconds * 1_000_000) == text)
+        }
+        #expect(Quantity.age(of: 5, now: 4) == "now" && Quantity.count(1, "event") == "1 event")
+        #expect(Quantity.count(12_345, "event") == "12,345 events")
+    }
+}
