@@ -22,7 +22,7 @@ enum Program {
     /// In the order in which help shows them.
     static let verbs: [any Verb.Type] = [
         Watch.self, Top.self, History.self, Export.self, Call.self, Get.self, SetFields.self, List.self, Status.self,
-        NewService.self, Completion.self, Help.self,
+        Doctor.self, Monitor.self, NewService.self, Completion.self, Help.self,
     ]
 
     static let declaration = ProgramDeclaration(
@@ -44,7 +44,8 @@ enum Program {
             ],
             exitCodes: [
                 ExitMeaning(.ok, "success"),
-                ExitMeaning(.refused, "the service refused, in a way that the command declares"),
+                ExitMeaning(
+                    .refused, "the service refused, in a way that the command declares; a check of doctor failed"),
                 ExitMeaning(.usage, "wrong usage, or an unknown name"),
                 ExitMeaning(.badValue, "a bad value, or events that are not kept"),
                 ExitMeaning(.unavailable, "no bus, or no service on it"),

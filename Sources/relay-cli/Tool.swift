@@ -11,7 +11,7 @@ struct Tool {
     let time: LocalTime
     let locator: BusLocator
     /// For stderr: one line, which must not wait for its reader.
-    let note: (String) -> Void
+    var note: (String) -> Void
     typealias Connect = (
         _ service: String, _ bus: BusChoice, _ startsService: Bool, _ cursors: String?,
         _ deliver: @escaping @Sendable (WatchInput) -> Void
@@ -23,8 +23,15 @@ struct Tool {
     var openPeer: (_ bus: BusChoice, _ timeout: Duration) throws(RelayError) -> any BusPeer = {
         (bus, timeout) throws(RelayError) in try BusLine(bus, timeout: timeout)
     }
+    /// What others exchange on a bus, as far as these match rules let it through.
+    var openMonitor:
+        (_ bus: BusChoice, _ rules: [String], _ timeout: Duration) throws(RelayError) -> any MessageSource = {
+            (bus, rules, timeout) throws(RelayError) in try BusMonitor(Bus(bus), rules: rules, timeout: timeout)
+        }
     /// The names of the programs behind unique names, as far as the bus and the system tell.
     var programs: (_ peer: any BusPeer, _ names: [String]) -> [String: String] = { $0.programs(of: $1) }
+    /// What the doctor asks the system.
+    var facts = SystemFacts.ofProcess()
     /// The descriptor that keys come from.
     var input: Int32 = -1
     /// Of the terminal that results go to; nil: they go to none.
@@ -70,10 +77,12 @@ struct Tool {
         }
     }
     func services(on bus: BusChoice, timeout: Duration) throws(RelayError) -> [FoundService] {
-        let folders = ServiceFinder.folders(of: bus, environment: environment)
-        return try ServiceFinder(peer: try openPeer(bus, timeout)) { name in
-            folders.lazy.compactMap { SmallFile.text("\($0)/\(name).service") }.first
-        }.services()
+        try ServiceFinder(peer: try openPeer(bus, timeout)) { serviceFile($0, on: bus) }.services()
+    }
+    /// The text of a name's D-Bus service file; nil: it has none that can be read.
+    func serviceFile(_ name: String, on bus: BusChoice) -> String? {
+        ServiceFinder.folders(of: bus, environment: environment).lazy
+            .compactMap { SmallFile.text("\($0)/\(name).service") }.first
     }
 
     func write(_ text: String) throws(CLIFailure) { try write(Array(text.utf8)) }

@@ -54,6 +54,44 @@ struct ToolTests {
         #expect(await run("wacth").code == .usage)
     }
 
+    @Test("under --json an error is JSON: of a service, of a command line, of a bus")
+    func errorsAsJSON() async {
+        let refused = await run("--json", "call", "OrderBox", "label=Kitchen", "capacity=10") { _ in
+            throw CLIFailure(.refused, "OrderBox: no room", name: "org.eventrelay.Relocation1.Error.NoRoom")
+        }
+        #expect(refused.code == .refused && refused.output.isEmpty)
+        #expect(
+            refused.notes == [
+                #"{"error":{"code":1,"kind":"refused","message":"OrderBox: no room","#
+                    + #""name":"org.eventrelay.Relocation1.Error.NoRoom"}}"#
+            ])
+        #expect(
+            await run("wacth", "--json").notes
+                == [#"{"error":{"code":64,"kind":"usage","message":"no command 'wacth'; did you mean 'watch'?"}}"#])
+        #expect(await run("wacth", "--", "--json").notes == ["no command 'wacth'; did you mean 'watch'?"])
+        #expect(
+            await run("list", "--json", isThere: false).notes
+                == [#"{"error":{"code":69,"kind":"unavailable","message":"no service"}}"#])
+    }
+
+    @Test("what is missing of a command line is reported at once")
+    func missing() async {
+        #expect(
+            await run("call", "OrderBox").notes == [
+                "'OrderBox' needs 'label' and 'capacity': label=<string> capacity=<int32>; "
+                    + "'call OrderBox --help' explains them"
+            ])
+        #expect(
+            await run("call", "OrderBox", "capacity=5").notes
+                == ["'OrderBox' needs 'label': label=<string>; 'call OrderBox --help' explains it"])
+        #expect(
+            await run("set").notes
+                == ["'set' needs DOCUMENT and field=value: set DOCUMENT field=value…; 'help set' explains it"])
+        #expect(
+            await run("set", "Settings").notes
+                == ["'set' needs field=value: set DOCUMENT field=value…; 'help set' explains it"])
+    }
+
     @Test("help needs no bus")
     func help() async {
         let result = await run("watch", "--help", environment: [:])

@@ -31,5 +31,6 @@ enum Color {
     static let event: StaticString = "\u{1B}[1m"
     static let field: StaticString = "\u{1B}[36m"
     static let gap: StaticString = "\u{1B}[33m"
+    static let failure: StaticString = "\u{1B}[31m"
     static let reset: StaticString = "\u{1B}[0m"
 }

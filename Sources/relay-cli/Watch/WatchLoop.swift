@@ -148,7 +148,7 @@ struct WatchLoop {
             switch action {
             case .end(let failure): (hasEnded, self.failure) = (true, failure)
             case .note(let text): notes.append((output.composed, text))
-            case .discover, .follow: perform(action)
+            case .discover, .follow, .show: perform(action)
             }
         }
         if notes.count > Self.mostNotes { say(.max) }

@@ -27,7 +27,10 @@ struct FailureMappingTests {
         let failure = FailureMapping.failure(
             error, interface: "org.eventrelay.Relocation1", member: "OrderBox", timeout: .seconds(1))
         let refusal = code == .refused ? name : nil
-        #expect(failure == CLIFailure(code, "OrderBox: no room (\(name))", refusal: refusal))
+        #expect(
+            failure
+                == CLIFailure(
+                    code, "OrderBox: no room (\(name))", refusal: refusal, name: refusal == nil ? name : nil))
     }
 
     @Test("what libdbus says when there is no bus is no reply of the service's")
@@ -46,7 +49,9 @@ struct FailureMappingTests {
         #expect(failure(local) == CLIFailure(.unavailable, "no connection to the bus at autolaunch:: no autolaunch"))
         #expect(
             failure(ErrorNames.relayError(remote, calling: "it"))
-                == CLIFailure(.software, "Do: no autolaunch (org.freedesktop.DBus.Error.NotSupported)"))
+                == CLIFailure(
+                    .software, "Do: no autolaunch (org.freedesktop.DBus.Error.NotSupported)",
+                    name: "org.freedesktop.DBus.Error.NotSupported"))
     }
 
     @Test("no answer in time is 75, names the time that was given, and says that the command may have run")

@@ -39,6 +39,27 @@ struct ValueTests {
         #expect(try printed("h") { $0.uint32(0) } == "0")
     }
 
+    @Test("people are shown about seven digits of a number with decimals; whole ones, and a Float's, as they are")
+    func shortNumbers() throws {
+        for (value, text) in [
+            (0.1 + 0.2, "0.3"), (1.0 / 3, "0.3333333"), (Double(Float(0.1)), "0.1"),
+            (Double(Float(1) / 3), "0.33333334"),
+            (5, "5.0"), (-2.5, "-2.5"), (1_234.56789, "1234.568"), (123_456_789.25, "123456789.3"),
+            (9_007_199_254_740_993, "9007199254740992.0"), (0.000123456789, "0.0001234568"),
+            (1.23456789e-7, "1.234568e-07"),
+            (1.0000000001, "1.0"), (1e300, "1e+300"), (-0.0, "-0.0"), (99.99999999, "100.0"),
+            (1e15 + 0.5, "1.000000e+15"),
+        ] {
+            #expect(ShortNumber.text(value) == text)
+        }
+        let printer = FieldsPrinter(
+            [IntrospectedField(name: "v", shape: .basic(.double))], signature: "d", style: OutputStyle())
+        var output = ByteBuffer()
+        try printer.append(try Samples.body { $0.double(0.1 + 0.2) }, to: &output)
+        #expect(output.text == "v=0.3")
+        #expect(try printed("d") { $0.double(0.1 + 0.2) } == "0.30000000000000004")
+    }
+
     @Test("of long arrays of numbers the first are shown where that is asked for, and how many follow")
     func shortened() throws {
         func shown(_ signature: String, _ count: Int, _ longest: Int, _ write: (inout WireWriter, Int) -> Void) throws

@@ -54,7 +54,8 @@ struct HistoryRun: Equatable, Sendable {
             environment["NO_COLOR"] = "1"
             var tool = Tool.tested(
                 environment: environment, output: output, isTerminal: isTerminal, notes, columns: columns,
-                peer: FakePeer { call throws(RelayError) in throw FakePeer.refusal("AccessDenied", "no", calling: call) }
+                peer: FakePeer { call throws(RelayError) in throw FakePeer.refusal("AccessDenied", "no", calling: call)
+                }
             ) {
                 _, _, _, _, _ in FakeFollowed(FakeService(objects: objects, answer: journal.answer))
             }

@@ -29,6 +29,26 @@ struct EventClockTests {
         #expect(timeOfDay(0, offset: -1) == "23:59:59.000")
     }
 
+    @Test("a date stands before the time: of every one, or of those that are not today's, here")
+    func dates() {
+        func text(_ dates: EventClock.Dates, _ microseconds: UInt64, offset: Int64 = 0) -> String {
+            var clock = EventClock(dates: dates) { _ in offset }
+            var output = ByteBuffer()
+            clock.append(time: microseconds, to: &output)
+            return output.text
+        }
+        let time: UInt64 = 1_795_166_104_123_456
+        #expect(text(.never, time) == "09:15:04.123")
+        #expect(text(.always, time) == "2026-11-20 09:15:04.123")
+        #expect(text(.always, time, offset: -10 * 3_600) == "2026-11-19 23:15:04.123")
+        #expect(text(.always, 0, offset: -1) == "1969-12-31 23:59:59.000")
+        let hour: UInt64 = 3_600_000_000
+        #expect(text(.ofOtherDays { time + 14 * hour }, time) == "09:15:04.123")
+        #expect(text(.ofOtherDays { time + 15 * hour }, time) == "2026-11-20 09:15:04.123")
+        #expect(text(.ofOtherDays { time + 15 * hour }, time, offset: -3_600) == "08:15:04.123")
+        #expect(text(.ofOtherDays { time - 10 * hour }, time) == "2026-11-20 09:15:04.123")
+    }
+
     @Test("the time zone is asked again when the second changes")
     func daylightSaving() {
         var clock = EventClock { $0 < 100 ? 3_600 : 7_200 }

@@ -45,6 +45,21 @@ import Testing
         #expect(TopNumbers.time(.max, isUTF8: true).hasSuffix(" min"))
     }
 
+    @Test("what was published while the program stood still is counted, but says nothing about latency") func resume()
+        throws
+    {
+        let counters = TopCounters()
+        let second: UInt64 = 1_000_000
+        counters.add(try Samples.boxProvisioned(1, at: 10 * second), now: 10 * second + 100)
+        // Those that come when it goes on, before it notices that it did.
+        counters.add(try Samples.boxProvisioned(2, at: 20 * second), now: 90 * second)
+        counters.resume(now: 90 * second)
+        counters.add(try Samples.boxProvisioned(3, at: 30 * second), now: 90 * second + 5)
+        counters.add(try Samples.boxProvisioned(4, at: 90 * second), now: 90 * second + 80)
+        let event = try #require(counters.take()["org.eventrelay.Relocation1"]?.events["BoxProvisioned"])
+        #expect(event.count == 4 && event.latency.total == 1 && event.latency.percentile(0.99) == 80)
+    }
+
     private func tally(_ counts: [String: UInt64], sequence: UInt64, lost: UInt64 = 0) -> TopTally {
         var tally = TopTally(sequence: sequence, lost: lost)
         for (name, count) in counts {

@@ -71,6 +71,35 @@ struct WatchPlacesTests {
         #expect(pulled.isCancelled.withLock { $0 })
     }
 
+    @Test("that it is up to date is said behind the lines of all that was kept")
+    func upToDateAtTheEnd() async throws {
+        // One file for both, as a terminal is: the order in it is that of writing.
+        let pipe = TestPipe()
+        let output = pipe.writing
+        let pulled = FakePulled(try deliveries(1...200) + [.caughtUp] + deliveries(201...201))
+        let notes = Notes()
+        let code = await WaitingThread.run {
+            guard let wakeup = try? Wakeup() else { return ExitCode.software }
+            let journal = FakeJournal([])
+            var tool = Tool.tested(output: output, notes, wakeup: wakeup) { _, _, _, _, _ in
+                FakeFollowed(
+                    FakeService(answer: journal.answer),
+                    subscribing: { (_, _, _) throws(CLIFailure) in pulled })
+            }
+            tool.note = { text in
+                _ = Array((text + "\n").utf8).withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+            }
+            return tool.run(["watch", "--since", "start", "--count", "201"])
+        }.value
+        pipe.closeWriting()
+        #expect(code == .ok)
+        let lines = String(decoding: await pipe.readAll(), as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 203 && lines.first == "watching org.eventrelay.Service1")
+        let place = lines.firstIndex(of: "up to date with org.eventrelay.Relocation1")
+        // All that is there at once goes out in one piece; nothing of what was kept comes behind it.
+        #expect(place.map { $0 >= 201 } == true, "\(place ?? -1)")
+    }
+
     @Test("the last event is acknowledged, whatever comes right behind it that has no place of its own")
     func lastAcknowledged() async throws {
         let unknown = Gap(4...UInt64.max, epoch: 1, count: nil, reason: .epochChanged)

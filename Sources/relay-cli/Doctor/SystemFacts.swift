@@ -1,0 +1,45 @@
+import CRelayShims
+import Glibc
+import RelayCore
+
+/// What the doctor asks the system, and not the bus.
+struct SystemFacts: Sendable {
+    var userID: UInt32
+    var clockIsSynchronised: @Sendable () -> Bool
+    /// How many descriptors this process may have.
+    var descriptorLimit: @Sendable () -> UInt64
+    /// What keeps this system from sealing memory; nil: nothing.
+    var sealingFailure: @Sendable () -> RelayError?
+    /// What is wrong with memory that a service has sent; nil: nothing.
+    var ringFault: @Sendable (ReceivedDescriptor) -> RelayError?
+    var pause: @Sendable (Duration) -> Void
+}
+
+extension SystemFacts {
+    static func ofProcess() -> SystemFacts {
+        SystemFacts(
+            userID: geteuid(), clockIsSynchronised: { relay_clock_is_synchronized() },
+            descriptorLimit: {
+                var limit = rlimit()
+                return getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 ? UInt64(limit.rlim_cur) : 0
+            },
+            sealingFailure: {
+                do throws(RelayError) {
+                    let memory = try SealedMemory(creating: "relay-doctor", size: 4_096, seals: .readOnly)
+                    // As a subscriber takes it.
+                    _ = try SealedMemory(receiving: memory.number, size: 4_096, seals: .readOnly)
+                    return nil
+                } catch { return error }
+            },
+            ringFault: { descriptor in
+                do throws(RelayError) {
+                    _ = try SealedMemory.checkedSize(of: descriptor.number, seals: .readOnly)
+                    return nil
+                } catch { return error }
+            },
+            pause: { duration in
+                let (seconds, attoseconds) = duration.components
+                usleep(useconds_t(seconds * 1_000_000 + attoseconds / 1_000_000_000_000))
+            })
+    }
+}

@@ -1,0 +1,145 @@
+import RelayCore
+import RelayTool
+import Synchronization
+import Testing
+
+@testable import relay_cli
+
+@Suite("Which service is meant", .tags(.g8))
+struct ServiceFinderTests {
+    /// A bus with these programs on it, by name; each has its objects, and these can be started.
+    private func bus(
+        _ running: [String: [String: String]], startable: [String] = []
+    ) -> FakePeer {
+        FakePeer { call throws(RelayError) in
+            switch call.member {
+            case "ListNames": return FakePeer.names(["org.freedesktop.DBus", ":1.1"] + running.keys.sorted())
+            case "ListActivatableNames": return FakePeer.names(["org.freedesktop.systemd1"] + startable)
+            default:
+                guard let xml = running[call.destination]?[call.path] else {
+                    throw FakePeer.refusal("UnknownObject", "no such object", calling: call)
+                }
+                return FakePeer.text(xml)
+            }
+        }
+    }
+    /// A tree that has its only interface two steps below the root.
+    private static func objects(_ interface: String) -> [String: String] {
+        [
+            "/": "<node><node name=\"org\"/></node>", "/org": "<node><node name=\"Thing\"/></node>",
+            "/org/Thing": "<node><interface name=\"\(interface)\"/></node>",
+        ]
+    }
+    private let relay = objects(Stream1.name)
+    private let other = objects("org.example.Other")
+
+    private func found(_ peer: FakePeer, files: [String: String] = [:]) throws -> [FoundService] {
+        try ServiceFinder(peer: peer) { files[$0] }.services()
+    }
+
+    @Test("services of Relay are those of which an object has Stream1, and those that their files mark") func finds()
+        throws
+    {
+        let bus = bus(
+            ["org.a.Shop": relay, "org.b.Player": other], startable: ["org.c.Old", "org.d.Lazy", "org.a.Shop"])
+        let services = try found(
+            bus, files: ["org.d.Lazy": "[D-BUS Service]\nX-Relay = true\n", "org.c.Old": "Name=org.c.Old\n"])
+        #expect(
+            services == [
+                FoundService(name: "org.a.Shop", isRunning: true), FoundService(name: "org.d.Lazy", isRunning: false),
+            ])
+    }
+    @Test("the reference service needs no proof, running or not") func standard() throws {
+        #expect(
+            try found(bus([ServiceFinder.standard: other]))
+                == [FoundService(name: ServiceFinder.standard, isRunning: true)])
+        #expect(
+            try found(bus([:], startable: [ServiceFinder.standard]))
+                == [FoundService(name: ServiceFinder.standard, isRunning: false)])
+    }
+    @Test("a tree without end, and texts that are none, cost a bounded number of questions") func endless() throws {
+        let bus = FakePeer { call throws(RelayError) in
+            switch call.member {
+            case "ListNames": FakePeer.names(["org.a.Endless", "org.b.Broken"])
+            case "ListActivatableNames": FakePeer.names([])
+            default:
+                FakePeer.text(
+                    call.destination == "org.b.Broken" ? "<node" : "<node><node name=\"a\"/><node name=\"b\"/></node>")
+            }
+        }
+        #expect(try found(bus) == [])
+        #expect(bus.calls.count < 100)
+    }
+    @Test("the only one is taken, none leaves the reference service, several are listed") func choice() throws {
+        #expect(try ServiceFinder.choice(of: []) == "org.eventrelay.Service1")
+        #expect(try ServiceFinder.choice(of: [FoundService(name: "a.b", isRunning: false)]) == "a.b")
+        let failure = #expect(throws: CLIFailure.self) {
+            try ServiceFinder.choice(of: [
+                FoundService(name: "a.b", isRunning: true), FoundService(name: "c.d", isRunning: false),
+            ])
+        }
+        #expect(
+            failure
+                == CLIFailure(
+                    .usage,
+                    "there are several services: a.b and c.d (not running); name one with --service NAME or in RELAY_SERVICE"
+                ))
+    }
+    @Test("the folders of service files are those of the D-Bus specification") func folders() {
+        #expect(
+            ServiceFinder.folders(
+                of: .session,
+                environment: ["XDG_RUNTIME_DIR": "/run/user/1", "HOME": "/home/a", "XDG_DATA_DIRS": "/x:/y"])
+                == [
+                    "/run/user/1/dbus-1/services", "/home/a/.local/share/dbus-1/services", "/x/dbus-1/services",
+                    "/y/dbus-1/services",
+                ])
+        #expect(
+            ServiceFinder.folders(of: .system, environment: ["XDG_DATA_DIRS": "/x"])
+                == ["/usr/local/share", "/usr/share", "/lib", "/x"].map { $0 + "/dbus-1/system-services" })
+    }
+
+    private final class Asked: Sendable {
+        let name = Mutex<String?>(nil)
+    }
+    /// What a program asks for, with this environment and bus; nil where it ends before.
+    private func asked(
+        _ arguments: [String], environment: [String: String] = [:], _ peer: FakePeer
+    ) async throws -> (service: String?, code: ExitCode, notes: [String]) {
+        let (notes, service, pipe) = (Notes(), Asked(), TestPipe())
+        let output = pipe.writing
+        let code = await WaitingThread.run {
+            let tool = Tool.tested(
+                environment: Tool.testedEnvironment.merging(environment) { $1 }, output: output, notes, peer: peer
+            ) { name, _, _, _, _ in
+                service.name.withLock { $0 = name }
+                return FakeFollowed(FakeService())
+            }
+            return tool.run(arguments)
+        }.value
+        pipe.closeWriting()
+        return (service.name.withLock { $0 }, code, notes.lines.withLock { $0 })
+    }
+    @Test("--service and -s come first, then RELAY_SERVICE, then the only service of the bus") func order() async throws
+    {
+        let one = bus(["org.a.Shop": relay, "org.b.Player": other])
+        #expect(try await asked(["list", "-s", "x.y"], environment: ["RELAY_SERVICE": "u.v"], one).service == "x.y")
+        #expect(try await asked(["list", "--service", "x.y"], one).service == "x.y")
+        #expect(try await asked(["list"], environment: ["RELAY_SERVICE": "u.v"], one).service == "u.v")
+        #expect(one.calls.isEmpty)
+        #expect(try await asked(["list"], environment: ["RELAY_SERVICE": ""], one).service == "org.a.Shop")
+        #expect(one.calls.allSatisfy { $0.member != "StartServiceByName" })
+        #expect(try await asked(["list"], bus([:])).service == "org.eventrelay.Service1")
+
+        let several = try await asked(["list"], bus(["org.a.Shop": relay, "org.b.Till": relay]))
+        #expect(several.service == nil && several.code == .usage)
+        #expect(
+            several.notes == [
+                "there are several services: org.a.Shop and org.b.Till; name one with --service NAME or in RELAY_SERVICE"
+            ])
+        let wrong = try await asked(["list"], environment: ["RELAY_SERVICE": "nodots"], one)
+        #expect(
+            wrong.code == .usage
+                && wrong.notes == ["RELAY_SERVICE: 'nodots' is no bus name; one looks like org.eventrelay.Service1"])
+    }
+}
