@@ -22,7 +22,8 @@ struct DeclarationTests {
         #expect(
             names
                 == [
-                    "watch", "top", "history", "export", "call", "get", "set", "list", "status", "new-service",
+                    "watch", "top", "history", "export", "call", "get", "set", "list", "status", "doctor", "monitor",
+                    "new-service",
                     "completion", "help",
                 ])
         for verb in Self.verbs {

@@ -215,48 +215,56 @@ struct Examination {
         return nil
     }
 
-    /// Subscribes for a moment. Returns what the service said.
+    /// Subscribes for a moment. Returns what the service said first.
     private func receive(_ catalogue: Catalogue, _ owner: Owner, _ peer: any BusPeer) -> Attachment? {
-        guard let entry = catalogue.offered.first(where: { !$0.interface.events.isEmpty }) else { return nil }
-        let interface = entry.interface.name
-        if let error = peer.listen(
-            MatchRule(sender: owner.name, path: entry.path, interface: interface), within: timeout)
-        {
-            report(Finding("receive", .failed, "the bus takes no rule for the service's signals: \(error.message)"))
-            return nil
-        }
-        // Heads tell as much as events.
-        _ = peer.listen(MatchRule(sender: owner.name, path: entry.path, interface: Stream1.name), within: timeout)
-        do throws(RelayError) {
-            let before = try attach(interface, [Stream1.allNames], owner, peer)
-            defer { _ = try? attach(interface, [], owner, peer) }
-            let end = ContinuousClock.now + Self.patience
-            while !peer.senders.contains(owner.name), ContinuousClock.now < end { facts.pause(Self.look) }
-            if peer.senders.contains(owner.name) {
-                report(Finding("receive", .ok, "signals of \(interface) come"))
-            } else {
-                let after = try attach(interface, [Stream1.allNames], owner, peer)
+        let interfaces = catalogue.offered.filter { !$0.interface.events.isEmpty }.map(\.interface.name)
+        for interface in interfaces {
+            // Heads tell as much as events.
+            for name in [interface, Stream1.name] {
+                let rule = MatchRule(sender: owner.name, path: Stream1.path(of: interface), interface: name)
+                guard let error = peer.listen(rule, within: timeout) else { continue }
                 report(
-                    after.head > before.head
-                        ? Finding(
-                            "receive", .failed,
-                            "\(interface) published #\(before.head + 1) to #\(after.head), and no signal came",
-                            remedy: "allow 'receive_sender' to this user, in a policy file of the bus")
-                        : Finding(
-                            "receive", .ok,
-                            "\(interface) can be subscribed to; nothing was published meanwhile that would "
-                                + "show that signals come"))
+                    Finding("receive", .failed, "the bus takes no rule for the service's signals: \(error.message)"))
+                return nil
             }
-            return before
-        } catch  where error.code == .notPermitted {
+        }
+        var before: [(interface: String, attachment: Attachment)] = []
+        defer { for one in before { _ = try? attach(one.interface, [], owner, peer) } }
+        for interface in interfaces {
+            do throws(RelayError) {
+                before.append((interface, try attach(interface, [Stream1.allNames], owner, peer)))
+            } catch  where error.code == .notPermitted {
+                report(
+                    Finding(
+                        "receive", .failed, "user \(facts.userID) may not subscribe to \(interface): \(error.message)",
+                        remedy: "join a group that the interface's requirement names, or change the requirement"))
+            } catch {
+                report(Finding("receive", .failed, "\(interface): \(error.message)"))
+            }
+        }
+        guard let first = before.first else { return nil }
+        let end = ContinuousClock.now + Self.patience
+        while !peer.senders.contains(owner.name), ContinuousClock.now < end { facts.pause(Self.look) }
+        if peer.senders.contains(owner.name) {
+            report(Finding("receive", .ok, "signals of the service come"))
+            return first.attachment
+        }
+        for one in before {
+            guard let head = try? attach(one.interface, [Stream1.allNames], owner, peer).head,
+                head > one.attachment.head
+            else { continue }
             report(
                 Finding(
-                    "receive", .failed, "user \(facts.userID) may not subscribe to \(interface): \(error.message)",
-                    remedy: "join a group that the interface's requirement names, or change the requirement"))
-        } catch {
-            report(Finding("receive", .failed, "\(interface): \(error.message)"))
+                    "receive", .failed,
+                    "\(one.interface) published #\(one.attachment.head + 1) to #\(head), and no signal came",
+                    remedy: "allow 'receive_sender' to this user, in a policy file of the bus"))
+            return first.attachment
         }
-        return nil
+        report(
+            Finding(
+                "receive", .ok,
+                "the service can be subscribed to; nothing was published meanwhile that would show that signals come"))
+        return first.attachment
     }
     private func attach(
         _ interface: String, _ names: [String], _ owner: Owner, _ peer: any BusPeer

@@ -109,12 +109,12 @@ struct StatusPage {
                 case let lag?: "\(Quantity.count(lag, "event")) behind"
                 }
             let events = subscriber.names.contains("*") ? "all events" : subscriber.names.joined(separator: ", ")
-            output.append("    " + name + String(repeating: " ", count: column - name.count + 2))
             let text = [subscriber.transport, lag, events].filter { !$0.isEmpty }.joined(separator: "; ")
             // Beside a long name there would be room for a few letters only.
             let start = 4 + column + 2
             let isNarrow = style.width.map { start + 20 > $0 } ?? false
-            if isNarrow { output.append("\n        ") }
+            let blanks = isNarrow ? "\n        " : String(repeating: " ", count: column - name.count + 2)
+            output.append("    " + name + blanks)
             let from = isNarrow ? 8 : start
             PageText.append(PageText.safe(text), at: from, from: from, width: style.width, to: &output)
             output.append("\n")

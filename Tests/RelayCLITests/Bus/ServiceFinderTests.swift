@@ -1,6 +1,7 @@
 import RelayCore
 import RelayTool
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import relay_cli

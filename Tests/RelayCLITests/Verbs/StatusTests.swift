@@ -40,7 +40,7 @@ struct StatusTests {
         let text = try await page(
             try FakeJournal.sample(40), width: 60, programs: [":1.8": "a-very-long-name-of-a-program"])
         for line in text.split(separator: "\n") { #expect(line.count <= 60, "\(line)") }
-        #expect(text.contains("\n    :1.8 (a-very-long-name-of-a-program)  \n        ring; 12 events behind; Ping\n"))
+        #expect(text.contains("\n    :1.8 (a-very-long-name-of-a-program)\n        ring; 12 events behind; Ping\n"))
     }
     @Test("a volatile interface, and a service that reports nothing") func others() async throws {
         let journal = try FakeJournal.sample(3)
