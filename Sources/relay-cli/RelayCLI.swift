@@ -7,11 +7,12 @@ import RelayTool
         // A reader that goes away is seen by its error.
         signal(SIGPIPE, SIG_IGN)
         StandardDescriptors.reserve()
-        let line: @Sendable (String) -> Void = { text in
+        let write: @Sendable (String) -> Void = { text in
             var channel = OutputChannel(descriptor: STDERR_FILENO)
-            channel.pending.append(text + "\n")
+            channel.pending.append(text)
             _ = channel.write()
         }
+        let line: @Sendable (String) -> Void = { write($0 + "\n") }
         let note: @Sendable (String) -> Void = { line("relay-cli: \(MessageText.line($0))") }
         let arguments: [String]
         do throws(UsageError) {
@@ -30,7 +31,8 @@ import RelayTool
                     service, on: bus, startsService: startsService, cursors: cursors, note: note, deliver: deliver)
             },
             stop: { () throws(CLIFailure) in try SignalDescriptor() }, input: STDIN_FILENO,
-            columns: Terminal.columns(of: STDOUT_FILENO), complain: line)
+            columns: Terminal.columns(of: STDOUT_FILENO),
+            progress: isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) != 1 ? write : nil, complain: line)
         exit(tool.run(arguments).rawValue)
     }
 }

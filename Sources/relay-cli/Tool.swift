@@ -36,6 +36,8 @@ struct Tool {
     var input: Int32 = -1
     /// Of the terminal that results go to; nil: they go to none.
     var columns: Int?
+    /// For stderr, where it is a terminal and results go elsewhere: text as it is. nil: there is nobody to see it.
+    var progress: ((String) -> Void)?
     /// For stderr: a line as it is, without the program's name. nil: `note` takes it.
     var complain: ((String) -> Void)?
 

@@ -207,20 +207,19 @@ struct DeclarationTests {
                 and types of their fields. A field with a '?' may be missing.
 
                 Options:
-                  --all              also Stream1 and D-Bus's own interfaces, and objects of other makes
+                  --all               also Stream1 and D-Bus's own interfaces, and objects of other makes
 
                 Options of every command, before or after its name:
-                  --session          the session bus
-                  --system           the system bus
-                  --bus ADDRESS      the bus at this D-Bus address
-                  -s, --service NAME
-                                     the service's bus name; without it RELAY_SERVICE in the
-                                     environment, else the only service of Relay on the bus
-                  --json             JSON, one object a line; errors on stderr, too
-                  --no-color         no colours on a terminal (so does NO_COLOR in the environment)
-                  --timeout SECONDS  how long to wait for a reply (default: 25)
-                  --version          the version
-                  -h, --help         this text, or a command's
+                  --session           the session bus
+                  --system            the system bus
+                  --bus ADDRESS       the bus at this D-Bus address
+                  -s, --service NAME  the service's bus name; without it RELAY_SERVICE in the environment,
+                                      else the only service of Relay on the bus
+                  --json              JSON, one object a line; errors on stderr, too
+                  --no-color          no colours on a terminal (so does NO_COLOR in the environment)
+                  --timeout SECONDS   how long to wait for a reply (default: 25)
+                  --version           the version
+                  -h, --help          this text, or a command's
 
                 Examples:
                   relay-cli list

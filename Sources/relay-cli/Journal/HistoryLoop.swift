@@ -30,11 +30,13 @@ struct HistoryLoop {
     private var written: UInt64?
     /// Nobody reads any more.
     private var isClosed = false
+    private var progress: ProgressLine?
 
     init(
         _ range: JournalRange, reader: JournalReader, printer: any JournalPrinter, output: OutputChannel,
-        now: @escaping () -> UInt64, note: @escaping (String) -> Void
+        now: @escaping () -> UInt64, note: @escaping (String) -> Void, progress: ProgressLine? = nil
     ) {
+        self.progress = progress
         (self.range, self.reader, self.printer, self.output) = (range, reader, printer, output)
         (self.now, self.note) = (now, note)
     }
@@ -50,6 +52,7 @@ struct HistoryLoop {
             sources.append(Source(interface: source.interface, scan: try begin(source)))
             readAhead(sources.count - 1)
         }
+        defer { progress?.end() }
         do throws(CLIFailure) {
             while printed < limit, let index = try nextSource(), !isClosed { try printRun(of: index) }
         } catch {
@@ -158,7 +161,16 @@ struct HistoryLoop {
         if let failure { throw failure }
     }
 
-    private mutating func flush() throws(CLIFailure) { isClosed = try !output.drain() }
+    private mutating func flush() throws(CLIFailure) {
+        isClosed = try !output.drain()
+        progress?.show(events: printed, part: part)
+    }
+    /// How much of what is there was looked at; nil: unknown.
+    private var part: Double? {
+        if let most = range.limit { return Double(printed) / Double(max(1, most)) }
+        guard sources.count == 1, let page = sources[0].page?.page, page.head > 0 else { return nil }
+        return Double(page.through) / Double(page.head)
+    }
 }
 
 extension VerbContext {
@@ -176,7 +188,8 @@ extension VerbContext {
         }
         var loop = HistoryLoop(
             range, reader: reader, printer: printer(selection.only), output: OutputChannel(descriptor: tool.output),
-            now: { Timestamp.now.microseconds }, note: tool.note)
+            now: { Timestamp.now.microseconds }, note: tool.note,
+            progress: tool.progress.map { ProgressLine(write: $0) })
         try loop.run(selection.sources)
     }
 }

@@ -137,12 +137,11 @@ struct CallAndListTests {
                     Ping
                   commands
                     OrderBox   label: string,
-                               capacity: int32
-                               -> boxID: int64
+                               capacity: int32 ->
+                               boxID: int64
                     RemoveBox  boxID: int64
-                    Contents   -> boxes: [(boxID:
-                               int64, title:
-                               string)]
+                    Contents   -> boxes: [(boxID: int64,
+                               title: string)]
                   properties
                     Inventory  uint32
 

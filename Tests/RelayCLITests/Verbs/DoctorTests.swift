@@ -137,16 +137,14 @@ struct DoctorTests {
         #expect(
             result.output == """
                 failed   bus          no bus
-                                      -> log in to a session, name
-                                         another bus with --bus
-                                         ADDRESS, or use --system
-                ok       memory       this system seals shared
-                                      memory
+                                      -> log in to a session, name another
+                                         bus with --bus ADDRESS, or use
+                                         --system
+                ok       memory       this system seals shared memory
                 ok       limits       1,024 descriptors a process
-                ok       clock        the system's clock is
-                                      synchronised
-                ok       versions     relay-cli \(Version.current); the service
-                                      was not asked
+                ok       clock        the system's clock is synchronised
+                ok       versions     relay-cli \(Version.current); the service was not
+                                      asked
 
                 4 ok, 0 warnings, 1 failed
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("status")
 struct StatusTests {
-    /// Events from 09:15:05 on, an hour before it is asked: 10:15:04.
+    /// Events from 09:15:05 on, four hours before it is asked.
     private func page(
         _ journal: FakeJournal, width: Int? = nil, programs: [String: String] = [:]
     ) async throws -> String {
@@ -22,8 +22,8 @@ struct StatusTests {
                 3 subscribers, 1 behind: :1.8 (shop-window) the most, by 12 events.
 
                 org.eventrelay.Relocation1, durable
-                  last event    #40, 59 min ago
-                  kept          38 events, 1.2 KiB; the oldest is #3 of 59 min ago
+                  last event    #40, 4 h ago
+                  kept          38 events, 1.2 KiB; the oldest is #3 of 4 h ago
                   journal file  9 MiB, of which 1 MiB are its log; checked in full
                   disk          3 GiB free
                   ring          4 MiB, in use
