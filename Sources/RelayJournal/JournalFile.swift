@@ -13,6 +13,12 @@ struct JournalFile {
         (path, self.vfs, marks) = (directory + "/journal.sqlite", vfs, JournalMarks(in: directory))
     }
 
+    /// A file of any name: a backup.
+    init(at path: String, vfs: String?) {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        (self.path, self.vfs, marks) = (path, vfs, JournalMarks(in: folder))
+    }
+
     /// What was found before anything was written.
     enum State: Equatable {
         /// There is none yet.
@@ -128,7 +134,7 @@ struct JournalFile {
     }
 
     /// Which version it is of; 0 for a new file.
-    private func identify(_ database: Database) throws -> Int {
+    func identify(_ database: Database) throws -> Int {
         // The first look at the file: SQLite refuses one that is no database here.
         let application = try database.integers("PRAGMA application_id")?.first ?? 0
         let version = Int(clamping: try database.integers("PRAGMA user_version")?.first ?? 0)

@@ -4,6 +4,7 @@ import RelayTool
 /// The backend service as a daemon.
 @main struct RelayService: RelayProgram {
     static func run() async throws {
+        if try JournalTool.runIfAsked() { return }
         let arguments: [String]
         do throws(UsageError) { arguments = try ProcessInput.arguments() } catch {
             throw ServiceFailure(code: .usage, message: error.message)

@@ -84,6 +84,10 @@ extension ServiceOptions {
                     settings say, or what is wrong with them. Under systemd, SIGHUP reads them again: LogLevel and Rate
                     change at once, the others with the next start.
                     """),
+                """
+                relay-service check [FILE] and relay-service backup FILE check and copy a journal, also while a service uses
+                it: each has a --help of its own.
+                """,
                 "docs/OPERATING.md says what to do about each exit code.",
             ],
             examples: [

@@ -1,0 +1,191 @@
+import CSQLite
+import Glibc
+import RelayCore
+
+/// A journal looked at from outside, whether a service uses it or not: checked in full, and copied.
+///
+/// It never writes to the journal, and never delays the service: the service's log grows while this reads.
+package struct JournalInspection: Sendable {
+    /// How much is in it.
+    package struct Summary: Hashable, Sendable {
+        package let interfaces, events, bytes: Int
+    }
+    /// How far it is, for people who wait.
+    package enum Progress: Hashable, Sendable {
+        /// Pages of the copy.
+        case copying(done: Int, total: Int)
+        /// Reads each page. SQLite does not tell how many are left.
+        case checkingPages
+        /// About as many, of those that there are.
+        case checkingEvents(done: Int, total: Int)
+    }
+    /// Pages that are copied between two looks at whether it is to end.
+    private static let step: Int32 = 1_024
+    /// Instructions of SQLite's between two of these looks.
+    private static let instructions: Int32 = 100_000
+
+    /// The file of the journal.
+    package let path: String
+    private var file: JournalFile { JournalFile(at: path, vfs: nil) }
+
+    package init(file path: String) { self.path = path }
+    /// The journal that is kept in a directory.
+    package init(directory: String) { path = JournalFile(in: directory, vfs: nil).path }
+
+    /// Reads every page and every row, of one moment.
+    ///
+    /// - Throws: `.unavailable` with `UnfitFile` for a file that is damaged, `.invalidArgument` for one of something
+    ///   else or of a newer version, `.notFound` without one, `.cancelled` when the task was.
+    package func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
+        try look { database in try Self.check(database, file, report) }
+    }
+
+    /// Copies the journal, of one moment, checks the copy, and gives it its name when it is whole and on the disk.
+    ///
+    /// - Parameter target: a file that is not there yet. Only its user can read it.
+    /// - Throws: as `check`; `.conflict` for a file that is there, `.storageFull` without room. Nothing is left then.
+    package func copy(to target: String, _ report: (Progress) -> Void = { _ in }) throws -> Summary {
+        var status = stat()
+        if lstat(target, &status) == 0 {
+            throw RelayError(.conflict, "\(target) is there already: a backup replaces nothing; name another file")
+        }
+        let unfinished = target + ".unfinished"
+        // SQLite takes an empty file for a new one: made here, it is closed to others from its first moment.
+        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if descriptor < 0 {
+            let advice = errno == EEXIST ? "; if no other backup makes it, remove it" : ""
+            throw Self.refusal("make \(unfinished)", errno, advice)
+        }
+        close(descriptor)
+        do {
+            try look { database in
+                // Before anything is copied: a file of something else is no journal.
+                _ = try file.identify(database)
+                try Self.copy(database, to: unfinished, report)
+            }
+            let summary = try JournalInspection(file: unfinished).check(report)
+            try Self.name(unfinished, target)
+            return summary
+        } catch {
+            for suffix in ["", "-journal", "-wal", "-shm"] { unlink(unfinished + suffix) }
+            // The copy's own name means nothing to anybody.
+            guard let error = error as? RelayError, UnfitFile.explains(error) else { throw error }
+            throw RelayError(
+                error.code, error.message.replacing(unfinished, with: path) + "; no backup was made", cause: error.cause
+            )
+        }
+    }
+
+    // MARK: Reading
+
+    /// A file that nobody writes is read as it is; one with a log, beside its writer. Which of both it is can change.
+    private func look<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        guard let size = FileMark(path)?.size, size > 0 else {
+            throw RelayError(.notFound, "there is no journal at \(path): name its directory with --state-directory DIR")
+        }
+        var isLive = file.walSize > 0
+        while true {
+            let mark = FileMark(path)
+            let result = Swift.Result { try attempt(isLive, body) }
+            // A service has begun meanwhile: what was read may be of two moments.
+            let isSame = file.walSize == 0 && FileMark(path) == mark
+            if isLive || isSame { return try result.get() }
+            isLive = true
+        }
+    }
+    private func attempt<Result>(_ isLive: Bool, _ body: (Database) throws -> Result) throws -> Result {
+        do {
+            let database = try file.connection(isLive: isLive)
+            sqlite3_progress_handler(database.handle, Self.instructions, { _ in Task.isCancelled ? 1 : 0 }, nil)
+            try database.execute("BEGIN")
+            return try body(database)
+        } catch let error as SQLiteError {
+            if Task.isCancelled { throw Self.cancelled }
+            if error.isContradiction || error.isDamage { throw file.damaged("\(error)", cause: error) }
+            throw error.asRelayError("cannot read \(path)")
+        }
+    }
+    private static var cancelled: RelayError { RelayError(.cancelled, "ended before it was done; nothing was changed") }
+
+    private static func check(_ database: Database, _ file: JournalFile, _ report: (Progress) -> Void) throws -> Summary
+    {
+        _ = try file.identify(database)
+        let counts = try database.integers("SELECT count(*), coalesce(sum(events), 0) FROM relay_interfaces")
+        let (interfaces, events) = (Int(clamping: counts?[0] ?? 0), Int(clamping: counts?[1] ?? 0))
+        report(.checkingPages)
+        var looks = 0
+        let fault = try JournalExamination(database: database).fullContradiction {
+            report(.checkingEvents(done: min(looks * 4_096, events), total: events))
+            looks += 1
+            return Task.isCancelled
+        }
+        if Task.isCancelled { throw cancelled }
+        if let fault { throw file.damaged(fault) }
+        return Summary(interfaces: interfaces, events: events, bytes: file.size)
+    }
+
+    // MARK: Copying
+
+    /// By SQLite's own means for that. The transaction that reads holds the moment: commits do not start it over.
+    private static func copy(_ source: Database, to path: String, _ report: (Progress) -> Void) throws {
+        let target = try Database(path, isReadOnly: false, vfs: nil)
+        // One sync at the end: a copy that is not whole has no name.
+        try target.execute("PRAGMA synchronous = OFF")
+        guard let backup = sqlite3_backup_init(target.handle, "main", source.handle, "main") else {
+            throw SQLiteError(sqlite3_extended_errcode(target.handle), of: target.handle)
+        }
+        var code = SQLITE_OK
+        repeat {
+            if Task.isCancelled {
+                sqlite3_backup_finish(backup)
+                throw cancelled
+            }
+            code = sqlite3_backup_step(backup, step)
+            let total = Int(sqlite3_backup_pagecount(backup))
+            report(.copying(done: total - Int(sqlite3_backup_remaining(backup)), total: total))
+            if code == SQLITE_BUSY || code == SQLITE_LOCKED { usleep(10_000) }
+        } while [SQLITE_OK, SQLITE_BUSY, SQLITE_LOCKED].contains(code)
+        sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE else {
+            let error = SQLiteError(code: code, message: String(cString: sqlite3_errstr(code)))
+            if Task.isCancelled { throw cancelled }
+            if error.isDamage { throw error }
+            throw error.asRelayError("cannot copy the journal to \(path)")
+        }
+    }
+    /// Onto the disk, and only then under its name.
+    private static func name(_ unfinished: String, _ target: String) throws(RelayError) {
+        try sync(unfinished, O_RDONLY)
+        // Unlike rename(2), it replaces nothing.
+        if link(unfinished, target) != 0 { throw refusal("name the backup \(target)", errno) }
+        unlink(unfinished)
+        let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? "./"
+        try sync(folder + ".", O_RDONLY | O_DIRECTORY)
+    }
+    private static func sync(_ path: String, _ flags: Int32) throws(RelayError) {
+        let descriptor = open(path, flags | O_CLOEXEC)
+        if descriptor < 0 { throw refusal("open \(path)", errno) }
+        defer { close(descriptor) }
+        if fsync(descriptor) != 0 { throw refusal("sync \(path)", errno) }
+    }
+    private static func refusal(_ what: String, _ number: Int32, _ advice: String = "") -> RelayError {
+        let cause = SystemError(number)
+        let isFull = number == ENOSPC || number == EDQUOT
+        return RelayError(isFull ? .storageFull : .unavailable, "cannot \(what): \(cause)\(advice)", cause: cause)
+    }
+}
+
+/// Whether a file is still the same, as far as its times tell.
+private struct FileMark: Equatable {
+    let device, inode: UInt64
+    let size: Int
+    let seconds, nanoseconds: Int
+
+    /// nil: there is none.
+    init?(_ path: String) {
+        var status = Glibc.stat()
+        guard stat(path, &status) == 0 else { return nil }
+        (device, inode, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int(status.st_size))
+        (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    }
+}
