@@ -127,6 +127,8 @@ extension ServiceCore {
         ]
         status += interface.stream.outletStatus.map { ($0.name, $0.value) }
         status.append(("Subscribers", Self.value(interface.stream.subscribers)))
+        status.append(("Figures", StatusFigure.value(of: StatusFigure.figures(of: interface.stream.metrics))))
+        status.append(("ServiceFigures", StatusFigure.value(of: figures(connection))))
         do {
             if let log = interface.log {
                 for (name, value) in try await log.storage.figures(of: interface.name) {

@@ -49,6 +49,10 @@ final class ServiceCore: BusHandler {
     let accounts = AccountCache(of: SystemAccounts())
     /// How commands ended.
     let answered = Mutex(ServiceMetrics.Commands())
+    /// Calls that got no answer: their peer had been refused, and has read nothing since.
+    let ignoredCalls = Atomic<UInt64>(0)
+    /// Values of progress that were too large, or that a later one replaced before there was room.
+    let leftOutProgress = Atomic<UInt64>(0)
     let state: LoopBound<State>
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)

@@ -79,6 +79,8 @@ public struct ServiceMetrics: Hashable, Sendable {
         public internal(set) var failed = 0
         /// Refused because their arguments could not be decoded: of another version, or values that the type refuses.
         public internal(set) var unreadable = 0
+        /// How long handlers took, from their turn to their answer. For `Status`.
+        var durations = DurationCounts()
     }
     /// The streams, in the order of exporting.
     public let streams: [Stream]
@@ -93,7 +95,9 @@ public struct ServiceMetrics: Hashable, Sendable {
 }
 
 extension ServiceMetrics.Commands {
-    mutating func count(_ answer: AnyExportedCommand.Answer) {
+    /// - Parameter duration: in nanoseconds.
+    mutating func count(_ answer: AnyExportedCommand.Answer, after duration: UInt64) {
+        durations.add(duration)
         switch answer {
         case .reply: replied += 1
         case .error: failed += 1
@@ -115,7 +119,7 @@ extension EventService {
 }
 
 extension PublishedStream {
-    fileprivate var metrics: ServiceMetrics.Stream {
+    var metrics: ServiceMetrics.Stream {
         let subscribers = subscribers
         // At one moment, so that the numbers fit each other.
         return state.withLock { state in

@@ -33,9 +33,13 @@ final class ProgressOutlet: Sendable {
             body.align(8)
             try codec.encode(progress, into: &body)
         } catch { return }
-        if body.count > UnreadReplies.progressRoom / 2 { return }
+        if body.count > UnreadReplies.progressRoom / 2 {
+            core?.leftOutProgress.add(1, ordering: .relaxed)
+            return
+        }
         state.withLock { state in
             if state.isOver { return }
+            if state.latest != nil { core?.leftOutProgress.add(1, ordering: .relaxed) }
             state.latest = body.bytes
             sendLatest(&state)
         }

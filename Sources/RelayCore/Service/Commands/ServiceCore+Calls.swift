@@ -120,6 +120,7 @@ extension ServiceCore {
         var context = CommandContext(peer: peer)
         if command.takesDescriptors { context.descriptors = call.transferred }
         if command.reportsProgress && call.wantsReply { context.outlet = ProgressOutlet(call, connection, self) }
+        let begun = MonotonicClock.now
         let result: AnyExportedCommand.Answer
         if command.isCancellable {
             result = await running.run(call) { [context] in await command.answer(call.body, context) }
@@ -127,7 +128,7 @@ extension ServiceCore {
             result = await command.answer(call.body, context)
         }
         context.outlet?.finish()
-        answered.withLock { $0.count(result) }
+        answered.withLock { $0.count(result, after: MonotonicClock.now &- begun) }
         let (body, descriptors): ([UInt8], [ReceivedDescriptor])
         switch result {
         case .reply(let reply, let sent): (body, descriptors) = (reply, sent)

@@ -44,7 +44,9 @@ extension ServiceCore {
             refuse(call, .limitsExceeded, reason, connection)
             askMore(connection)
             return false
-        case .ignored: return false
+        case .ignored:
+            ignoredCalls.add(1, ordering: .relaxed)
+            return false
         }
     }
     /// Waits until a reply of so many bytes may be sent; false if it may not, because nothing was read for long.
