@@ -11,9 +11,13 @@ struct CLIFailure: Error, Equatable, Sendable {
     let refusal: String?
     /// Of another error that the service or the bus answered with: its D-Bus name.
     let name: String?
+    /// Lines that show the place: a text, and a caret below it.
+    let excerpt: [String]
 
-    init(_ code: ExitCode, _ message: String, refusal: String? = nil, name: String? = nil) {
-        (self.code, self.message, self.refusal, self.name) = (code, message, refusal, name)
+    init(
+        _ code: ExitCode, _ message: String, refusal: String? = nil, name: String? = nil, excerpt: [String] = []
+    ) {
+        (self.code, self.message, self.refusal, self.name, self.excerpt) = (code, message, refusal, name, excerpt)
     }
 
     /// For programs, without a line's end: `{"error":{"code":64,"kind":"usage","message":"…"}}`.

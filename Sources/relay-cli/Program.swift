@@ -21,8 +21,8 @@ extension Verb {
 enum Program {
     /// In the order in which help shows them.
     static let verbs: [any Verb.Type] = [
-        Watch.self, Top.self, History.self, Export.self, Call.self, Get.self, SetFields.self, List.self, Status.self,
-        Doctor.self, Monitor.self, NewService.self, Completion.self, Help.self,
+        Watch.self, Tail.self, Top.self, Metrics.self, History.self, Export.self, Call.self, Get.self, SetFields.self,
+        List.self, Status.self, Doctor.self, Monitor.self, NewService.self, Completion.self, Help.self,
     ]
 
     static let declaration = ProgramDeclaration(
@@ -95,7 +95,7 @@ enum Program {
                 return .run(try type.init(line, at: time), options)
             }
         } catch {
-            throw CLIFailure(.usage, error.message)
+            throw CLIFailure(.usage, error.message, excerpt: error.excerpt)
         }
     }
 }

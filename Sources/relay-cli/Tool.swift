@@ -53,7 +53,12 @@ struct Tool {
             }
             return .ok
         } catch {
-            if Self.wantsJSON(arguments) { (complain ?? note)(error.json) } else { note(error.message) }
+            if Self.wantsJSON(arguments) {
+                (complain ?? note)(error.json)
+            } else {
+                note(error.message)
+                for line in error.excerpt { note(line) }
+            }
             return error.code
         }
     }

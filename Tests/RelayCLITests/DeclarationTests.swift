@@ -22,7 +22,8 @@ struct DeclarationTests {
         #expect(
             names
                 == [
-                    "watch", "top", "history", "export", "call", "get", "set", "list", "status", "doctor", "monitor",
+                    "watch", "tail", "top", "metrics", "history", "export", "call", "get", "set", "list", "status",
+                    "doctor", "monitor",
                     "new-service",
                     "completion", "help",
                 ])

@@ -69,7 +69,7 @@ package struct Option<Value: Sendable>: DeclaredOption {
     }
     /// For a value that turns out to be unfit later.
     package func refusal(of text: String, _ unfit: Unfit) -> UsageError {
-        UsageError("option '--\(name)': '\(text)' \(unfit.reason)")
+        UsageError("option '--\(name)': '\(text)' \(unfit.reason)", excerpt: unfit.excerpt)
     }
 }
 

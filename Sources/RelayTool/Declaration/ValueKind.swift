@@ -2,8 +2,10 @@
 /// from 1 on".
 package struct Unfit: Error, Equatable, Sendable {
     package let reason: String
+    /// Lines that show the place: the text, and a caret below it.
+    package let excerpt: [String]
 
-    package init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String, excerpt: [String] = []) { (self.reason, self.excerpt) = (reason, excerpt) }
 }
 
 /// What an option or an operand takes: how its values are called, and how a text becomes one.

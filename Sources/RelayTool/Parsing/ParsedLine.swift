@@ -1,8 +1,10 @@
 /// What is wrong with a command line, in words for the user: the word, and what to do.
 package struct UsageError: Error, Equatable, Sendable {
     package let message: String
+    /// Lines that show the place: a text, and a caret below it.
+    package let excerpt: [String]
 
-    package init(_ message: String) { self.message = message }
+    package init(_ message: String, excerpt: [String] = []) { (self.message, self.excerpt) = (message, excerpt) }
 }
 
 /// A command line in which each option and operand is one that was declared, and has become a value of its type.

@@ -86,7 +86,8 @@ struct HistoryLoop {
 
     private mutating func readAhead(_ index: Int) {
         let source = sources[index]
-        let most = limit - printed
+        // Nobody knows how many are left out.
+        let most = printer.leavesOut ? .max : limit - printed
         // What is here is enough.
         if source.scan.isDone || UInt64(source.end - source.next) >= most { return }
         sources[index].coming = reader.begin(
@@ -148,9 +149,11 @@ struct HistoryLoop {
                 repeat {
                     let event = page.events[next]
                     let body = UnsafeRawBufferPointer(rebasing: bytes[event.body])
-                    try printer.append(event, body, source: index, to: &output.pending)
+                    if printer.admits(event, body, source: index) {
+                        try printer.append(event, body, source: index, to: &output.pending)
+                        printed += 1
+                    }
                     next += 1
-                    printed += 1
                     if output.waitingBytes >= Self.mostComposed { try flush() }
                 } while next < end && printed < limit && !isClosed
                     && bound.map { page.events[next].stamp.publishedAt <= $0 } ?? true
@@ -174,10 +177,9 @@ struct HistoryLoop {
 }
 
 extension VerbContext {
-    /// Prints a range of what the service keeps, on the thread that waits for it. `printer` gets the one event that was
-    /// asked for, if there is one. Returns when all is written, or nobody reads it.
+    /// Prints a range of what the service keeps, on the thread that waits for it. `printer` gets what was found. Returns when all is written, or nobody reads it.
     func printJournal(
-        _ range: JournalRange, printer: (_ only: String?) -> any JournalPrinter
+        _ range: JournalRange, printer: (_ selection: JournalSelection) throws(CLIFailure) -> any JournalPrinter
     ) throws(CLIFailure) {
         let (caller, options) = (try caller(), self.options)
         let reader = JournalReader(caller: caller, timeout: options.timeout)
@@ -187,7 +189,7 @@ extension VerbContext {
                 reader: reader)
         }
         var loop = HistoryLoop(
-            range, reader: reader, printer: printer(selection.only), output: OutputChannel(descriptor: tool.output),
+            range, reader: reader, printer: try printer(selection), output: OutputChannel(descriptor: tool.output),
             now: { Timestamp.now.microseconds }, note: tool.note,
             progress: tool.progress.map { ProgressLine(write: $0) })
         try loop.run(selection.sources)

@@ -9,11 +9,20 @@ protocol JournalPrinter {
     mutating func begin(_ output: inout ByteBuffer) throws(CLIFailure)
     /// Whether a schema's number is known.
     func knows(_ schema: UInt32, source: Int) -> Bool
+    /// Whether an event is to be written.
+    mutating func admits(_ event: StoredPage.Event, _ body: UnsafeRawBufferPointer, source: Int) -> Bool
+    /// Whether there may be events that are not.
+    var leavesOut: Bool { get }
     mutating func append(
         _ event: StoredPage.Event, _ body: UnsafeRawBufferPointer, source: Int, to output: inout ByteBuffer
     ) throws(CLIFailure)
     /// `now` is when the gap was noticed, in microseconds since the Unix epoch.
     mutating func append(_ gap: Gap, of interface: String, now: UInt64, to output: inout ByteBuffer)
+}
+
+extension JournalPrinter {
+    mutating func admits(_ event: StoredPage.Event, _ body: UnsafeRawBufferPointer, source: Int) -> Bool { true }
+    var leavesOut: Bool { false }
 }
 
 /// A line for each event, as `watch` has it: for people, or JSON.

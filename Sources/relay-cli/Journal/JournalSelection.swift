@@ -11,6 +11,10 @@ struct JournalSelection: Sendable {
     }
     /// By the interfaces' names; at least one.
     let sources: [Source]
+    /// What the service tells of itself, with the events that it had before.
+    let offered: [IntrospectedInterface]
+    /// The interfaces and events that were asked for.
+    let events: EventSelection
     /// The one event that was asked for, if there is one.
     var only: String? {
         guard sources.count == 1, let names = sources[0].names, names.count == 1 else { return nil }
@@ -48,7 +52,8 @@ struct JournalSelection: Sendable {
         }
         try checkSequence(range.since, "since", sources)
         try checkSequence(range.until, "until", sources)
-        return JournalSelection(sources: sources)
+        return JournalSelection(
+            sources: sources, offered: catalogue.offered.map(\.interface), events: selection)
     }
 
     private static func checkSequence(_ point: StreamPoint?, _ option: String, _ sources: [Source]) throws(CLIFailure) {

@@ -51,7 +51,7 @@ struct EventLine {
         output.append(head)
         defer { output.append(byte: UInt8(ascii: "\n")) }
         do throws(WireFault) {
-            if let chosen {
+            if let chosen, style.fields == nil {
                 try fields.append(body, only: chosen, to: &output, longest: Self.longest)
                 return nil
             }

@@ -16,14 +16,20 @@ struct EventPrinter {
 
     /// The events that are states of documents, and what was written of each last.
     private var documents: [Key: DocumentChange] = [:]
+    /// In place of lines of the usual form.
+    private var template: TemplatePrinter?
 
-    init(style: OutputStyle, clock: EventClock) {
+    init(style: OutputStyle, clock: EventClock, template: EventTemplate? = nil) {
         (self.style, self.clock) = (style, clock)
+        self.template = template.map { TemplatePrinter($0) }
     }
+    /// Whether gaps have no place among the lines.
+    var notesGaps: Bool { template != nil }
 
     /// Takes the schemas that the service reports; earlier ones are forgotten.
     mutating func learn(_ interfaces: [IntrospectedInterface]) {
         (lines, shapes, written, documents) = ([:], [:], [:], [:])
+        template?.learn(interfaces)
         for interface in interfaces {
             for event in interface.events {
                 if interface.isDocument(event.name) {
@@ -41,6 +47,14 @@ struct EventPrinter {
 
     /// Returns what is wrong with the event's body, which its line shows as far as it can be read.
     mutating func append(_ event: Envelope, to output: inout ByteBuffer) -> WireFault? {
+        if template != nil {
+            let key = EventFields.Key(interface: event.interface, name: event.name)
+            return event.body.withUnsafeBytes { body in
+                template?.append(
+                    key, event.signature, event.fields, event.stamp, body, transport: "\(event.transport)",
+                    clock: &clock, to: &output)
+            }
+        }
         let line = line(of: event)
         let transport: StaticString =
             switch event.transport {

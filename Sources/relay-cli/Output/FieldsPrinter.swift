@@ -10,6 +10,8 @@ struct FieldsPrinter {
         let label: [UInt8]
     }
     private let fields: [Field]
+    /// The places of those that are shown, in their order; nil: all.
+    private let chosen: [Int]?
     /// Of the bodies that this can print.
     let signature: String
     private let isShort: Bool
@@ -17,8 +19,11 @@ struct FieldsPrinter {
     /// Prints `fields`, which a body of this signature begins with.
     init(_ fields: [IntrospectedField], signature: String, style: OutputStyle) {
         (self.signature, isShort) = (signature, !style.json)
-        self.fields = fields.enumerated().map { index, field in
+        let chosen = style.fields.map { names in names.compactMap { name in fields.firstIndex { $0.name == name } } }
+        self.chosen = chosen
+        self.fields = fields.enumerated().map { place, field in
             var label = ByteBuffer()
+            let index = chosen.map { $0.firstIndex(of: place) ?? 0 } ?? place
             if style.json {
                 if index > 0 { label.append(byte: UInt8(ascii: ",")) }
                 SafeText.append(quoted: field.name, to: &label)
@@ -43,16 +48,32 @@ struct FieldsPrinter {
         self.init(fields, signature: signature, style: style)
     }
 
-    var isEmpty: Bool { fields.isEmpty }
+    var isEmpty: Bool { chosen?.isEmpty ?? fields.isEmpty }
 
     /// Throws when the bytes do not match the signature; what was written until then stands.
     ///
     /// - Parameter longest: as `ValuePrinter` has it.
     func append(_ body: UnsafeRawBufferPointer, to output: inout ByteBuffer, longest: Int = .max) throws(WireFault) {
+        if let chosen { return try append(body, inOrder: chosen, to: &output, longest) }
         var reader = WireReader(body)
         for field in fields {
             output.append(field.label)
             try ValuePrinter.append(field.shape, from: &reader, to: &output, longest: longest, isShort: isShort)
+        }
+    }
+    private func append(
+        _ body: UnsafeRawBufferPointer, inOrder chosen: [Int], to output: inout ByteBuffer, _ longest: Int
+    ) throws(WireFault) {
+        var reader = WireReader(body)
+        var values = [Int: ArraySlice<UInt8>]()
+        for (place, field) in fields.enumerated() {
+            var value = ByteBuffer()
+            try ValuePrinter.append(field.shape, from: &reader, to: &value, longest: longest)
+            if chosen.contains(place) { values[place] = value.bytes[...] }
+        }
+        for place in chosen {
+            output.append(fields[place].label)
+            output.append(values[place] ?? [])
         }
     }
     /// Appends the fields of a body that is an array of bytes.

@@ -7,6 +7,8 @@ struct OutputStyle: Equatable, Sendable {
     var hasEpoch = false
     /// Of the terminal, in columns, for what is laid out as a page; nil: as much as it takes.
     var width: Int?
+    /// The fields that are shown of an event, in their order; nil: all.
+    var fields: [String]?
 
     /// Whether the locale's texts are UTF-8, as the C library finds out.
     static func isUTF8(_ environment: [String: String]) -> Bool {

@@ -36,7 +36,7 @@ extension LocalTime {
     }
 }
 
-/// A day of the Gregorian calendar.
+/// A day of the Gregorian calendar, as the C library has it.
 struct GregorianDate: Equatable, Sendable {
     let year: Int64
     let month: Int64
@@ -44,38 +44,24 @@ struct GregorianDate: Equatable, Sendable {
 
     /// nil where the calendar has no such day.
     init?(year: Int64, month: Int64, day: Int64) {
-        guard (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year) else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
+        // The C library goes on from the 31st of a month of 30 days to the next month.
+        guard Int32(exactly: year) != nil, (1...12).contains(month), (1...31).contains(day),
+            GregorianDate(daysSince1970: daysSince1970) == self
+        else { return nil }
     }
-    /// Counted in eras of 400 years that begin in March, so that leap days come last.
     init(daysSince1970 days: Int64) {
-        let shifted = days + Self.daysBefore1970
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let ofEra = shifted - era * 146_097
-        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * ofYear + 2) / 153
-        day = ofYear - (153 * monthFromMarch + 2) / 5 + 1
-        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
+        var time = time_t(days * 86_400)  // Days are at most 2.2e8.
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        (year, month, day) = (Int64(parts.tm_year) + 1_900, Int64(parts.tm_mon) + 1, Int64(parts.tm_mday))
     }
 
     var daysSince1970: Int64 {
-        let marchYear = month <= 2 ? year - 1 : year
-        let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
-        let yearOfEra = marchYear - era * 400
-        let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + ofYear - Self.daysBefore1970
-    }
-
-    /// From 0000-03-01 on.
-    private static let daysBefore1970: Int64 = 719_468
-
-    private static func days(in month: Int64, of year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+        var parts = tm()
+        // Fits: a year comes from four digits, or from a time.
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(clamping: year - 1_900), Int32(month) - 1, Int32(day))
+        let seconds = Int64(timegm(&parts))
+        return seconds >= 0 ? seconds / 86_400 : -((86_399 - seconds) / 86_400)
     }
 }

@@ -94,6 +94,11 @@ struct LatencyHistogram: Equatable {
         return counts.lastIndex { $0 > 0 }.map(Self.value)
     }
 
+    /// The times that there are, rounded down, and how many of each.
+    var steps: [(value: UInt64, count: UInt64)] {
+        counts.enumerated().compactMap { index, count in count > 0 ? (Self.value(index), UInt64(count)) : nil }
+    }
+
     private static func index(_ value: UInt64) -> Int {
         if value < UInt64(steps) { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount

@@ -3,10 +3,10 @@ import RelayTool
 /// `completion`: what a shell needs to complete command lines, and the names that it then asks for.
 struct Completion: Verb {
     /// What a service is asked for.
-    enum Names: String, CaseIterable, Sendable { case events, commands, fields }
+    enum Names: String, CaseIterable, Sendable { case events, commands, documents, fields }
     enum Wanted: Equatable, Sendable {
         case script(CompletionScript.Shell)
-        /// `command`: whose fields are wanted.
+        /// `command`: the command or document whose fields are wanted.
         case names(Names, command: String?)
     }
     var wanted: Wanted
@@ -21,8 +21,8 @@ struct Completion: Verb {
         options: [names],
         details: [
             """
-            Prints the script for a shell: bash, zsh or fish. Events, commands and their fields are those of the service
-            that runs when the tab key is pressed. It is asked for 100 ms at most, and never started.
+            Prints the script for a shell: bash, zsh or fish. Events, commands, documents and their fields are those of
+            the service that runs when the tab key is pressed. It is asked for 100 ms at most, and never started.
             """,
             .terms([
                 "bash": "source <(relay-cli completion bash), in ~/.bashrc",
@@ -39,13 +39,14 @@ struct Completion: Verb {
     private static let word = Operand(
         optional: ValueKind<String>("SHELL", words: CompletionScript.Shell.allCases.map(\.rawValue)) {
             text throws(Unfit) in text
-        }, "a shell; with --names fields, a command's name")
+        }, "a shell; with --names fields, a command's or a document's name")
     private static let names = Option<Names?>(
         "names", .word("NAMES", Names.allCases) { $0.rawValue }, "the service's names instead of a script")
 
     static let asked = [
         CompletionScript.Names(argument: "EVENT", command: ["completion", "--names", "events"]),
         CompletionScript.Names(argument: "COMMAND", command: ["completion", "--names", "commands"]),
+        CompletionScript.Names(argument: "DOCUMENT", command: ["completion", "--names", "documents"]),
         CompletionScript.Names(
             argument: "key=value", command: ["completion", "--names", "fields"], takesFirst: true),
     ]
@@ -68,13 +69,39 @@ struct Completion: Verb {
 
     /// Throws `ServiceAbsent` or `CLIFailure`.
     static func lines(_ names: Names, of command: String?, asking caller: any ServiceCaller) async throws -> [String] {
-        let catalogue = try await Discovery(caller: caller, timeout: patience).catalogue()
+        let catalogue = try await within(patience) {
+            try await Discovery(caller: caller, timeout: patience).catalogue()
+        }
         switch names {
         case .events: return unique(catalogue.offered.flatMap { $0.interface.events.map(\.name) })
         case .commands: return unique(catalogue.offered.flatMap { $0.interface.commands.map(\.name) })
+        case .documents:
+            return unique(
+                catalogue.offered.flatMap { entry in
+                    entry.interface.events.map(\.name).filter { entry.interface.isDocument($0) }
+                })
         case .fields:
             guard let command else { return [] }
+            // A document is set by its fields, as a command is called by its arguments.
+            if let document = try? catalogue.document(command) { return document.event.fields.map { $0.name + "=" } }
             return try catalogue.command(command).command.arguments.map { $0.name + "=" }
+        }
+    }
+    /// All of it in so long, however many answers that takes. Throws `.timedOut` else.
+    private static func within<Value: Sendable>(
+        _ patience: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: patience)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let value = first else {
+                throw CLIFailure(.timedOut, "the service did not say within \(patience) what it offers")
+            }
+            return value
         }
     }
     private static func unique(_ names: [String]) -> [String] { Set(names).sorted() }
@@ -84,7 +111,9 @@ extension Completion {
     init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
         let word = line[Self.word]
         if let names = line[Self.names] {
-            if names == .fields && word == nil { throw UsageError("'--names fields' needs a command's name") }
+            if names == .fields && word == nil {
+                throw UsageError("'--names fields' needs the name of a command or a document")
+            }
             wanted = .names(names, command: word)
             return
         }

@@ -54,8 +54,8 @@ struct Export: Verb {
             let printer = LinesPrinter(style: style, clock: clock, notesGaps: true, note: tool.note)
             try context.printJournal(range) { _ in printer }
         case .csv:
-            try context.printJournal(range) { event in
-                CSVPrinter(columnsOf: event, escapesControls: tool.isTerminal, note: tool.note)
+            try context.printJournal(range) { selection in
+                CSVPrinter(columnsOf: selection.only, escapesControls: tool.isTerminal, note: tool.note)
             }
         }
     }

@@ -3,12 +3,13 @@ import RelayTool
 /// `history`: the events that the service keeps, for people.
 struct History: Verb {
     var range = JournalRange()
+    var view = EventView()
 
     static let declaration = CommandDeclaration(
         "history",
         summary: "the events that the service keeps, then ends",
         operands: [EventOptions.events],
-        options: JournalRange.options,
+        options: JournalRange.options + EventView.options,
         details: [
             """
             Prints the events that the service keeps, the oldest first, and ends: what was the newest when it began is
@@ -19,7 +20,7 @@ struct History: Verb {
             Events in between that the service has removed since appear as a gap in their place. Without --since, the
             oldest event that is kept is the first, and what was before it is not reported.
             """,
-        ] + EventOptions.when,
+        ] + EventView.details + EventOptions.when,
         examples: [
             Example("history", "--since", "1h", summary: "the last hour"),
             Example(
@@ -35,11 +36,19 @@ struct History: Verb {
 
     func run(in context: VerbContext) throws(CLIFailure) {
         let clock = EventClock(dates: .always, offset: context.tool.time.offset)
-        let printer = LinesPrinter(style: context.style, clock: clock, note: context.tool.note)
-        try context.printJournal(range) { _ in printer }
+        let note = context.tool.note
+        var style = context.style
+        style.fields = view.fields
+        let lines = LinesPrinter(style: style, clock: clock, note: note)
+        try context.printJournal(range) { selection throws(CLIFailure) in
+            try ViewedPrinter(view, lines, offered: selection.offered, selection.events, clock: clock, note: note)
+        }
     }
 }
 
 extension History {
-    init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) { range = try JournalRange(line, at: time) }
+    init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
+        range = try JournalRange(line, at: time)
+        view = try EventView(line, at: time)
+    }
 }

@@ -11,12 +11,14 @@ struct Watch: Verb {
     var waitsForService = true
     /// Lines a second; 0: every event. nil: what suits the output.
     var sample: UInt64?
+    var view = EventView()
 
     static let declaration = CommandDeclaration(
         "watch",
         summary: "a line for each event, as it happens",
         operands: [EventOptions.events],
-        options: [EventOptions.since, resume, cursors, count, duration, EventOptions.noWait, sample],
+        options: [EventOptions.since, resume, cursors, count, duration, EventOptions.noWait, sample]
+            + EventView.options,
         exclusive: [beginnings],
         details: [
             """
@@ -57,12 +59,15 @@ struct Watch: Verb {
             {"skipped":{"interface":…,"events":9812}}. Integers are exact; NaN and infinities are "NaN", "Infinity" and
             "-Infinity".
             """,
-        ] + EventOptions.when,
+        ] + EventView.details + EventOptions.when,
         examples: [
             Example("watch", summary: "all events, until ctrl-C"),
             Example(
                 "watch", "BoxProvisioned", "--count", "3", "--json",
                 summary: "the next three of one event, for a program"),
+            Example(
+                "watch", "--where", "capacity > 5 && title ~ \"Kit\"", "--format", "{sequence} {title}",
+                summary: "some of them, in a form of one's own"),
             Example("watch", "--since", "15m", summary: "first those of the last quarter of an hour"),
             Example("watch", "--resume", "ledger", summary: "from where the watch of this name stopped"),
         ],
@@ -72,12 +77,12 @@ struct Watch: Verb {
             ExitMeaning(.cannotCreate, "no folder for the places of --resume"),
             ExitMeaning(.timedOut, "no reply in time, or another watch resumes by that name")))
 
-    private static let duration = Option<Duration?>("for", .seconds, "end after this time")
+    static let duration = Option<Duration?>("for", .seconds, "end after this time")
     private static let resume = Option<String?>(
         "resume", .cursorName, "go on where the watch of this name stopped")
     private static let cursors = Option<String?>("cursors", .directory, "the folder where --resume keeps its places")
-    private static let count = Option<UInt64?>("count", .events, "end after N events")
-    private static let sample = Option<UInt64?>(
+    static let count = Option<UInt64?>("count", .events, "end after N events")
+    static let sample = Option<UInt64?>(
         "sample", .count(of: "lines", 0...1_000_000),
         "about N lines a second (40 on a terminal); 0 shows every event")
     private static let beginnings = ExclusiveOptions(
@@ -98,11 +103,14 @@ struct Watch: Verb {
             reader: JournalReader(caller: followed, timeout: options.timeout), onNews: { wakeup.wake() })
         followed.activate()
         defer { followed.invalidate() }
+        var style = context.style
+        style.fields = view.fields
         var loop = WatchLoop(
             WatchMachine(
                 self, service: options.service,
                 printer: EventPrinter(
-                    style: context.style, clock: .local(dates: .ofOtherDays { Timestamp.now.microseconds })),
+                    style: style, clock: .local(dates: .ofOtherDays { Timestamp.now.microseconds }),
+                    template: view.template),
                 linesPerSecond: linesPerSecond(isTerminal: tool.isTerminal)),
             output: OutputChannel(descriptor: tool.output), queue: queue, wakeup: wakeup, stop: stop.descriptor,
             duration: duration, now: { Timestamp.now.microseconds },
@@ -136,6 +144,7 @@ extension Watch {
     init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
         (events, count, duration) = (line[EventOptions.events], line[Self.count], line[Self.duration])
         (waitsForService, sample) = (!line[EventOptions.noWait], line[Self.sample])
+        view = try EventView(line, at: time)
         let folder = line[Self.cursors]
         if let name = line[Self.resume] {
             if sample ?? 0 > 0 {

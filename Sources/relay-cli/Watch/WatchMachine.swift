@@ -20,6 +20,8 @@ struct WatchMachine {
     private var printer: EventPrinter
     /// nil: every event is shown.
     private var sampler: LineSampler?
+    /// nil: every event is looked at.
+    private var sieve: EventSieve?
     private var shown: UInt64 = 0
     private var isDiscovering = false
     /// The present run of the service has not described itself.
@@ -41,6 +43,7 @@ struct WatchMachine {
     /// - Parameter linesPerSecond: nil: every event is shown.
     init(_ watch: Watch, service: String, printer: EventPrinter, linesPerSecond: UInt64? = nil) {
         (self.watch, self.service, self.printer) = (watch, service, printer)
+        sieve = watch.view.filter.map { EventSieve($0) }
         sampler = linesPerSecond.map { LineSampler(perSecond: $0) }
     }
 
@@ -58,6 +61,8 @@ struct WatchMachine {
             return discover()
         case .event(let event):
             return show(event, now: now, &output)
+        case .gap(let interface, let gap) where printer.notesGaps:
+            return [.note("\(interface): \(gap)")]
         case .gap(let interface, let gap):
             printer.append(gap, of: interface, now: now, to: &output)
             return gap.detail.map { [.note("\(interface): \($0)")] } ?? []
@@ -83,6 +88,7 @@ struct WatchMachine {
         _ event: Envelope, isTaken: Bool = false, now: UInt64, _ output: inout ByteBuffer
     ) -> [Action] {
         if isCovered(event) { return [] }
+        if sieve?.admits(event) == false { return [] }
         let isPast = isTaken && watch.start != .now && !caughtUp.contains(event.interface)
         if !isPast, sampler?.takes(event.interface, event.name, now: now) == false { return [] }
         let fault = printer.append(event, to: &output)
@@ -164,6 +170,9 @@ struct WatchMachine {
         let selection: EventSelection
         do throws(CLIFailure) {
             selection = try catalogue.selection(of: watch.events)
+            let interfaces = catalogue.offered.map(\.interface)
+            try watch.view.check(interfaces, selection)
+            try sieve?.learn(interfaces, selection)
         } catch {
             return isKnown ? [.note("\(service) is back, but has changed: \(error.message)")] : [end(error)]
         }
@@ -173,7 +182,8 @@ struct WatchMachine {
             ]
         }
         announcement = isKnown ? "\(service) is back" : "watching \(service)"
-        if !isKnown && watch.start == .now { unshown = catalogue.documents(among: watch.events) }
+        // A state is no event, for which an expression could hold.
+        if !isKnown && watch.start == .now && watch.view.showsStates { unshown = catalogue.documents(among: watch.events) }
         isKnown = true
         return [.follow(selection)]
     }

@@ -51,9 +51,11 @@ struct EventOptionsTests {
             ),
             (["watch", "--resume", "a", "--cursors", ""], "option '--cursors': '' is no folder; give the path of one"),
             (["watch", "--until", "5"], "option '--until' belongs to 'history' and 'export', not to 'watch'"),
-            (["history", "--count", "5"], "option '--count' belongs to 'watch', not to 'history'"),
-            (["list", "--since", "5"], "option '--since' belongs to 'watch', 'history' and 'export', not to 'list'"),
-            (["history", "--format", "csv"], "option '--format' belongs to 'export', not to 'history'"),
+            (["history", "--count", "5"], "option '--count' belongs to 'watch' and 'tail', not to 'history'"),
+            (
+                ["list", "--since", "5"],
+                "option '--since' belongs to 'watch', 'tail', 'history' and 'export', not to 'list'"
+            ),
             (["history", "--resume", "a"], "option '--resume' belongs to 'watch', not to 'history'"),
             (["export", "--format", "cvs"], "option '--format': 'cvs' is no format; did you mean 'csv'?"),
             (["export", "--format", "xml"], "option '--format': 'xml' is no format; there are json and csv"),
@@ -76,7 +78,7 @@ struct EventOptionsTests {
             (["histroy"], "no command 'histroy'; did you mean 'history'?"),
             (
                 [],
-                "no command; there are watch, top, history, export, call, get, set, list, status, "
+                "no command; there are watch, tail, top, metrics, history, export, call, get, set, list, status, "
                     + "new-service, completion and help (relay-cli --help)"
             ),
         ] as [([String], String)])

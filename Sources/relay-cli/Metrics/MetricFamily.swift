@@ -1,0 +1,72 @@
+/// Samples of one name: a number of one kind, of several parts.
+struct MetricFamily: Equatable {
+    enum Kind: String { case counter, gauge, histogram, unknown }
+    struct Label: Equatable, Hashable {
+        let name: String
+        let value: String
+        init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+    struct Sample: Equatable {
+        /// Of a histogram: `_bucket`, `_count`, `_sum`.
+        var suffix = ""
+        var labels: [Label]
+        /// As it is written.
+        var value: String
+    }
+    let name: String
+    let kind: Kind
+    /// What its name ends with; empty for none.
+    var unit = ""
+    let help: String
+    var samples: [Sample] = []
+}
+
+/// Writes families as text for monitors.
+enum MetricText {
+    enum Form {
+        /// OpenMetrics 1.0.
+        case openMetrics
+        /// As node_exporter's textfile collector reads it: a counter's type is declared by its sample's name, and there are no
+        /// units.
+        case textfile
+    }
+
+    static func text(_ families: [MetricFamily], _ form: Form) -> String {
+        var text = ""
+        for family in families where !family.samples.isEmpty {
+            let total = family.kind == .counter ? "_total" : ""
+            let declared = family.name + (form == .textfile ? total : "")
+            let kind = form == .textfile && family.kind == .unknown ? "untyped" : family.kind.rawValue
+            text += "# TYPE \(declared) \(kind)\n"
+            if form == .openMetrics && !family.unit.isEmpty { text += "# UNIT \(declared) \(family.unit)\n" }
+            text += "# HELP \(declared) \(escaped(family.help, quotes: form == .openMetrics))\n"
+            for sample in family.samples {
+                text += family.name + (sample.suffix.isEmpty ? total : sample.suffix)
+                if !sample.labels.isEmpty {
+                    let labels = sample.labels.map { "\($0.name)=\"\(escaped($0.value, quotes: true))\"" }
+                    text += "{" + labels.joined(separator: ",") + "}"
+                }
+                text += " \(sample.value)\n"
+            }
+        }
+        return form == .openMetrics ? text + "# EOF\n" : text
+    }
+    private static func escaped(_ text: String, quotes: Bool) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\"" where quotes: result += "\\\""
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+    /// Whole microseconds as seconds.
+    static func seconds(_ microseconds: UInt64) -> String {
+        let fraction = String(microseconds % 1_000_000 + 1_000_000).dropFirst()
+        let digits = fraction.reversed().drop { $0 == "0" }.reversed()
+        return "\(microseconds / 1_000_000)" + (digits.isEmpty ? ".0" : "." + String(digits))
+    }
+}

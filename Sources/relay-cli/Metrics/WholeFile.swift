@@ -1,0 +1,26 @@
+import Glibc
+import RelayTool
+
+/// A file that others read at any time: it is written beside its place, and takes it when it is whole.
+enum WholeFile {
+    /// Throws `.cannotCreate` or `.outputFailed` with the path and the reason; the file stays as it was.
+    static func write(_ text: String, to path: String) throws(CLIFailure) {
+        let unfinished = "\(path).\(getpid())"
+        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        if descriptor < 0 {
+            throw CLIFailure(.cannotCreate, "cannot make \(unfinished): \(String(cString: strerror(errno)))")
+        }
+        var rest = Array(text.utf8)[...]
+        var number: Int32 = 0
+        while !rest.isEmpty && number == 0 {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno != EINTR { number = errno }
+            rest = rest.dropFirst(max(0, count))
+        }
+        if close(descriptor) != 0 && number == 0 { number = errno }
+        if number == 0 && rename(unfinished, path) != 0 { number = errno }
+        if number == 0 { return }
+        unlink(unfinished)
+        throw CLIFailure(.outputFailed, "cannot write \(path): \(String(cString: strerror(number)))")
+    }
+}

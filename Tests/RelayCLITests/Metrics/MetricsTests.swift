@@ -1,0 +1,278 @@
+import Glibc
+import RelayCore
+import RelayTestKit
+import RelayTool
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import relay_cli
+
+@Suite("metrics", .tags(.g8))
+struct MetricsTests {
+    typealias Figure = (name: String, labels: [(String, String)], value: UInt64)
+    static let ofInterface: [Figure] = [
+        ("events", [], 17), ("head", [], 40), ("signals_paused", [], 0), ("signal_pauses", [], 2),
+        ("refused_calls", [("reason", "not_permitted")], 3), ("refused_calls", [("reason", "limit_exceeded")], 4),
+        ("oldest", [], 5), ("transport_events", [("transport", "ring"), ("outcome", "carried")], 12),
+        ("transport_events", [("transport", "ring"), ("outcome", "too_large")], 1),
+        ("subscribers", [("transport", "ring")], 2), ("subscriber_lag", [("transport", "ring")], 7),
+        ("rings", [("outcome", "opened")], 9), ("brand_new", [("kind", "a\"b\\c\nd")], .max),
+    ]
+    static let ofService: [Figure] = [
+        ("commands", [("outcome", "replied")], 30), ("command_duration", [("microseconds", "100")], 10),
+        ("command_duration", [("microseconds", "3000")], 25), ("command_duration", [("microseconds", "")], 30),
+        ("command_duration_sum", [], 1_234_567), ("waiting_commands", [], 1), ("outgoing_bytes", [], 0),
+        ("dropped_calls", [("reason", "bus_is_full")], 0), ("dropped_progress", [], 6),
+        ("notices", [("kind", "NotPermitted")], 3),
+    ]
+    static func status(_ own: [Figure] = ofInterface, _ service: [Figure] = ofService) throws -> [UInt8] {
+        func value(_ figures: [Figure]) -> DBusValue {
+            let labels = DBusType.dictionary(.string, .string)
+            return .array(
+                .structure([.string, labels, .uint64]),
+                figures.map { figure in
+                    .structure([
+                        .string(figure.name),
+                        .dictionary(labels, figure.labels.map { .init(key: .string($0.0), value: .string($0.1)) }),
+                        .uint64(figure.value),
+                    ])
+                })
+        }
+        let entries: [(String, DBusValue)] = [
+            ("Epoch", .uint64(9)), ("Durability", .string("durable")), ("Events", .uint64(36)),
+            ("Bytes", .uint64(3_600)),
+            ("FileBytes", .uint64(65_536)), ("WalBytes", .uint64(0)), ("Checked", .uint64(1)), ("Odd", .boolean(true)),
+            ("Figures", value(own)), ("ServiceFigures", value(service)),
+        ]
+        return try Samples.body { writer in
+            try writer.value(
+                .dictionary(
+                    .dictionary(.string, .variant),
+                    entries.map { .init(key: .string($0.0), value: .variant($0.1)) }),
+                as: .dictionary(.string, .variant))
+        }
+    }
+    private func run(_ arguments: [String], status: [UInt8], events: [Envelope] = []) async throws -> HistoryRun {
+        let file = try #require(tmpfile())
+        defer { fclose(file) }
+        let (output, notes) = (fileno(file), Notes())
+        let code = await WaitingThread.run {
+            let service = FakeService { call in
+                guard call.member == "Status" else { throw CLIFailure(.software, "not expected: \(call.member)") }
+                return IncomingReply(signature: "a{sv}", body: status)
+            }
+            let tool = Tool.tested(output: output, notes) { _, _, _, _, deliver in
+                FakeFollowed(service, events: events, deliver: deliver)
+            }
+            return tool.run(arguments)
+        }.value
+        var bytes = [UInt8](repeating: 0, count: Int(lseek(output, 0, SEEK_END)))
+        #expect(pread(output, &bytes, bytes.count, 0) == bytes.count)
+        return HistoryRun(
+            code: code, output: String(decoding: bytes, as: UTF8.self), notes: notes.lines.withLock { $0 })
+    }
+
+    @Test("the text as a whole keeps the rules of OpenMetrics")
+    func whole() async throws {
+        let result = try await run(["metrics"], status: try Self.status())
+        #expect(result.code == .ok && result.notes.isEmpty)
+        #expect(OpenMetricsRules(result.output).faults == [])
+        let of = #"service="org.eventrelay.Service1""#
+        let at = of + #",interface="org.eventrelay.Relocation1""#
+        #expect(
+            result.output == #"""
+                # TYPE relay_events counter
+                # HELP relay_events Events that this run of the service has published.
+                relay_events_total{\#(at)} 17
+                # TYPE relay_stream_head gauge
+                # HELP relay_stream_head The last sequence.
+                relay_stream_head{\#(at)} 40
+                # TYPE relay_stream_oldest gauge
+                # HELP relay_stream_oldest The oldest sequence that can be read.
+                relay_stream_oldest{\#(at)} 5
+                # TYPE relay_transport_events counter
+                # HELP relay_transport_events Events by transport: carried, held back in a pause, or too large for it.
+                relay_transport_events_total{\#(at),outcome="carried",transport="ring"} 12
+                relay_transport_events_total{\#(at),outcome="too_large",transport="ring"} 1
+                # TYPE relay_subscribers gauge
+                # HELP relay_subscribers Attached subscribers.
+                relay_subscribers{\#(at),transport="ring"} 2
+                # TYPE relay_subscriber_lag gauge
+                # HELP relay_subscriber_lag Events by which the slowest subscriber lags behind.
+                relay_subscriber_lag{\#(at),transport="ring"} 7
+                # TYPE relay_signals_paused gauge
+                # HELP relay_signals_paused 1 while signals pause.
+                relay_signals_paused{\#(at)} 0
+                # TYPE relay_signal_pauses counter
+                # HELP relay_signal_pauses Pauses of signals.
+                relay_signal_pauses_total{\#(at)} 2
+                # TYPE relay_rings counter
+                # HELP relay_rings Rings that peers asked for: opened, refused, returned.
+                relay_rings_total{\#(at),outcome="opened"} 9
+                # TYPE relay_refused_calls counter
+                # HELP relay_refused_calls Calls of peers that were refused, by the reason.
+                relay_refused_calls_total{\#(at),reason="not_permitted"} 3
+                relay_refused_calls_total{\#(at),reason="limit_exceeded"} 4
+                # TYPE relay_journal_events gauge
+                # HELP relay_journal_events Events that the journal keeps.
+                relay_journal_events{\#(at)} 36
+                # TYPE relay_journal_event_bytes gauge
+                # UNIT relay_journal_event_bytes bytes
+                # HELP relay_journal_event_bytes What these events take up.
+                relay_journal_event_bytes{\#(at)} 3600
+                # TYPE relay_journal_file_bytes gauge
+                # UNIT relay_journal_file_bytes bytes
+                # HELP relay_journal_file_bytes The journal's file with its log.
+                relay_journal_file_bytes{\#(of)} 65536
+                # TYPE relay_journal_wal_bytes gauge
+                # UNIT relay_journal_wal_bytes bytes
+                # HELP relay_journal_wal_bytes The journal's log, which is moved into the file now and then.
+                relay_journal_wal_bytes{\#(of)} 0
+                # TYPE relay_journal_checked gauge
+                # HELP relay_journal_checked 1 when the journal's whole file is known to be sound.
+                relay_journal_checked{\#(of)} 1
+                # TYPE relay_commands counter
+                # HELP relay_commands Calls of commands, by how they ended.
+                relay_commands_total{\#(of),outcome="replied"} 30
+                # TYPE relay_command_duration_seconds histogram
+                # UNIT relay_command_duration_seconds seconds
+                # HELP relay_command_duration_seconds How long handlers of commands took.
+                relay_command_duration_seconds_bucket{\#(of),le="0.0001"} 10
+                relay_command_duration_seconds_bucket{\#(of),le="0.003"} 25
+                relay_command_duration_seconds_bucket{\#(of),le="+Inf"} 30
+                relay_command_duration_seconds_count{\#(of)} 30
+                relay_command_duration_seconds_sum{\#(of)} 1.234567
+                # TYPE relay_waiting_commands gauge
+                # HELP relay_waiting_commands Commands that wait or run now.
+                relay_waiting_commands{\#(of)} 1
+                # TYPE relay_outgoing_bytes gauge
+                # UNIT relay_outgoing_bytes bytes
+                # HELP relay_outgoing_bytes What waits in the service for the bus to take it.
+                relay_outgoing_bytes{\#(of)} 0
+                # TYPE relay_dropped_calls counter
+                # HELP relay_dropped_calls Calls that got no answer, by the reason.
+                relay_dropped_calls_total{\#(of),reason="bus_is_full"} 0
+                # TYPE relay_dropped_progress counter
+                # HELP relay_dropped_progress Values of progress that were too large, or that a later one replaced.
+                relay_dropped_progress_total{\#(of)} 6
+                # TYPE relay_notices counter
+                # HELP relay_notices What went wrong while the service ran, by kind; also what was not logged.
+                relay_notices_total{\#(of),kind="NotPermitted"} 3
+                # TYPE relay_other_brand_new unknown
+                # HELP relay_other_brand_new A figure that this relay-cli does not know.
+                relay_other_brand_new{\#(at),kind="a\"b\\c\nd"} 18446744073709551615
+                # EOF
+
+                """#)
+    }
+
+    @Test("with --for, the times that events took are a histogram")
+    func latencies() async throws {
+        let event = try Samples.boxProvisioned(3, at: 1)
+        let result = try await run(["metrics", "--for", "0.01"], status: try Self.status([], []), events: [event])
+        let rules = OpenMetricsRules(result.output)
+        #expect(result.code == .ok && rules.faults == [])
+        #expect(rules.types["relay_event_latency_seconds"] == "histogram" || rules.types.count == 5)
+        var histogram = LatencyHistogram()
+        for time: UInt64 in [5, 9, 200, 2_000_000, 100_000_000] { histogram.add(time) }
+        var families = ServiceMetricFamilies(service: "a.b")
+        families.add(histogram, of: "c.d")
+        let text = MetricText.text(families.families, .openMetrics)
+        #expect(OpenMetricsRules(text).faults == [])
+        let counts = OpenMetricsRules(text).samples.filter { $0.name.hasSuffix("_bucket") }.map(\.value)
+        #expect(counts == [2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5])
+    }
+
+    @Test("a file is whole or as it was; in the form that node_exporter reads")
+    func file() async throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/relay.prom"
+        let result = try await run(["metrics", "--textfile", path], status: try Self.status())
+        #expect(result == HistoryRun(code: .ok, output: "", notes: []))
+        let text = try String(contentsOfWhole: path)
+        #expect(text.hasPrefix("# TYPE relay_events_total counter\n# HELP relay_events_total Events"))
+        #expect(!text.contains("# UNIT") && !text.contains("# EOF") && text.hasSuffix("\n"))
+        #expect(text.contains("# TYPE relay_other_brand_new untyped\n"))
+        #expect(!text.contains("\u{0}"))
+        // Whatever is wrong, the old one stays, and nothing lies beside it.
+        let broken = try await run(["metrics", "--textfile", path], status: [1])
+        #expect(broken.code == .software)
+        #expect(try String(contentsOfWhole: path) == text)
+        let nowhere = try await run(["metrics", "--textfile", folder.path + "/none/a.prom"], status: try Self.status())
+        #expect(nowhere.code == .cannotCreate && nowhere.notes.count == 1)
+        #expect(nowhere.notes[0].hasPrefix("cannot make \(folder.path)/none/a.prom."))
+        #expect(nowhere.notes[0].hasSuffix(": No such file or directory"))
+        mkdir(folder.path + "/dir.prom", 0o700)
+        let folderInstead = try await run(
+            ["metrics", "--textfile", folder.path + "/dir.prom"], status: try Self.status())
+        #expect(
+            folderInstead
+                == HistoryRun(
+                    code: .outputFailed, output: "", notes: ["cannot write \(folder.path)/dir.prom: Is a directory"]))
+    }
+
+    @Test("what a hostile or newer service counts never makes a text that breaks the rules")
+    func hostile() async throws {
+        var generator = SeededGenerator(seed: 7)
+        let names = [
+            "events", "rings", "notices", "command_duration", "command_duration_sum", "", "A", "a b", "x", "_y", "le",
+        ]
+        let labels = ["", "le", "interface", "service", "microseconds", "x", "Ü", "a-b"]
+        let values = ["", "1", "100", "\n", "\"", "\\", "+Inf", "ü"]
+        for _ in 0..<TestForm.rounds(300, soak: 20_000) {
+            func figures() -> [Figure] {
+                (0..<generator.below(8)).map { _ in
+                    let own = (0..<generator.below(3)).map { _ in
+                        (labels[generator.below(labels.count)], values[generator.below(values.count)])
+                    }
+                    return (names[generator.below(names.count)], own, UInt64.random(in: 0...9, using: &generator))
+                }
+            }
+            let body = try Self.status(figures(), figures())
+            let status = try body.withUnsafeBytes { bytes in
+                var reader = WireReader(bytes)
+                return try MonitoredStatus.read(&reader)
+            }
+            var families = ServiceMetricFamilies(service: "a.b")
+            families.add(status, of: "c.d")
+            families.add(status, of: "c.e")
+            let text = MetricText.text(families.families, .openMetrics)
+            #expect(OpenMetricsRules(text).faults == [], "\(text)")
+        }
+    }
+
+    @Test(
+        "the rules find what is wrong",
+        arguments: [
+            "", "a 1\n# EOF\n", "# TYPE a counter\na 1\n# EOF\n", "# TYPE a gauge\na 1\na 1\n# EOF\n",
+            "# TYPE a gauge\na{b=\"\"\"} 1\n# EOF\n", "# TYPE a gauge\n# UNIT a bytes\na 1\n# EOF\n",
+            "# TYPE a gauge\na x\n# EOF\n", "# TYPE a histogram\na_bucket{le=\"1\"} 1\na_count 1\na_sum 1\n# EOF\n",
+            "# TYPE a gauge\na 1\n# TYPE b gauge\nb 1\n# TYPE a gauge\n# EOF\n", "# TYPE a gauge\na 1\n# EOF\n# EOF\n",
+            "# TYPE a counter\na_total -1\n# EOF\n",
+        ])
+    func rules(_ text: String) { #expect(!OpenMetricsRules(text).faults.isEmpty) }
+
+    @Test("what does not go together")
+    func refusals() {
+        #expect(
+            Line.refusal(["metrics", "--json"])
+                == CLIFailure(.usage, "'metrics' prints OpenMetrics text: '--json' does not go with it"))
+        #expect(
+            Line.refusal(["metrics", "--textfile", "/tmp/relay.txt"])
+                == CLIFailure(
+                    .usage,
+                    "option '--textfile': '/tmp/relay.txt' is no file that node_exporter reads; its name ends like "
+                        + "relay.prom: with .prom"))
+    }
+}
+
+extension String {
+    fileprivate init(contentsOfWhole path: String) throws {
+        let file = try #require(fopen(path, "r"))
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }
+        self = String(decoding: bytes, as: UTF8.self)
+    }
+}
