@@ -1,3 +1,4 @@
+import RelayCore
 import RelayTool
 import TestTraits
 import Testing
