@@ -7,12 +7,12 @@ import RelayTool
         // A reader that goes away is seen by its error.
         signal(SIGPIPE, SIG_IGN)
         StandardDescriptors.reserve()
-        let write: @Sendable (String) -> Void = { text in
+        let put: @Sendable (String) -> Void = { text in
             var channel = OutputChannel(descriptor: STDERR_FILENO)
             channel.pending.append(text)
             _ = channel.write()
         }
-        let line: @Sendable (String) -> Void = { write($0 + "\n") }
+        let line: @Sendable (String) -> Void = { put($0 + "\n") }
         let note: @Sendable (String) -> Void = { line("relay-cli: \(MessageText.line($0))") }
         let arguments: [String]
         do throws(UsageError) {
@@ -22,6 +22,9 @@ import RelayTool
             exit(ExitCode.badValue.rawValue)
         }
         let environment = ProcessInput.environment
+        // Where both are one terminal, the results show how far it is.
+        let isWatched = isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) != 1
+        let progress: ((String) -> Void)? = if isWatched { put } else { nil }
         let tool = Tool(
             environment: environment, output: StandardDescriptors.unwaiting(STDOUT_FILENO),
             isTerminal: isatty(STDOUT_FILENO) == 1,
@@ -32,7 +35,7 @@ import RelayTool
             },
             stop: { () throws(CLIFailure) in try SignalDescriptor() }, input: STDIN_FILENO,
             columns: Terminal.columns(of: STDOUT_FILENO),
-            progress: isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) != 1 ? write : nil, complain: line)
+            progress: progress, complain: line)
         exit(tool.run(arguments).rawValue)
     }
 }

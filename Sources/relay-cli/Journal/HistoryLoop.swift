@@ -166,6 +166,7 @@ struct HistoryLoop {
 
     private mutating func flush() throws(CLIFailure) {
         isClosed = try !output.drain()
+        let part = part
         progress?.show(events: printed, part: part)
     }
     /// How much of what is there was looked at; nil: unknown.

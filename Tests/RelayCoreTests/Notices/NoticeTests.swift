@@ -58,7 +58,7 @@ import Testing
     }
     @Test("What a notice concerns is kept, also of the first one that was left out") func subjects() {
         var limiter = NoticeRateLimiter()
-        let subjects = (1...7).map { Notice.Subject(peer: ":1.\($0)", sequence: $0) }
+        let subjects = (1...7 as ClosedRange<UInt64>).map { Notice.Subject(peer: ":1.\($0)", sequence: $0) }
         for subject in subjects {
             let notice = limiter.admit(Self.kind, .warning, { "" }, of: { subject }, now: 0)
             #expect(notice.map { $0.subject == subject } ?? true)
