@@ -79,7 +79,7 @@ struct EventOptionsTests {
             (
                 [],
                 "no command; there are watch, tail, top, metrics, history, export, call, get, set, list, status, "
-                    + "new-service, completion and help (relay-cli --help)"
+                    + "doctor, monitor, new-service, completion and help (relay-cli --help)"
             ),
         ] as [([String], String)])
     func refusals(arguments: [String], message: String) {
