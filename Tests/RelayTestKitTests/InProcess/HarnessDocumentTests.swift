@@ -58,16 +58,18 @@ struct Lamp: EditableDocument {
             following: "org.example.Lamps", on: harness.bus(user: getuid() + 1), interfaces: Lighting1.self,
             delivery: .pollable(target))
         relay.activate()
-        let isDraining = Mutex(false)
+        /// The thread that drains; 0: none does.
+        let loop = Mutex<UInt>(0)
         let codes = Mutex<[RelayError.Code]>([])
         let following = try relay.document(Lamp.self, into: Document(Lamp.initial)) { error in
-            codes.withLock { $0.append(isDraining.withLock { $0 } ? error.code : .internalFailure) }
+            let isOnLoop = loop.withLock { $0 == pthread_self() }
+            codes.withLock { $0.append(isOnLoop ? error.code : .internalFailure) }
         }
         #expect(
             await eventually {
-                isDraining.withLock { $0 = true }
+                loop.withLock { $0 = pthread_self() }
                 target.drain()
-                isDraining.withLock { $0 = false }
+                loop.withLock { $0 = 0 }
                 return codes.withLock { !$0.isEmpty }
             })
         #expect(codes.withLock { $0 } == [.notPermitted])
