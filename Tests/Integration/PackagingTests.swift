@@ -55,6 +55,7 @@ import Testing
                 == (before + [
                     "usr/bin/relay-cli", "usr/bin/relay-service", "usr/lib/eventrelay/installed",
                     "usr/lib/eventrelay/relay-service.conf", "usr/lib/eventrelay/relay-telemetry.conf",
+                    "usr/lib/systemd/catalog/eventrelay.catalog",
                     "usr/lib/systemd/system/relay-service.service", "usr/lib/systemd/system/relay-telemetry.service",
                     "usr/lib/systemd/user/relay-service.service", "usr/lib/sysusers.d/eventrelay.conf",
                     "usr/lib/tmpfiles.d/eventrelay.conf", "usr/share/bash-completion/completions/relay-cli",
