@@ -90,7 +90,7 @@ let package = Package(
                 "BusProcess", "RelayBus", "RelayCore", "RelayTestKit", "TestTraits", "WireSupport", "CDBus",
                 "CRelayShims", "CRingAttack",
             ],
-            swiftSettings: strict),
+            exclude: ["Access/process_fd_bus.py"], swiftSettings: strict),
         .testTarget(
             name: "RelayTestKitTests", dependencies: ["RelayCore", "RelayJournal", "RelayTestKit", "TestTraits"],
             swiftSettings: strict),

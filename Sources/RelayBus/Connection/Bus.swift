@@ -4,6 +4,8 @@ import Glibc
 public struct Bus: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case session, system, address(String)
+        /// A test's bus in the system bus's place.
+        case systemAddress(String)
         /// None: messages stay in the process.
         case link(LinkedBus)
     }
@@ -18,11 +20,24 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter address: in D-Bus's form: `unix:path=…`.
     public static func address(_ address: String) -> Self { Self(kind: .address(address)) }
 
+    /// A bus at an address that is to be taken for the machine's: a test's.
+    package static func system(at address: String) -> Self { Self(kind: .systemAddress(address)) }
+    /// Whether it is the machine's, whose peers polkit knows by their names.
+    package var isSystem: Bool {
+        switch kind {
+        case .system, .systemAddress: true
+        case .address(let address): (try? Self.system.address()) == address
+        // A test of polkit has what answers in its place.
+        case .link: true
+        case .session: false
+        }
+    }
+
     public var description: String {
         switch kind {
         case .session: "the session bus"
         case .system: "the system bus"
-        case .address(let address): "the bus at \(address)"
+        case .address(let address), .systemAddress(let address): "the bus at \(address)"
         case .link: "the bus of a test"
         }
     }
@@ -35,7 +50,7 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
     func address(environment: (String) -> String?, isSocket: (String) -> Bool) throws(RelayError) -> String {
         func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
         switch kind {
-        case .address(let address): return address
+        case .address(let address), .systemAddress(let address): return address
         case .link:
             throw RelayError(.invalidArgument, "the bus of a test has no address: it exists in its process only")
         case .system: return value("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"

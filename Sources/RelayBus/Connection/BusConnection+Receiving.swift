@@ -66,6 +66,7 @@ extension BusConnection {
         var call = IncomingCall(
             sender: sender, serial: message.serial, path: path, interface: interface, member: member,
             signature: signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
+            allowsInteraction: message.allowsInteraction,
             descriptors: message.descriptors(atMost: min(limit, 1)))
         if limit > 1 && !isTooLarge {
             (call.descriptors, call.transferred) = ([], Self.transferred(message, attached, atMost: limit))
@@ -104,7 +105,7 @@ extension BusConnection {
             }
             let reply = BusReply(
                 sender: sender ?? "", signature: message.signature, body: body,
-                descriptors: message.descriptors(atMost: 2))
+                descriptors: message.descriptors(atMost: 2) + message.processDescriptor())
             entry.completion(.success(reply))
             return
         }

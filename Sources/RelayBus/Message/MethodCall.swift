@@ -37,7 +37,8 @@ package struct BusReply: Sendable {
     package let sender: String
     package let signature: String
     package let body: [UInt8]
-    /// The file descriptors that the answer begins with; none beyond the second.
+    /// The file descriptors that the answer begins with, none beyond the second; or the one of a peer's process, in the
+    /// bus's answer about its credentials.
     package let descriptors: [ReceivedDescriptor]
     /// All file descriptors in the answer, by their indices, where the call takes them.
     package let transferred: [UInt32: ReceivedDescriptor]
@@ -86,6 +87,8 @@ package struct IncomingCall: Sendable {
     package let signature: String
     package let body: [UInt8]
     package let wantsReply: Bool
+    /// Whether the caller is prepared to wait until a person has authorised the call.
+    package var allowsInteraction = false
     /// The file descriptors that the arguments begin with; none beyond the handler's `descriptorLimit`.
     package var descriptors: [ReceivedDescriptor] = []
     /// All file descriptors among the arguments, by their indices, where `descriptorLimit` admits more than one.

@@ -23,6 +23,8 @@ package struct ReceivedMessage: ~Copyable {
     package var replySerial: UInt32 { dbus_message_get_reply_serial(handle.pointer) }
     package var wantsReply: Bool { kind == .methodCall && dbus_message_get_no_reply(handle.pointer) == 0 }
 
+    package var allowsInteraction: Bool { dbus_message_get_allow_interactive_authorization(handle.pointer) != 0 }
+
     private static func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
     /// The sender's unique name, as the bus vouches for it. Nil on a message that libdbus made itself.
     package var sender: String? { Self.text(dbus_message_get_sender(handle.pointer)) }
@@ -73,6 +75,34 @@ package struct ReceivedMessage: ~Copyable {
     func withArguments(_ body: (inout DBusMessageIter) -> Void) {
         var iterator = DBusMessageIter()
         if dbus_message_iter_init(handle.pointer, &iterator) != 0 { body(&iterator) }
+    }
+    /// The descriptor of a process in the bus's answer to `GetConnectionCredentials`: the value of `ProcessFD`. A
+    /// duplicate of the message's own; none in any other message.
+    func processDescriptor() -> [ReceivedDescriptor] {
+        guard hasSender("org.freedesktop.DBus"), hasSignature("a{sv}"),
+            dbus_message_contains_unix_fds(handle.pointer) != 0
+        else { return [] }
+        // A dictionary of variants, by its signature: each iterator is at what its name says.
+        var (message, entries) = (DBusMessageIter(), DBusMessageIter())
+        guard dbus_message_iter_init(handle.pointer, &message) != 0 else { return [] }
+        dbus_message_iter_recurse(&message, &entries)
+        while dbus_message_iter_get_arg_type(&entries) == Int32(UInt8(ascii: "e")) {
+            var (entry, value) = (DBusMessageIter(), DBusMessageIter())
+            dbus_message_iter_recurse(&entries, &entry)
+            var key: UnsafePointer<CChar>?
+            dbus_message_iter_get_basic(&entry, &key)
+            dbus_message_iter_next(&entry)
+            dbus_message_iter_recurse(&entry, &value)
+            if let key, strcmp(key, "ProcessFD") == 0,
+                dbus_message_iter_get_arg_type(&value) == Self.descriptorType
+            {
+                var number: Int32 = -1
+                dbus_message_iter_get_basic(&value, &number)
+                return number >= 0 ? [ReceivedDescriptor(number)] : []
+            }
+            dbus_message_iter_next(&entries)
+        }
+        return []
     }
     /// `DBUS_TYPE_UNIX_FD`, a macro with a cast.
     static let descriptorType = Int32(UInt8(ascii: "h"))

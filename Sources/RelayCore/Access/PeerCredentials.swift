@@ -6,17 +6,24 @@ package struct PeerCredentials: Hashable, Sendable {
     package var groupIDs: Set<UInt32> = []
     package var processID: UInt32?
     package var securityLabel: String?
+    /// The systemd unit of the process that connected. It has ended when the unit is read: then it is not known.
+    package var unit: PeerUnit
 
     package init(
-        userID: UInt32?, groupIDs: Set<UInt32> = [], processID: UInt32? = nil, securityLabel: String? = nil
+        userID: UInt32?, groupIDs: Set<UInt32> = [], processID: UInt32? = nil, securityLabel: String? = nil,
+        unit: PeerUnit = .unknown(PeerCredentials.noProcess)
     ) {
         (self.userID, self.groupIDs) = (userID, groupIDs)
-        (self.processID, self.securityLabel) = (processID, securityLabel)
+        (self.processID, self.securityLabel, self.unit) = (processID, securityLabel, unit)
     }
+    package static let noProcess =
+        "this bus reports no ProcessFD: it takes dbus-daemon 1.16 or dbus-broker 34 and Linux 6.5, or later"
 
     /// From the answer of `GetConnectionCredentials`, a dictionary of variants; a value of another type than the
     /// specification requires counts as unknown.
-    package init(_ reply: BusReply) throws(RelayError) {
+    ///
+    /// - Parameter readsUnit: whether the unit is looked up, if the bus reports a descriptor of the process.
+    package init(_ reply: BusReply, readsUnit: Bool = false) throws(RelayError) {
         guard reply.signature == "a{sv}", case .dictionary(_, let entries)? = try reply.values().first else {
             throw RelayError(.schemaMismatch, "the bus answered GetConnectionCredentials with '\(reply.signature)'")
         }
@@ -28,6 +35,10 @@ package struct PeerCredentials: Hashable, Sendable {
             case ("ProcessID", .uint32(let id)): processID = id
             case ("UnixGroupIDs", .array(_, let ids)):
                 groupIDs = Set(ids.compactMap { if case .uint32(let id) = $0 { id } else { nil } })
+            case ("ProcessFD", .unixFD):
+                // The only one that came: `ReceivedMessage.processDescriptor`.
+                guard readsUnit, let process = reply.descriptors.first else { break }
+                unit = PeerUnit(ofProcess: process.number)
             case ("LinuxSecurityLabel", .bytes(let label)):
                 securityLabel = String(decoding: label.prefix { $0 != 0 }, as: UTF8.self)
             default: break
@@ -54,13 +65,18 @@ extension PeerRequirement {
         do throws(RelayError) {
             connection.send(try PeerCredentials.request(for: peer)) { result in
                 do throws(RelayError) {
-                    let credentials = try PeerCredentials(try result.get())
-                    switch verdict(on: credentials, accounts: accounts) {
-                    case true?: return completion(.success(credentials))
-                    case nil:
-                        throw RelayError(
-                            .timedOut, "\(peer) cannot be checked: a name in \(self) cannot be looked up now")
-                    case false?:
+                    let reply = try result.get()
+                    let credentials = try PeerCredentials(reply, readsUnit: needsUnit)
+                    switch decision(on: credentials, accounts: accounts) {
+                    case .met: return completion(.success(credentials))
+                    // Neither would another answer change.
+                    case .unknown(let reason) where needsUnit && reply.descriptors.isEmpty:
+                        throw RelayError(.notPermitted, "\(peer) cannot be checked: \(reason)")
+                    case .ask(let action):
+                        throw RelayError(.notPermitted, "\(peer) cannot be checked: polkit action '\(action)'")
+                    case .unknown(let reason):
+                        throw RelayError(.timedOut, "\(peer) cannot be checked: \(reason)")
+                    case .notMet:
                         let who = credentials.userID.map { "user \($0)" } ?? "an unknown user"
                         throw RelayError(.notPermitted, "\(peer) is \(who), required is \(self)")
                     }

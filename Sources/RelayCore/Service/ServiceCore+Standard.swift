@@ -41,12 +41,13 @@ extension ServiceCore {
         }
         guard case .string(let asked)? = arguments.first else { return }
         if answersDocuments(call, asked, arguments, interface, connection) { return }
-        guard asked == Stream1.name || asked.isEmpty else {
+        guard [interface.name, Stream1.name, ""].contains(asked) else {
             return properties(call, asked, arguments, [], interface, connection)
         }
         // How far an interface has come is for those that may have its events.
         ifPermitted(call, interface, connection) { core in
-            core.properties(call, asked, arguments, core.values(of: interface), interface, connection)
+            let values = asked == interface.name ? [] : core.values(of: interface)
+            core.properties(call, asked, arguments, values, interface, connection)
         }
     }
     /// Whether a call is about documents, which are then answered for.

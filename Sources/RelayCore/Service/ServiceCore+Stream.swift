@@ -32,9 +32,9 @@ extension ServiceCore {
         case "CloseRing":
             guard hasSignature("", call, connection) else { return }
             // In the place of the caller's `OpenRing`, which waits for its credentials, too.
-            credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
+            inOrder(call, connection) { core in
                 interface.stream.closeRing(for: call.sender, isReturned: true)
-                self?.reply(to: call, connection)
+                core.reply(to: call, connection)
             }
         case "Barrier":
             guard hasSignature("", call, connection) else { return }
@@ -46,20 +46,17 @@ extension ServiceCore {
                 return try? reader.uint32()
             }
             // Of the caller's own calls only; whether there is one is nobody's business.
-            if let serial { running.cancel(serial, of: call.sender) }
+            if let serial {
+                cancelWaiting(serial, of: call.sender, connection)
+                running.cancel(serial, of: call.sender)
+            }
             reply(to: call, connection)
         case "GetDocument":
             guard hasSignature("s", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.document(call, interface, connection) }
         case "Schemas":
             guard hasSignature("", call, connection) else { return }
-            var body = WireWriter()
-            do throws(RelayError) {
-                try Stream1.write(interface.schemas, into: &body)
-                reply(to: call, connection, try Signature(Stream1.schemasSignature), body: body.bytes)
-            } catch {
-                fail(call, ErrorNames.name(for: error.code), error.message, connection)
-            }
+            ifPermitted(call, interface, connection) { $0.schemas(call, interface, connection) }
         case "Status":
             guard hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { core in
@@ -70,19 +67,13 @@ extension ServiceCore {
         default: unknown(call, connection)
         }
     }
-    /// Goes on if the peer may hear of the interface's events; answers if not.
-    func ifPermitted(
-        _ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection,
-        _ body: @escaping @Sendable (ServiceCore) -> Void
-    ) {
-        if !interface.stream.isRestricted { return body(self) }
-        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
-            guard let self else { return }
-            switch result {
-            case .success(let credentials):
-                if isPermitted(credentials, interface.requirement, interface.name, call, connection) { body(self) }
-            case .failure(let error): refuse(call, error.code, error.message, connection)
-            }
+    private func schemas(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+        var body = WireWriter()
+        do throws(RelayError) {
+            try Stream1.write(interface.schemas, into: &body)
+            reply(to: call, connection, try Signature(Stream1.schemasSignature), body: body.bytes)
+        } catch {
+            fail(call, ErrorNames.name(for: error.code), error.message, connection)
         }
     }
     private func attach(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {

@@ -23,6 +23,9 @@ final class ServiceCore: BusHandler {
         var descriptorSource = UnreadSource.connection
         var replays = ReplaySockets()
         var idleness = Idleness()
+        var gate = CallGate()
+        var authority = Authority()
+        var authorised: [String: AuthorisedPeer] = [:]
     }
     private enum End {
         case running
@@ -36,6 +39,8 @@ final class ServiceCore: BusHandler {
     private var streams: [PublishedStream] { interfaces.map(\.stream) }
     let loop: BusLoop
     let notices: NoticeReporter
+    /// Whether the systemd units of peers have to be known.
+    let needsUnits: Bool
     let queues = CommandQueues()
     let running = RunningCalls()
     let descriptors = DescriptorQuota()
@@ -70,6 +75,9 @@ final class ServiceCore: BusHandler {
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         state = LoopBound(State(), on: loop)
+        needsUnits = interfaces.contains { one in
+            one.requirement.needsUnit || one.commands.values.contains { $0.requirement.needsUnit }
+        }
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
             for requirement in [interface.requirement] + interface.commands.values.map(\.requirement) {
@@ -96,6 +104,8 @@ final class ServiceCore: BusHandler {
                     connection.addMatch(.departures) { ready.resume(with: $0.map { _ in () }) }
                 }
             }
+            try await checkUnits(connection)
+            if needsPolkit { try await followAuthority(connection) }
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
             let backlog = BusBacklog(connection, notices)
@@ -108,10 +118,38 @@ final class ServiceCore: BusHandler {
             throw error
         }
     }
+    /// Throws `Unavailable` on a bus that does not report what a requirement needs: nobody could ever meet it.
+    private func checkUnits(_ connection: BusConnection) async throws {
+        if !needsUnits { return }
+        let own = try await connection.call(PeerCredentials.request(for: connection.uniqueName))
+        if !own.descriptors.isEmpty { return }
+        let all = interfaces.flatMap { one in
+            [(one.name, one.requirement)] + one.commands.values.map { ("\(one.name).\($0.name)", $0.requirement) }
+        }
+        let (what, requirement) = all.first { $0.1.needsUnit } ?? (name, .anyone)
+        var program = "\(bus)"
+        if let answer = try? await connection.call(PeerCredentials.request(for: "org.freedesktop.DBus")),
+            let process = try? PeerCredentials(answer).processID
+        {
+            program += " (\(SystemProcessFiles.program(of: process) ?? "unknown"), process \(process))"
+        }
+        throw RelayError(
+            .unavailable,
+            "\(what) requires \(requirement), and \(program) cannot say which process a peer is: "
+                + "\(PeerCredentials.noProcess); or require a user or a group")
+    }
+    private func followAuthority(_ connection: BusConnection) async throws {
+        for rule in [Polkit.changes, .owner(of: Polkit.name)] {
+            try await withCheckedThrowingContinuation { (ready: CheckedContinuation<Void, any Error>) in
+                connection.addMatch(rule) { ready.resume(with: $0.map { _ in () }) }
+            }
+        }
+    }
     /// Whether the bus runs as our own user, as a session's does, and so admits no other user unless that user allows
     /// it. It does not matter how its address was given. If the bus's user cannot be found out, the answer is no.
     private func isOwn(_ connection: BusConnection) async -> Bool {
-        guard bus != .system else { return false }
+        if case .system = bus.kind { return false }
+        if case .systemAddress = bus.kind { return false }
         do {
             let answer = try await connection.call(PeerCredentials.request(for: "org.freedesktop.DBus"))
             return try PeerCredentials(answer).userID == accounts.ownUserID
@@ -183,7 +221,10 @@ final class ServiceCore: BusHandler {
     /// A service that nobody uses releases the name first: there is no subscriber to which `End` would mean anything,
     /// and the bus starts the next run for whoever calls later.
     func stop(patience: Duration) async {
-        loop.execute { [self] in releaseAllReplies() }
+        loop.execute { [self] in
+            releaseAllReplies()
+            closeGate()
+        }
         let deadline = MonotonicClock.deadline(after: patience)
         let connection = await withCheckedContinuation { continuation in
             loop.execute { [self] in continuation.resume(returning: state.onLoop.connection) }
@@ -237,12 +278,14 @@ final class ServiceCore: BusHandler {
     // MARK: Signals
 
     func signal(_ message: borrowing ReceivedMessage) {
+        if authoritySignal(message) { return }
         guard let change = OwnerChange(message), change.newOwner == nil, change.name.hasPrefix(":") else { return }
         // What is kept by a unique name goes with it: after the bus restarts, it may be another's.
         state.onLoop.credentials[change.name] = nil
         state.onLoop.features[change.name] = nil
         queues.depart(change.name)
         running.depart(change.name)
+        closeGate(of: change.name)
         closeRings(of: change.name)
         state.onLoop.replays.depart(change.name)
         limits.withLock { $0.depart(change.name) }

@@ -44,6 +44,7 @@ package enum Stream1 {
             .init("Head", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
             .init(progress, [.init("serial", "u"), .init("progress", "v")]),
             .init("End", [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
+            .init("Reattach", []),
         ],
         properties: [
             .init(.init("Epoch", "t"), emits: .constant),

@@ -8,6 +8,7 @@
 public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     package indirect enum Rule: Hashable, Sendable {
         case anyone, sameUser, user(String), group(String), securityLabel(String)
+        case systemdUnit(String), polkit(String)
         case all(Rule, Rule), either(Rule, Rule)
     }
     package let rule: Rule
@@ -28,6 +29,25 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter label: the label, compared exactly.
     public static func securityLabel(_ label: String) -> Self { Self(rule: .securityLabel(label)) }
+    /// A process of one unit of the system's systemd: `backup.service`.
+    ///
+    /// It needs a bus that reports a descriptor of each peer's process (`ProcessFD`): dbus-daemon 1.16, dbus-broker 34
+    /// or later, on Linux 6.5 or later. With an older one, as in Debian 12, a service does not start, and a relay does
+    /// not follow. Every process of a user's own manager is in the unit `user@<uid>.service`: a user may give own units
+    /// any name.
+    ///
+    /// - Parameter name: the unit's whole name, with its suffix.
+    public static func systemdUnit(_ name: String) -> Self { Self(rule: .systemdUnit(name)) }
+    /// A peer that polkit authorises for an action, by the administrator's rules. For services on the system bus.
+    ///
+    /// polkit is asked at each call; nothing that it answers is kept. Only for a command may it ask a person, who may
+    /// take long: a command that waits for that is overtaken by the peer's others. When an authorisation is withdrawn,
+    /// the peer receives no more events.
+    ///
+    /// The action is declared in a file under `/usr/share/polkit-1/actions`: see docs/OPERATING.md.
+    ///
+    /// - Parameter action: the action's id: `org.example.printer.manage`.
+    public static func polkit(action: String) -> Self { Self(rule: .polkit(action)) }
     /// Both requirements.
     public static func && (a: Self, b: Self) -> Self { Self(rule: .all(a.rule, b.rule)) }
     /// At least one of the two requirements.
@@ -38,6 +58,19 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     /// Whether a broadcast on a bus of one user's own reaches nobody who may not receive it.
     package var admitsSameUser: Bool { rule == .anyone || rule == .sameUser }
 
+    /// Its parts that are no combination.
+    package var leaves: [Rule] { Self.leaves(rule) }
+    private static func leaves(_ rule: Rule) -> [Rule] {
+        switch rule {
+        case .all(let a, let b), .either(let a, let b): leaves(a) + leaves(b)
+        default: [rule]
+        }
+    }
+    /// Whether a peer's unit has to be known.
+    package var needsUnit: Bool { leaves.contains { if case .systemdUnit = $0 { true } else { false } } }
+    /// Whether polkit may have to be asked.
+    package var needsPolkit: Bool { leaves.contains { if case .polkit = $0 { true } else { false } } }
+
     public var description: String { Self.text(rule) }
     package static func text(_ rule: Rule) -> String {
         switch rule {
@@ -46,6 +79,8 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
         case .user(let name): "user '\(name)'"
         case .group(let name): "group '\(name)'"
         case .securityLabel(let label): "security label '\(label)'"
+        case .systemdUnit(let name): "systemd unit '\(name)'"
+        case .polkit(let action): "polkit action '\(action)'"
         case .all(let a, let b): "(\(text(a)) and \(text(b)))"
         case .either(let a, let b): "(\(text(a)) or \(text(b)))"
         }

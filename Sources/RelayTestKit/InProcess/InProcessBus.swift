@@ -42,6 +42,8 @@ final class InProcessBus: BusLink, OutletSource {
         var calls: [Call] = []
         var lastName = 0
         var lastSerial: UInt32 = 0
+        /// What a test's polkit permits: an action, and a user.
+        var permits: (@Sendable (String, UInt32) -> Bool)?
         /// Bytes on their way, by sender.
         var held: [String: Int] = [:]
 
@@ -55,6 +57,8 @@ final class InProcessBus: BusLink, OutletSource {
     let streams = InProcessStreams()
     private let state = Mutex(State())
     static let driver = "org.freedesktop.DBus"
+    /// The name of a connection that only polkit has.
+    private static let authority = ":1.0"
 
     init(_ clock: ManualClock) { self.clock = clock }
 
@@ -103,6 +107,7 @@ final class InProcessBus: BusLink, OutletSource {
 
     func send(_ message: LinkedMessage, from connection: BusConnection) {
         let id = ObjectIdentifier(connection)
+        if message.destination == Self.authority { return askPolkit(message, from: id) }
         state.withLock { state in
             guard let sender = state.name(of: id) else { return hello(message, id, &state) }
             if message.destination == Self.driver { return ask(message, of: sender, &state) }
@@ -201,7 +206,8 @@ final class InProcessBus: BusLink, OutletSource {
             reply(.uint32(1))
         case "GetNameOwner":
             if name == Self.driver { return reply(.string(name)) }
-            guard state.member(name) != nil else { return refuse("NameHasNoOwner", "nobody owns \(name)") }
+            let isThere = state.owners[name] == Self.authority || state.member(name) != nil
+            guard isThere else { return refuse("NameHasNoOwner", "nobody owns \(name)") }
             reply(.string(state.owners[name] ?? name))
         case "NameHasOwner": reply(.boolean(name == Self.driver || state.member(name) != nil))
         case "StartServiceByName":
@@ -258,6 +264,37 @@ final class InProcessBus: BusLink, OutletSource {
             return try LinkedMessage(header, serial: state.lastSerial, body: body.bytes)
         } catch {
             return nil
+        }
+    }
+
+    // MARK: polkit
+
+    /// From now on polkit permits what this says.
+    func permit(_ permits: @escaping @Sendable (String, UInt32) -> Bool) {
+        state.withLock { state in
+            let isNew = state.permits == nil
+            state.permits = permits
+            state.owners[Polkit.name] = Self.authority
+            if isNew { return tellOwner(of: Polkit.name, old: "", new: Self.authority, &state) }
+            let header = MessageHeader.signal(path: Polkit.path, interface: Polkit.interface, member: "Changed")
+            if let signal = own(header, [], &state) { broadcast(signal, from: Self.authority, &state) }
+        }
+    }
+    private func askPolkit(_ message: LinkedMessage, from id: ObjectIdentifier) {
+        let values = (try? Signature(message.signature)).flatMap { signature in
+            message.body.withUnsafeBytes { try? DBusValue.decode(signature: signature, body: $0) }
+        }
+        guard let values, values.count == 5, case .structure(let subject) = values[0],
+            case .dictionary(_, let entries)? = subject.last, case .variant(.string(let peer))? = entries.first?.value,
+            case .string(let action) = values[1]
+        else { return }
+        let (permits, user) = state.withLock { ($0.permits, $0.member(peer)?.bus.userID) }
+        // A test's code, not under the lock.
+        let isPermitted = user.flatMap { permits?(action, $0) } ?? false
+        state.withLock { state in
+            guard let caller = state.name(of: id) else { return }
+            let details = DBusValue.dictionary(.dictionary(.string, .string), [])
+            answer(message, of: caller, [.structure([.boolean(isPermitted), .boolean(false), details])], &state)
         }
     }
 

@@ -57,6 +57,18 @@ public final class TestHarness: Sendable {
         .link(LinkedBus(link, userID: user, groupIDs: groups))
     }
 
+    /// Answers in polkit's place, for requirements with `.polkit(action:)`. Without it they are `.unavailable`. A later
+    /// call is a change of polkit's rules: peers that are no longer permitted receive no more events.
+    ///
+    /// ```swift
+    /// harness.polkit { action, user in action == "org.example.printer.follow" || user == 0 }
+    /// ```
+    ///
+    /// - Parameter permits: whether a user may do something. Called for each question, on any thread.
+    public func polkit(_ permits: @escaping @Sendable (_ action: String, _ user: UInt32) -> Bool) {
+        link.permit(permits)
+    }
+
     // MARK: Services
 
     /// Runs a service until ``stop(_:)``, or the harness's release. Returns when it owns its name.

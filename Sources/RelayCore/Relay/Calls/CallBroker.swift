@@ -52,6 +52,7 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
     private func send(_ waiting: WaitingCall, to owner: String?, _ session: SessionController) {
         var call = waiting.call
         if let owner { call.destination = owner }
+        call.flags.insert(.allowInteractiveAuthorization)
         if !session.activation.startsService { call.flags.insert(.noAutoStart) }
         let sent = call
         let isSent = session.send(call, waiting) { [self] session, result in

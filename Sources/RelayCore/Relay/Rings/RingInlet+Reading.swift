@@ -81,6 +81,7 @@ extension RingInlet {
                 if attempts <= 0 && limit == .max { try ring.reader.skip() }
             case .ended:
                 ring.watch.readEnd()
+                ring.hasEnded = true
                 return
             }
             left -= 1

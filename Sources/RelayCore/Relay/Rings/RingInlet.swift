@@ -25,6 +25,7 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
 
     var epoch: UInt64? { ring?.epoch }
     var isOpening: Bool { opened != nil || awaited != nil }
+    var hasEnded: Bool { ring?.hasEnded == true }
     var isParked: Bool { ring?.parkedAt != nil }
     /// The run's last word only. `Head`, which comes ten times a second while signals are paused, announces nothing
     /// that the ring does not show.
@@ -35,6 +36,7 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
     func open(_ stream: StreamController, _ session: SessionController) {
         guard session.hasOwner else { return }
         generation += 1
+        (opened, awaited) = (nil, nil)
         guard session.canPassDescriptors else { return stream.inletRefused(session) }
         // Asked for before, so that it is known how to read what comes.
         stream.askSchemas(session)

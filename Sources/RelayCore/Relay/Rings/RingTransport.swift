@@ -108,6 +108,8 @@ final class FollowedRing: @unchecked Sendable {  // In a turn of the loop only.
     @exclusivity(unchecked) var sequence: UInt64 = 0
     /// Since when it is left alone; nil: it is read.
     @exclusivity(unchecked) var parkedAt: UInt64?
+    /// Its last record was read.
+    @exclusivity(unchecked) var hasEnded = false
     /// Nothing was read yet.
     @exclusivity(unchecked) var isFresh = true
 

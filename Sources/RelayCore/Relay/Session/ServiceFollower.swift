@@ -28,6 +28,7 @@ package final class ServiceFollower: Sendable {
         onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }, sink: any SessionSink
     ) throws {
         try BusNames.check(service, as: .busName)
+        try requirement.check(forOwnerOf: service)
         loop = try BusLoop(name: "relay", clock: bus.clock)
         let brought = (bus.linked?.link as? any DirectTransportSource)?.makeTransport(to: service)
         core = SessionController(

@@ -9,6 +9,8 @@ extension StreamController {
         if message.hasInterface(interface) {
             // Else the direct inlet has it.
             if inlets.takesSignals { event(message, session) }
+        } else if message.hasInterface(Stream1.name), message.hasMember("Reattach") {
+            reattach(session)
         } else if message.hasInterface(Stream1.name), message.hasSignature(Stream1.headSignature) {
             guard let member = message.member else { return }
             message.withBody { head(member, $0, session) }
@@ -60,6 +62,8 @@ extension StreamController {
             // and the others by what comes then; the last word waits for nobody.
             if awaitsAnswer && !isLast { return }
             drain(session)
+            // Of an owner that goes on: it gives another one, and its word about that was lost.
+            if inlets.direct.hasEnded && !isLast { return reattach(session) }
         }
         for member in members {
             let action = member.machine.head(

@@ -183,6 +183,12 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
         counts.faults += 1
         choose(session) { $0.faulted() }
     }
+    /// The owner has ended this relay's attachment, or the inlet: both are asked for again. What the inlet has comes
+    /// before that.
+    func reattach(_ session: SessionController) {
+        if !inlets.takesSignals { drain(session) }
+        choose(session) { $0.withdrawn() }
+    }
     /// A while has passed since a refusal that may not be the last word.
     package func retryInlet(_ session: SessionController) { choose(session) { $0.retry() } }
     /// It has news: what is there comes now, unless an answer is due.

@@ -24,6 +24,9 @@ package protocol DirectInlet: Inlet, AnyObject, Sendable {
     /// Its events were left alone, since an answer was due that decides which of them count.
     var isParked: Bool { get }
 
+    /// The owner has ended it: nothing more comes in it.
+    var hasEnded: Bool { get }
+
     /// Asks the owner for it. An answer under way no longer counts.
     func open(_ stream: StreamController, _ session: SessionController)
     /// It is known now which fields the owner's events have.
@@ -44,6 +47,7 @@ package protocol DirectInlet: Inlet, AnyObject, Sendable {
 extension DirectInlet {
     // Nothing comes between the owner and it that could lose an event unseen.
     package var reportsLoss: Bool { true }
+    package var hasEnded: Bool { false }
 }
 
 /// A transport past the bus: what the direct inlets of one session share.

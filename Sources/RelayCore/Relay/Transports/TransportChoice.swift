@@ -83,6 +83,18 @@ package struct TransportChoice: Hashable, Sendable {
         phase = .signals
         return [.close, .updateRules, .attachAll]
     }
+    /// The owner has ended what it gave, and may give another one.
+    package mutating func withdrawn() -> [Action] {
+        switch phase {
+        case .unknown: return []
+        case .opening: return [.open]
+        case .signals: return isRetrying ? [.open, .attachAll] : [.attachAll]
+        case .direct:
+            // Until the answer the events come as signals, if they still may.
+            (phase, isRetrying) = (.signals, true)
+            return [.close, .updateRules, .attachAll, .open]
+        }
+    }
     /// The owner is gone, or nothing is wanted of it any more.
     package mutating func ended() -> [Action] {
         defer { (phase, isRetrying) = (.unknown, false) }

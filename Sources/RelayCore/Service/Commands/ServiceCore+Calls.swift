@@ -62,24 +62,14 @@ extension ServiceCore {
                 + "all are held: wait for answers before the next call"
             return refuse(call, .limitsExceeded, text, connection)
         }
-        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
-            guard let self else { return }
-            var user: UInt32?
-            switch result {
-            case .success(let credentials):
-                guard isPermitted(credentials, command.requirement, command.name, call, connection) else { return }
-                user = credentials.userID
-            // Whoever may call need not be known; a peer that has left cannot be.
-            case .failure(let error) where command.requirement.isAnyone && error.code == .unavailable: break
-            case .failure(let error): return refuse(call, error.code, error.message, connection)
-            }
-            let peer = Peer(uniqueName: call.sender, userID: user)
-            if command.isCancellable { running.admit(call) }
-            let isAdmitted = run(call, connection, user: user) {
+        admit(call, command.requirement, command.name, isCommand: true, connection) { core, credentials in
+            let peer = Peer(uniqueName: call.sender, userID: credentials?.userID)
+            if command.isCancellable { core.running.admit(call) }
+            let isAdmitted = core.run(call, connection, user: peer.userID) {
                 await $0.answer(command, call, peer, connection)
                 withExtendedLifetime(hold) {}
             }
-            if command.isCancellable && !isAdmitted { running.remove(call) }
+            if command.isCancellable && !isAdmitted { core.running.remove(call) }
         }
     }
     /// Runs what answers a call, after the peer's earlier calls; or refuses it, and returns false.
@@ -154,24 +144,6 @@ extension ServiceCore {
     func prepareReply(to peer: String) {
         for interface in interfaces { interface.stream.prepareReply(to: peer) }
     }
-    /// Whether a peer meets a requirement; refuses the call if not.
-    func isPermitted(
-        _ credentials: PeerCredentials, _ requirement: PeerRequirement, _ what: String, _ call: IncomingCall,
-        _ connection: BusConnection
-    ) -> Bool {
-        let verdict = requirement.verdict(on: credentials, accounts: accounts)
-        if verdict == true { return true }
-        let user = credentials.userID.map { "user \($0)" } ?? "an unknown user"
-        let text = "\(what) is for \(requirement), \(call.sender) is \(user)"
-        if verdict == false {
-            refuse(call, .notPermitted, text, connection)
-        } else {
-            let subject = subject(call, .unavailable)
-            notices.report(.lookUpFailed, .warning, "\(text); a name in that cannot be looked up now", of: subject)
-            refuse(call, .unavailable, "\(text), and a name in that cannot be looked up now: try again", connection)
-        }
-        return false
-    }
     /// Who waits for a peer's credentials, and for how many bytes of arguments it is accountable.
     struct LookUp {
         let bytes: Int
@@ -196,8 +168,12 @@ extension ServiceCore {
         if state.onLoop.lookUps[peer]?.count != 1 { return }
         do throws(RelayError) {
             connection.send(try PeerCredentials.request(for: peer), timeout: Self.lookUpTime) { [weak self] result in
-                self?.lookedUp(
-                    peer, result.flatMap { reply in Result { () throws(RelayError) in try PeerCredentials(reply) } })
+                guard let self else { return }
+                lookedUp(
+                    peer,
+                    result.flatMap { reply in
+                        Result { () throws(RelayError) in try PeerCredentials(reply, readsUnit: needsUnits) }
+                    })
             }
         } catch {
             lookedUp(peer, .failure(error))

@@ -35,6 +35,8 @@ struct ExportedInterface: Sendable {
                     + "declare `static let durability = Volatile()`")
         }
         try I.contract.checkNames()
+        try I.requirement.check(forServiceOn: bus, I.name)
+        for type in I.contract.commands { try type.requirement.check(forServiceOn: bus, "\(I.name).\(type.name)") }
         let plan = try RingPlan(interface, isVolatile: isVolatile, ringIndex: number)
         var builder = Builder(interface: I.name, logIndex: isVolatile ? nil : logIndex)
         for type in I.contract.events { try builder.add(event: type) }

@@ -18,6 +18,10 @@ struct RingOutlet: PayloadOutlet {
     /// Of the ring, once it has ended.
     private var finalFigures: OutletFigures?
     var requests = RingRequests()
+    /// What the rings before this one have carried.
+    private var earlier = OutletFigures()
+    /// Somebody has it mapped, perhaps, who is no reader any more.
+    private(set) var hasFormerReaders = false
 
     init(_ plan: RingPlan?) { self.plan = plan }
 
@@ -67,7 +71,17 @@ struct RingOutlet: PayloadOutlet {
     mutating func remove(_ peer: String) -> Bool {
         guard let page = readers.removeValue(forKey: peer) else { return false }
         writer?.detach(page)
+        hasFormerReaders = writer != nil
         return true
+    }
+    /// Ends the ring, so that nobody who has it reads any further. The next request makes another one. Returns who
+    /// read it.
+    mutating func retire(at head: UInt64) -> [String] {
+        guard let ended = writer else { return [] }
+        let (figures, peers) = (figures(at: head), Array(readers.keys))
+        (writer, reference, readers, hasFormerReaders, earlier) = (nil, nil, [:], false, figures)
+        ended.end()
+        return peers
     }
 
     // MARK: Status
@@ -78,9 +92,10 @@ struct RingOutlet: PayloadOutlet {
     /// All events of a ring's time are in it, so that none need be counted.
     func figures(at head: UInt64) -> OutletFigures {
         if let finalFigures { return finalFigures }
-        guard let writer else { return OutletFigures() }
+        guard let writer else { return earlier }
         let (count, skipped) = (head - min(head, base), writer.skippedExclusively)
-        return OutletFigures(carried: count - min(count, skipped), tooLarge: skipped)
+        return OutletFigures(
+            carried: earlier.carried + count - min(count, skipped), tooLarge: earlier.tooLarge + skipped)
     }
     func progress(of peer: String) -> OutletProgress? {
         guard let page = readers[peer], let plan else { return nil }

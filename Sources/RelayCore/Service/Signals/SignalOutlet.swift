@@ -247,6 +247,17 @@ struct SignalOutlet: MessageOutlet {
         return true
     }
 
+    /// Tells peers that their attachment or their ring has ended, behind all events that they have.
+    func sendReattach(to peers: Set<String>) {
+        guard let connection else { return }
+        var header = headTemplate.header
+        (header.member, header.signature) = ("Reattach", .empty)
+        for peer in peers {
+            header.destination = peer
+            try? connection.send(header)
+        }
+    }
+
     // MARK: Status
 
     var status: [(name: String, value: DBusValue)] { [("SignalsPaused", .boolean(limiter.isPaused))] }

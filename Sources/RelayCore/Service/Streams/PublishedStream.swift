@@ -161,6 +161,28 @@ package final class PublishedStream: Sendable {
             state.outlets.depart(peer)
         }
     }
+    /// Peers may receive nothing any more: they are detached, and told. If one of them has the ring, all readers get
+    /// another one.
+    ///
+    /// - Parameter endsFormerReaders: also if somebody may have the ring who does not read it any more.
+    func withdraw(_ peers: Set<String>, endsFormerReaders: Bool = false) {
+        state.withLock { state in
+            var told = peers
+            let ring = state.outlets.ring
+            let isRead = peers.contains { ring.readers[$0] != nil } || endsFormerReaders && ring.hasFormerReaders
+            for peer in peers {
+                state.subscribers[peer] = nil
+                state.outlets.depart(peer)
+            }
+            if isRead {
+                for reader in state.outlets.ring.retire(at: state.place.sequence) {
+                    state.outlets.takeBack(reader)
+                    told.insert(reader)
+                }
+            }
+            state.outlets.signals.sendReattach(to: told)
+        }
+    }
     /// A reply to a peer is about to leave: what was published before is to be seen before it.
     func prepareReply(to peer: String) {
         // Messages leave at once, and payloads are there when `publish` returns.

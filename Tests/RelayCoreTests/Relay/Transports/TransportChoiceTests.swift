@@ -7,7 +7,7 @@ import Testing
     /// A relay that does what the transport says, and what its bus and its owner know of that.
     private struct World: Hashable {
         enum Input: CaseIterable {
-            case attach, opened, refused, unreadable, retry, faulted, timeout, gone, unwanted
+            case attach, opened, refused, unreadable, retry, faulted, withdrawn, timeout, gone, unwanted
         }
         var transport = TransportChoice()
         var hasOwner = true
@@ -47,6 +47,12 @@ import Testing
                 if !hasInlet { return false }
                 isAttached = false
                 run(transport.faulted())
+            case .withdrawn:
+                // An answer under way no longer counts, and nobody is attached.
+                (isAsked, isAttached) = (false, false)
+                let wasAttached = transport.phase == .direct || transport.phase == .signals
+                run(transport.withdrawn())
+                if wasAttached && !isAttached { faults.append("does not attach again") }
             case .gone, .unwanted:
                 if input == .gone { hasOwner.toggle() }
                 (isAsked, isWaiting, isAttached) = (false, false, false)

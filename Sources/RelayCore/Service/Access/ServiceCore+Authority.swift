@@ -1,0 +1,219 @@
+import Synchronization
+
+/// polkit: who it is, what it says, and when it says something else. On the loop's thread.
+extension ServiceCore {
+    /// What is known of polkit's authority.
+    struct Authority {
+        /// Its unique name; nil: not known.
+        var owner: String?
+        var waiters: [@Sendable (Result<String, RelayError>) -> Void] = []
+        var recheck = Recheck()
+    }
+    /// A peer that has events because polkit permitted it.
+    struct AuthorisedPeer {
+        let credentials: PeerCredentials
+        var interfaces: Set<String> = []
+    }
+    /// A round over all peers that have events because polkit permitted it.
+    struct Recheck {
+        var left: [(peer: String, interface: String)] = []
+        /// Questions that are not answered.
+        var open = 0
+        /// Something has changed since the round began.
+        var isDue = false
+        var isRunning: Bool { open > 0 || !left.isEmpty }
+    }
+    /// How long polkit may take that asks nobody.
+    private static let answerTime = Duration.seconds(10)
+    /// How long a person may take.
+    private static let promptTime = Duration.seconds(120)
+    /// How many questions of a round are open at once: a bus allows a connection few.
+    private static let openAtOnce = 8
+    private static let attempts = 3
+    private static let pace = Duration.seconds(1)
+
+    var needsPolkit: Bool {
+        interfaces.contains { one in
+            one.requirement.needsPolkit || one.commands.values.contains { $0.requirement.needsPolkit }
+        }
+    }
+
+    // MARK: Asking
+
+    /// Asks polkit about a peer. The completion comes once.
+    ///
+    /// - Parameter id: by which an interactive question can be withdrawn.
+    func askPolkit(
+        _ action: String, of peer: String, isInteractive: Bool, _ id: UInt64, _ connection: BusConnection,
+        completion: @escaping @Sendable (Result<Polkit.Answer, RelayError>) -> Void
+    ) {
+        findAuthority(connection) { [weak self] found in
+            let time = isInteractive ? Self.promptTime : Self.answerTime
+            do throws(RelayError) {
+                let question = try Polkit.question(
+                    action, of: peer, isInteractive: isInteractive, cancellation: isInteractive ? "\(id)" : "",
+                    to: try found.get())
+                connection.send(question, timeout: time) { [weak self] result in
+                    if case .failure(let error) = result, error.code == .timedOut, isInteractive {
+                        self?.cancelQuestion(id)
+                    }
+                    let answer = result.flatMap { reply in
+                        Result { () throws(RelayError) in try Polkit.answer(reply) }
+                    }
+                    completion(answer.mapError { Self.unreachable($0, action) })
+                }
+            } catch {
+                completion(.failure(Self.unreachable(error, action)))
+            }
+        }
+    }
+    private static func unreachable(_ error: RelayError, _ action: String) -> RelayError {
+        // It says so itself: the action is not declared, or not this service's to ask about.
+        let remedy =
+            (error.cause as? RemoteError)?.name.hasPrefix("org.freedesktop.PolicyKit1.Error.") == true
+            ? " (the action's file has to be installed, and to name this service's user: see docs/OPERATING.md)" : ""
+        return RelayError(
+            .unavailable, "polkit did not answer for '\(action)': \(error.message)\(remedy)", cause: error)
+    }
+    /// Withdraws a question that a person may be looking at.
+    func cancelQuestion(_ id: UInt64) {
+        guard let connection = state.onLoop.connection, let owner = state.onLoop.authority.owner,
+            let request = try? Polkit.cancellation("\(id)", to: owner)
+        else { return }
+        connection.send(request) { _ in }
+    }
+    /// The authority's unique name: what is asked of that, no other connection can answer.
+    private func findAuthority(
+        _ connection: BusConnection, _ completion: @escaping @Sendable (Result<String, RelayError>) -> Void
+    ) {
+        if let owner = state.onLoop.authority.owner { return completion(.success(owner)) }
+        state.onLoop.authority.waiters.append(completion)
+        if state.onLoop.authority.waiters.count > 1 { return }
+        var start = WireWriter()
+        var ask = WireWriter()
+        do throws(RelayError) {
+            try start.string(Polkit.name)
+            try ask.string(Polkit.name)
+            start.uint32(0)
+            let question = MethodCall.toBus("GetNameOwner", try Signature("s"), body: ask.bytes)
+            connection.send(.toBus("StartServiceByName", try Signature("su"), body: start.bytes)) { _ in
+                // Whether it could be started or not: it may be there.
+                connection.send(question) { [weak self] result in
+                    self?.foundAuthority(
+                        result.flatMap { reply in
+                            Result { () throws(RelayError) in try reply.read("s") { try $0.string() } }
+                        })
+                }
+            }
+        } catch {
+            foundAuthority(.failure(error))
+        }
+    }
+    private func foundAuthority(_ result: Result<String, RelayError>) {
+        if case .success(let owner) = result { state.onLoop.authority.owner = owner }
+        let waiters = state.onLoop.authority.waiters
+        state.onLoop.authority.waiters = []
+        for waiter in waiters { waiter(result) }
+    }
+
+    // MARK: Changes
+
+    /// A signal of polkit, or about its name. Returns whether it was one.
+    func authoritySignal(_ message: borrowing ReceivedMessage) -> Bool {
+        if let change = OwnerChange(message), change.name == Polkit.name {
+            state.onLoop.authority.owner = change.newOwner
+            // Another one may have other rules.
+            if change.newOwner != nil { recheckAll() }
+            return true
+        }
+        guard message.hasInterface(Polkit.interface), message.hasMember("Changed") else { return false }
+        // Anybody may send one of this name to this connection.
+        if let owner = state.onLoop.authority.owner, message.hasSender(owner) { recheckAll() }
+        return true
+    }
+    /// A peer may read events because polkit said so.
+    func noteAuthorised(_ entry: CallGate.Entry) {
+        guard let interface = tree.interface(at: entry.call.path) else { return }
+        state.onLoop.authorised[entry.peer, default: AuthorisedPeer(credentials: entry.credentials)]
+            .interfaces.insert(interface.name)
+    }
+    /// Asks again about every peer that has events by polkit's word.
+    private func recheckAll() {
+        if state.onLoop.authority.recheck.isRunning {
+            state.onLoop.authority.recheck.isDue = true
+            return
+        }
+        // A peer that has given its ring back, or has left the bus, may still have it mapped, and cannot be asked about.
+        for interface in interfaces where interface.requirement.needsPolkit {
+            interface.stream.withdraw([], endsFormerReaders: true)
+        }
+        state.onLoop.authority.recheck.left = state.onLoop.authorised.flatMap { peer, one in
+            one.interfaces.map { (peer, $0) }
+        }
+        recheckMore()
+    }
+    private func recheckMore() {
+        while state.onLoop.authority.recheck.open < Self.openAtOnce,
+            let (peer, name) = state.onLoop.authority.recheck.left.popLast()
+        {
+            guard let connection = state.onLoop.connection,
+                let credentials = state.onLoop.authorised[peer]?.credentials,
+                let interface = interfaces.first(where: { $0.name == name })
+            else { continue }
+            state.onLoop.authority.recheck.open += 1
+            recheck(peer, interface, credentials, [:], attempt: 1, connection)
+        }
+        if !state.onLoop.authority.recheck.isRunning, state.onLoop.authority.recheck.isDue {
+            state.onLoop.authority.recheck.isDue = false
+            recheckAll()
+        }
+    }
+    private func recheck(
+        _ peer: String, _ interface: ExportedInterface, _ credentials: PeerCredentials, _ answers: [String: Bool],
+        attempt: Int, _ connection: BusConnection
+    ) {
+        switch interface.requirement.decision(on: credentials, accounts: accounts, answers: answers) {
+        case .met: break
+        case .notMet: withdraw(peer, interface, credentials, "polkit has withdrawn the authorisation")
+        case .unknown(let reason): withdraw(peer, interface, credentials, reason)
+        case .ask(let action):
+            return askPolkit(action, of: peer, isInteractive: false, 0, connection) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success(let answer):
+                    let answers = answers.merging([action: answer == .authorised]) { $1 }
+                    recheck(peer, interface, credentials, answers, attempt: attempt, connection)
+                case .failure where attempt < Self.attempts:
+                    loop.schedule(after: Self.pace) { [weak self] in
+                        self?.recheck(peer, interface, credentials, answers, attempt: attempt + 1, connection)
+                    }
+                case .failure(let error):
+                    withdraw(peer, interface, credentials, error.message)
+                    rechecked()
+                }
+            }
+        }
+        rechecked()
+    }
+    private func rechecked() {
+        state.onLoop.authority.recheck.open -= 1
+        recheckMore()
+    }
+    /// A peer may no longer read an interface's events.
+    private func withdraw(
+        _ peer: String, _ interface: ExportedInterface, _ credentials: PeerCredentials, _ reason: String
+    ) {
+        // It has left meanwhile.
+        guard state.onLoop.authorised[peer]?.interfaces.remove(interface.name) != nil else { return }
+        if state.onLoop.authorised[peer]?.interfaces.isEmpty == true { state.onLoop.authorised[peer] = nil }
+        state.onLoop.handouts.depart(peer)
+        state.onLoop.replays.depart(peer)
+        interface.stream.withdraw([peer])
+        interface.stream.state.withLock { $0.refusals.count(.notPermitted) }
+        let user = credentials.userID.map { "user \($0)" } ?? "an unknown user"
+        notices.report(
+            .notPermitted, .warning,
+            "\(peer), \(user), receives no more events of \(interface.name), which is for \(interface.requirement): "
+                + reason)
+    }
+}

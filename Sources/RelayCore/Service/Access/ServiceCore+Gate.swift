@@ -1,0 +1,162 @@
+/// The one gate: every call that reads events or runs a command passes it. On the loop's thread.
+extension ServiceCore {
+    /// Goes on if the peer may hear of the interface's events; answers if not. In the order of the peer's calls.
+    func ifPermitted(
+        _ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection,
+        _ body: @escaping @Sendable (ServiceCore) -> Void
+    ) {
+        if !interface.stream.isRestricted { return body(self) }
+        admit(call, interface.requirement, interface.name, isCommand: false, connection) { core, _ in body(core) }
+    }
+    /// Goes on if the peer meets a requirement; answers if not.
+    ///
+    /// - Parameter what: what is asked for, for a message.
+    /// - Parameter isCommand: a person may be asked about it; then the peer's other calls go on meanwhile.
+    /// - Parameter proceed: gets the peer's credentials; nil if they are not known, and need not be.
+    func admit(
+        _ call: IncomingCall, _ requirement: PeerRequirement, _ what: String, isCommand: Bool,
+        _ connection: BusConnection, proceed: @escaping @Sendable (ServiceCore, PeerCredentials?) -> Void
+    ) {
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let credentials):
+                enter(
+                    CallGate.Entry(
+                        call: call, requirement: requirement, what: what, isCommand: isCommand,
+                        credentials: credentials, proceed: proceed), connection)
+            // Whoever may call need not be known; a peer that has left cannot be.
+            case .failure(let error) where requirement.isAnyone && error.code == .unavailable: proceed(self, nil)
+            case .failure(let error): refuse(call, error.code, error.message, connection)
+            }
+        }
+    }
+    private func enter(_ entry: CallGate.Entry, _ connection: BusConnection) {
+        if state.onLoop.gate.isBusy(entry.peer) {
+            if let reason = state.onLoop.gate.enqueue(entry).refusal {
+                refuse(entry.call, .limitsExceeded, reason, connection)
+            }
+            return
+        }
+        switch entry.decision([:], accounts) {
+        case .ask(let action) where entry.isCommand: putAside(entry, action, connection)
+        case .ask(let action):
+            let (id, refusal) = state.onLoop.gate.enqueue(entry)
+            if let refusal { return refuse(entry.call, .limitsExceeded, refusal, connection) }
+            ask(action, about: entry, id, [:], connection)
+        case let decision: conclude(entry, decision, connection)
+        }
+    }
+    private func putAside(_ entry: CallGate.Entry, _ action: String, _ connection: BusConnection) {
+        let (id, refusal) = state.onLoop.gate.putAside(entry)
+        if let refusal { return refuse(entry.call, .limitsExceeded, refusal, connection) }
+        ask(action, about: entry, id, [:], connection)
+    }
+    private func ask(
+        _ action: String, about entry: CallGate.Entry, _ id: UInt64, _ answers: [String: Bool],
+        _ connection: BusConnection
+    ) {
+        askPolkit(action, of: entry.peer, isInteractive: entry.isInteractive, id, connection) { [weak self] result in
+            // The peer has left, or the service ends.
+            guard let self, state.onLoop.gate.isWaiting(id, entry.peer) else { return }
+            let decision: PeerRequirement.Decision
+            var detail = ""
+            switch result {
+            case .success(let answer):
+                let answers = answers.merging([action: answer == .authorised]) { $1 }
+                decision = entry.decision(answers, accounts)
+                if case .ask(let next) = decision { return ask(next, about: entry, id, answers, connection) }
+                switch answer {
+                case .needsPerson:
+                    detail = "; a person would have to authenticate, who cannot be asked for this call"
+                case .dismissed: detail = "; the person who was asked has declined"
+                case .authorised, .denied: break
+                }
+                if decision == .met, !entry.isCommand { noteAuthorised(entry) }
+            case .failure(let error): decision = .unknown(error.message)
+            }
+            if entry.isCommand {
+                state.onLoop.gate.remove(id)
+                return conclude(entry, decision, connection, detail: detail)
+            }
+            state.onLoop.gate.removeFirst(of: entry.peer)
+            conclude(entry, decision, connection, detail: detail)
+            goOn(entry.peer, connection)
+        }
+    }
+    /// The first call of a peer has been decided: those behind it come, up to the next that has to wait.
+    private func goOn(_ peer: String, _ connection: BusConnection) {
+        while let (id, entry) = state.onLoop.gate.first(of: peer) {
+            let decision = entry.decision([:], accounts)
+            if case .ask(let action) = decision, !entry.isCommand {
+                return ask(action, about: entry, id, [:], connection)
+            }
+            state.onLoop.gate.removeFirst(of: peer)
+            if case .ask(let action) = decision {
+                putAside(entry, action, connection)
+            } else {
+                conclude(entry, decision, connection)
+            }
+        }
+        state.onLoop.gate.close(peer)
+    }
+    /// Lets the call go on, or refuses it.
+    private func conclude(
+        _ entry: CallGate.Entry, _ decision: PeerRequirement.Decision, _ connection: BusConnection,
+        detail: String = ""
+    ) {
+        if decision == .met { return entry.proceed(self, entry.credentials) }
+        let user = entry.credentials.userID.map { "user \($0)" } ?? "an unknown user"
+        let text = "\(entry.what) is for \(entry.requirement), \(entry.peer) is \(user)\(detail)"
+        guard case .unknown(let reason) = decision else {
+            return refuse(entry.call, .notPermitted, text, connection)
+        }
+        notices.report(.lookUpFailed, .warning, "\(text); \(reason)", of: subject(entry.call, .unavailable))
+        refuse(entry.call, .unavailable, "\(text), and \(reason): try again", connection)
+    }
+    /// In the place of the peer's other calls, whoever it is.
+    func inOrder(
+        _ call: IncomingCall, _ connection: BusConnection, _ body: @escaping @Sendable (ServiceCore) -> Void
+    ) {
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+            guard let self else { return }
+            guard case .success(let credentials) = result else { return body(self) }
+            enter(
+                CallGate.Entry(
+                    call: call, requirement: .anyone, what: call.member, isCommand: false, credentials: credentials,
+                    proceed: { core, _ in body(core) }), connection)
+        }
+    }
+
+    // MARK: The end
+
+    /// A caller has cancelled a call: a command that waits here does not run.
+    func cancelWaiting(_ serial: UInt32, of peer: String, _ connection: BusConnection) {
+        guard let (id, entry) = state.onLoop.gate.takeCommand(serial, of: peer) else { return }
+        if let id, entry.isInteractive { cancelQuestion(id) }
+        let text = "\(entry.what) was cancelled before it ran"
+        fail(entry.call, ErrorNames.name(for: .cancelled), text, connection)
+    }
+
+    /// A peer has left: what waited for a person is withdrawn.
+    func closeGate(of peer: String) {
+        for id in state.onLoop.gate.depart(peer) { cancelQuestion(id) }
+        state.onLoop.authorised[peer] = nil
+    }
+    /// The service ends: nobody is waited for.
+    func closeGate() {
+        guard let connection = state.onLoop.connection else { return }
+        for (id, entry) in state.onLoop.gate.takeCommands() {
+            if entry.isInteractive { cancelQuestion(id) }
+            fail(entry.call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
+        }
+    }
+}
+
+extension CallGate.Entry {
+    fileprivate func decision(
+        _ answers: [String: Bool], _ accounts: some AccountDirectory
+    ) -> PeerRequirement.Decision {
+        requirement.decision(on: credentials, accounts: accounts, answers: answers)
+    }
+}
