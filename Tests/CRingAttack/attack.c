@@ -16,6 +16,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+int attack_become(uint32_t user) {
+    // The system calls themselves: the library's functions change every thread of the process.
+    if (syscall(SYS_setgroups, 0, NULL) != 0) return errno;
+    if (syscall(SYS_setresgid, user, user, user) != 0) return errno;
+    return syscall(SYS_setresuid, user, user, user) != 0 ? errno : 0;
+}
+
 int attack_writable_mapping(int descriptor, size_t size) {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) return errno;

@@ -79,8 +79,8 @@ package struct ReceivedMessage: ~Copyable {
     /// The descriptor of a process in the bus's answer to `GetConnectionCredentials`: the value of `ProcessFD`. A
     /// duplicate of the message's own; none in any other message.
     func processDescriptor() -> [ReceivedDescriptor] {
-        guard hasSender("org.freedesktop.DBus"), hasSignature("a{sv}"),
-            dbus_message_contains_unix_fds(handle.pointer) != 0
+        guard dbus_message_contains_unix_fds(handle.pointer) != 0, hasSender("org.freedesktop.DBus"),
+            hasSignature("a{sv}")
         else { return [] }
         // A dictionary of variants, by its signature: each iterator is at what its name says.
         var (message, entries) = (DBusMessageIter(), DBusMessageIter())

@@ -35,6 +35,10 @@ void attack_release(void *hold);
 /// Whether this machine allows it: 0 or an errno.
 int attack_can_hold(void);
 
+/// Makes the calling thread, and no other one, a user and the group of that number, with no other groups: what it connects to sees
+/// that user.
+int attack_become(uint32_t user);
+
 /// A file that a thread of this process serves by FUSE: closing a descriptor of it waits for that thread. NULL where the machine does
 /// not allow that.
 void *attack_slow_file(void);

@@ -43,6 +43,27 @@ struct GroupTold: DomainEvent {
     var number: Int64
 }
 
+/// For `nobody`, whose number is 65534.
+enum Kept1: EventInterface {
+    static let name = "org.example.Kept1"
+    static var requirement: PeerRequirement { .user("nobody") }
+    static var contract: Contract<Self> {
+        KeptThing.self
+        Look.self
+        Shelf.self
+    }
+}
+struct KeptThing: DomainEvent {
+    typealias Interface = Kept1
+    var number: Int64
+}
+struct Look: Command { typealias Interface = Kept1 }
+struct Shelf: EditableDocument {
+    typealias Interface = Kept1
+    var count: Int64
+    static let initial = Self(count: 0)
+}
+
 /// Another user's processes, for real: only root can start them.
 @Suite("Peers of another user", .enabled(if: geteuid() == 0, "needs root, to become another user"), .heavy, .tags(.g7))
 struct SecondUserTests {
@@ -124,5 +145,57 @@ struct SecondUserTests {
         #expect(!listener.signals.contains { $0.member.hasSuffix("Told") })
         running.cancel()
         try await running.value
+    }
+    @Test("each guarded thing is refused to one user, the service's own among them, and allowed to another")
+    func everything() async throws {
+        let bus = try openBus()
+        let notices = RecordedNotices()
+        let service = try EventService(
+            name: Self.name, on: bus.bus, exporting: Kept1.self, journal: MemoryLog(), onNotice: notices.record)
+        let users = Mutex<[UInt32?]>([])
+        service.handle(Look.self) { _, context in users.withLock { $0.append(context.peer.userID) } }
+        try await service.start()
+        let guarded = try WatchedDesk.guarded(try #require(service.core.interfaces.first), document: "Shelf") { _ in ""
+        }
+        #expect(guarded.count >= 19)
+        var refused: [String] = []
+        for user in [0, 1] as [UInt32] {
+            let peer = try await BusStranger.join(bus.bus, as: user)
+            for one in guarded {
+                let refusal = try await WatchedDesk.refusal(one, of: peer, at: Self.name)
+                #expect(refusal?.name == "org.eventrelay.Error.NotPermitted", "\(user) \(one)")
+                refused.append("\(peer.connection.uniqueName) is user \(user)")
+                #expect(refusal?.message.contains(refused[refused.count - 1]) == true, "\(one): \(refusal as Any)")
+            }
+        }
+        #expect(users.withLock { $0 } == [] && service.metrics.streams.first?.notPermitted == refused.count)
+        #expect(service.metrics.notices[.notPermitted] == refused.count)
+        #expect(notices.all(of: .notPermitted).contains { $0.message.contains(refused[0]) })
+        let nobody = try await BusStranger.join(bus.bus, as: 65_534)
+        for one in guarded {
+            let refusal = try await WatchedDesk.refusal(one, of: nobody, at: Self.name)
+            #expect(refusal == nil || refusal?.name == ErrorNames.unknownProperty, "\(one): \(refusal as Any)")
+        }
+        #expect(users.withLock { $0 } == [65_534])
+        try await service.stop()
+    }
+    @Test("a relay refuses a service of another user, and takes one of the right user") func service() async throws {
+        let bus = try openBus()
+        let service = try EventService(name: Self.name, on: bus.bus, exporting: Guarded1.self)
+        service.handle(Own.self) { _, _ in }
+        service.handle(Open.self) { _, _ in }
+        try await service.start()
+        for (user, isRight) in [("nobody", false), ("root", true)] {
+            let relay = try EventRelay(
+                following: Self.name, on: bus.bus, interfaces: Guarded1.self, requiring: .user(user))
+            relay.activate()
+            let outcome = await relay.outcome(of: Open())
+            #expect((try? outcome.get()) != nil ? isRight : !isRight, "\(user): \(outcome)")
+            if !isRight {
+                #expect("\(outcome)".contains("NotPermitted") || "\(outcome)".contains("notPermitted"), "\(outcome)")
+            }
+            relay.invalidate()
+        }
+        try await service.stop()
     }
 }

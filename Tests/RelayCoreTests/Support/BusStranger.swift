@@ -1,3 +1,4 @@
+import CRingAttack
 import RelayTestKit
 import Synchronization
 
@@ -14,8 +15,16 @@ final class BusStranger: BusHandler {
     let loop: BusLoop
 
     private init() throws { loop = try BusLoop(name: "peer") }
-    static func join(_ bus: Bus) async throws -> BusStranger {
+    /// - Parameter user: as whom it comes; nil: as this process's user. For others this process has to be root's.
+    static func join(_ bus: Bus, as user: UInt32? = nil) async throws -> BusStranger {
         let peer = try BusStranger()
+        // The loop's thread connects and authenticates; the others stay who they are.
+        if let user {
+            let failure = await withCheckedContinuation { continuation in
+                peer.loop.execute { continuation.resume(returning: attack_become(user)) }
+            }
+            if failure != 0 { throw SystemError(failure) }
+        }
         let connection = try await BusConnection.connect(to: bus, on: peer.loop, handler: peer)
         peer.connections.withLock { $0 = connection }
         return peer

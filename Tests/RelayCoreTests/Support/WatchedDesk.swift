@@ -15,6 +15,7 @@ enum Watched1: EventInterface {
         Peek.self
         Touch.self
         Free.self
+        Ledger.self
     }
 }
 struct Seen: DomainEvent, Equatable {
@@ -32,17 +33,33 @@ struct Free: Command {
     typealias Interface = Watched1
     static var requirement: PeerRequirement { .anyone }
 }
+/// For those that may follow; to be changed by those that may manage.
+struct Ledger: EditableDocument {
+    typealias Interface = Watched1
+    var total: Int64
+    static let initial = Self(total: 0)
+    static var submitRequirement: PeerRequirement { .polkit(action: "org.example.watched.manage") }
+}
 enum Flow1: EventInterface {
     static let name = "org.example.Flow1"
     static let durability = Volatile()
     static let signalBudget = SignalBudget.unlimited
     static let ringCapacity = 1 << 20
     static var requirement: PeerRequirement { .polkit(action: "org.example.watched.follow") }
-    static var contract: Contract<Self> { Flowed.self }
+    static var contract: Contract<Self> {
+        Flowed.self
+        Level.self
+    }
 }
 struct Flowed: DomainEvent, Equatable {
     typealias Interface = Flow1
     var number: Int64
+}
+
+struct Level: DomainDocument {
+    typealias Interface = Flow1
+    var height: Int64
+    static let initial = Self(height: 0)
 }
 
 /// A service whose callers polkit decides about, on a bus that stands for the machine's.
@@ -81,58 +98,89 @@ final class WatchedDesk: Sendable {
     }
     static func path(_ interface: String) -> String { Stream1.path(of: interface) }
 
-    /// One call of each kind that polkit guards on an interface.
+    /// One call of each kind that a requirement guards on an interface.
     struct Guarded: Sendable {
+        /// The one that is guarded, and the one of the call.
+        let object: String
         let interface: String
         let member: String
+        /// What polkit is asked about.
         let action: String
         var values: [DBusValue] = []
+        /// The same for busctl.
+        var text: [String] = []
         var isWithSocket = false
     }
-    /// All of them, made from what the interface offers: a method that comes later is not forgotten.
     func guarded() throws -> [Guarded] {
-        let follow = "org.example.watched.follow"
+        try Self.guarded(try #require(service.core.interfaces.first), document: "Ledger") { command in
+            [Touch.name, "SubmitLedger"].contains(command)
+                ? "org.example.watched.manage" : "org.example.watched.follow"
+        }
+    }
+    /// All of them, made from what the interface offers: a method that comes later is not forgotten.
+    ///
+    /// - Parameter document: the interface's, of one field of type `x`; it can be submitted.
+    /// - Parameter action: of a command, or of what reads events.
+    static func guarded(
+        _ interface: ExportedInterface, document: String, action: (String?) -> String
+    ) throws -> [Guarded] {
+        func one(_ name: String, _ member: String, _ values: [DBusValue], _ text: [String], of command: String? = nil)
+            -> Guarded
+        {
+            Guarded(
+                object: interface.name, interface: name, member: member, action: action(command), values: values,
+                text: text)
+        }
         let all = DBusValue.array(.string, [.string("*")])
         let page: [DBusValue] = [all, .uint64(0), .uint32(10), .uint64(0)]
-        let arguments: [String: [DBusValue]] = [
-            "Attach": [.uint64(0), .uint64(0), all, AttachOptions().value], "Read": page, "Replay": page,
-            "Barrier": [], "GetDocument": [.string("Anything")], "OpenReplay": [], "OpenRing": [], "Schemas": [],
-            "Status": [],
+        let pageText = [Stream1.readSignature, "1", "*", "0", "10", "0"]
+        let arguments: [String: ([DBusValue], [String])] = [
+            "Attach": (
+                [.uint64(0), .uint64(0), all, AttachOptions().value],
+                [Stream1.attachSignature, "0", "0", "1", "*", "0"]
+            ),
+            "Read": (page, pageText), "Replay": (page, pageText), "Barrier": ([], []),
+            "GetDocument": ([.string(document)], ["s", document]), "OpenReplay": ([], []), "OpenRing": ([], []),
+            "Schemas": ([], []), "Status": ([], []),
         ]
         var found: [Guarded] = []
         // What gives something back, or concerns the caller's own calls, needs no permission.
         let free = ["CloseRing", "Cancel"]
         for method in Stream1.description.methods.map(\.name) where !free.contains(method) {
-            let values = try #require(arguments[method], "\(method) is new: is it guarded?")
-            found.append(
-                Guarded(
-                    interface: Stream1.name, member: method, action: follow, values: values,
-                    isWithSocket: method == "OpenReplay"))
+            let (values, text) = try #require(arguments[method], "\(method) is new: is it guarded?")
+            found.append(one(Stream1.name, method, values, text))
+            found[found.count - 1].isWithSocket = method == "OpenReplay"
         }
         let properties = StandardInterfaces.properties.name
-        for name in [Stream1.name, Watched1.name, ""] {
-            found.append(
-                Guarded(
-                    interface: properties, member: "Get", action: follow, values: [.string(name), .string("Epoch")]))
-            found.append(Guarded(interface: properties, member: "GetAll", action: follow, values: [.string(name)]))
+        for (name, property) in [
+            (Stream1.name, "Epoch"), (interface.name, document), (interface.name, "No"), ("", "Epoch"),
+        ] {
+            found.append(one(properties, "Get", [.string(name), .string(property)], ["ss", name, property]))
+            if property != "No" { found.append(one(properties, "GetAll", [.string(name)], ["s", name])) }
         }
-        let commands = try #require(service.core.interfaces.first).commands.values
-        for command in commands.sorted(by: { $0.name < $1.name }) where !command.requirement.isAnyone {
-            let action = command.name == Touch.name ? "org.example.watched.manage" : follow
-            found.append(Guarded(interface: Watched1.name, member: command.name, action: action))
+        for command in interface.commands.values.sorted(by: { $0.name < $1.name }) where !command.requirement.isAnyone {
+            let isSubmission = command.name == "Submit\(document)"
+            let values: [DBusValue] = [.structure([.int64(1)]), .uint64(0), .uint64(0), .array(.string, [])]
+            found.append(
+                one(
+                    interface.name, command.name, isSubmission ? values : [],
+                    isSubmission ? ["(x)ttas", "1", "0", "0", "0"] : [], of: command.name))
         }
         return found
     }
     /// What a peer gets for such a call; nil: a reply.
     func refusal(_ one: Guarded, of peer: BusStranger) async throws -> RemoteError? {
-        let path = Self.path(Watched1.name)
+        try await Self.refusal(one, of: peer, at: Self.name)
+    }
+    static func refusal(_ one: Guarded, of peer: BusStranger, at service: String) async throws -> RemoteError? {
+        let path = Self.path(one.object)
         guard one.isWithSocket else {
-            return await peer.refusal(Self.name, path, one.interface, one.member, one.values)
+            return await peer.refusal(service, path, one.interface, one.member, one.values)
         }
         var pair: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
         defer { close(pair[0]) }
-        var call = MethodCall(to: Self.name, path: path, interface: one.interface, member: one.member)
+        var call = MethodCall(to: service, path: path, interface: one.interface, member: one.member)
         call.descriptors = [ReceivedDescriptor(pair[1])]
         do {
             _ = try await peer.connection.call(call)

@@ -75,6 +75,18 @@ extension StreamMachine {
         case .unowned, .unwanted, .behind, .refused: return .nothing
         }
     }
+    /// The owner has detached this stream, or a transport has ended before it was read: asks where the owner stands.
+    ///
+    /// Also while something is read, or waits for room: a page shows what there was when it was made, and what came
+    /// between that and the answer is announced by nothing else. The page stays under way.
+    package func reattach() -> AskAction {
+        switch state {
+        case .attaching, .joining, .reading, .behind, .live:
+            let question = question
+            return .attach(epoch: question.epoch, after: question.sequence)
+        case .unowned, .unwanted, .refused: return .nothing
+        }
+    }
     /// The owner does not let this stream follow it. Asks no more before the next owner.
     package mutating func refused() -> ReportAction {
         switch state {

@@ -82,11 +82,19 @@ extension RingInlet {
             case .ended:
                 ring.watch.readEnd()
                 ring.hasEnded = true
+                orderReattach(ring, stream, session)
                 return
             }
             left -= 1
             let isThere = Int64(bitPattern: ring.reader.position &- tail) >= 0
             if isThere || left <= 0 || attempts <= 0 { return }
+        }
+    }
+    /// A ring ends with its run, or because another one replaces it. The owner announces both; but if the bus has lost
+    /// its word, and nothing follows, only this shows it.
+    private func orderReattach(_ ring: FollowedRing, _ stream: StreamController, _ session: SessionController) {
+        session.schedule(after: SessionController.answerTime) { [self] session in
+            if self.ring === ring { stream.reattach(session) }
         }
     }
     @inline(__always)

@@ -7,8 +7,13 @@ extension StreamController {
     /// A signal at this stream's path.
     func signal(_ message: borrowing ReceivedMessage, _ session: SessionController) {
         if message.hasInterface(interface) {
-            // Else the direct inlet has it.
-            if inlets.takesSignals { event(message, session) }
+            // Else the direct inlet has it; or that has ended, and the owner's word about it was lost.
+            if inlets.takesSignals {
+                event(message, session)
+            } else if inlets.direct.hasEnded {
+                reattach(session)
+                event(message, session)
+            }
         } else if message.hasInterface(Stream1.name), message.hasMember("Reattach") {
             reattach(session)
         } else if message.hasInterface(Stream1.name), message.hasSignature(Stream1.headSignature) {

@@ -152,6 +152,7 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
                 for member in members where !member.machine.isReading {
                     run(member.machine.unanswered(), member, session)
                 }
+            case .reattachAll: for member in members { run(member.machine.reattach(), member, session) }
             }
         }
         if actions.contains(.attach) { session.calls.admitWaiting(session) }

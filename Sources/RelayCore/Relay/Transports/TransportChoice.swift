@@ -24,6 +24,8 @@ package struct TransportChoice: Hashable, Sendable {
         case attach
         /// All members that are in step with the service are to ask where it stands.
         case attachAll
+        /// All members are to attach again, also those that read: something may not have been sent to them.
+        case reattachAll
     }
     package private(set) var phase = Phase.unknown
     /// The owner was asked once more, after a refusal; signals go on until it answers.
@@ -81,18 +83,18 @@ package struct TransportChoice: Hashable, Sendable {
     package mutating func faulted() -> [Action] {
         guard phase == .direct else { return [] }
         phase = .signals
-        return [.close, .updateRules, .attachAll]
+        return [.close, .updateRules, .reattachAll]
     }
     /// The owner has ended what it gave, and may give another one.
     package mutating func withdrawn() -> [Action] {
         switch phase {
         case .unknown: return []
         case .opening: return [.open]
-        case .signals: return isRetrying ? [.open, .attachAll] : [.attachAll]
+        case .signals: return isRetrying ? [.open, .reattachAll] : [.reattachAll]
         case .direct:
             // Until the answer the events come as signals, if they still may.
             (phase, isRetrying) = (.signals, true)
-            return [.close, .updateRules, .attachAll, .open]
+            return [.close, .updateRules, .reattachAll, .open]
         }
     }
     /// The owner is gone, or nothing is wanted of it any more.

@@ -131,9 +131,13 @@ extension ServiceCore {
         if let owner = state.onLoop.authority.owner, message.hasSender(owner) { recheckAll() }
         return true
     }
+    /// What a peer has for longer than one reply.
+    private static let lasting: Set<String> = ["Attach", "OpenRing", "OpenReplay"]
     /// A peer may read events because polkit said so.
     func noteAuthorised(_ entry: CallGate.Entry) {
-        guard let interface = tree.interface(at: entry.call.path) else { return }
+        guard Self.lasting.contains(entry.call.member), let interface = tree.interface(at: entry.call.path) else {
+            return
+        }
         state.onLoop.authorised[entry.peer, default: AuthorisedPeer(credentials: entry.credentials)]
             .interfaces.insert(interface.name)
     }
@@ -206,14 +210,16 @@ extension ServiceCore {
         // It has left meanwhile.
         guard state.onLoop.authorised[peer]?.interfaces.remove(interface.name) != nil else { return }
         if state.onLoop.authorised[peer]?.interfaces.isEmpty == true { state.onLoop.authorised[peer] = nil }
-        state.onLoop.handouts.depart(peer)
         state.onLoop.replays.depart(peer)
         interface.stream.withdraw([peer])
         interface.stream.state.withLock { $0.refusals.count(.notPermitted) }
         let user = credentials.userID.map { "user \($0)" } ?? "an unknown user"
-        notices.report(
-            .notPermitted, .warning,
+        let text =
             "\(peer), \(user), receives no more events of \(interface.name), which is for \(interface.requirement): "
-                + reason)
+            + reason
+        notices.report(
+            .notPermitted, .warning, text,
+            of: Notice.Subject(interface: interface.name, peer: peer, code: .notPermitted))
+        if let connection = state.onLoop.connection { withdrawRing(of: peer, interface, text, connection) }
     }
 }

@@ -217,7 +217,7 @@ extension ServiceCore {
     private func interface(of call: IncomingCall) -> ExportedInterface? {
         interfaces.first { $0.stream.path == call.path }
     }
-    private func subject(_ call: IncomingCall, _ code: RelayError.Code) -> Notice.Subject {
+    func subject(_ call: IncomingCall, _ code: RelayError.Code) -> Notice.Subject {
         Notice.Subject(interface: interface(of: call)?.name, peer: call.sender, code: code)
     }
     /// Answers with an error whose text the bus takes for certain: an answer that is refused would be none.

@@ -154,6 +154,16 @@ struct OpenRingQuota<Request> {
         users[user, default: User()].unread += 1
         unread.append(Unread(peer: name, isRead: isRead))
     }
+    /// Takes a peer's requests that are not to be answered any more. What it has unread goes on to count.
+    mutating func withdraw(_ name: String, where isMeant: (Request) -> Bool) -> [Request] {
+        guard var peer = peers[name] else { return [] }
+        let taken = peer.queue.filter { isMeant($0.request) }
+        peer.queue.removeAll { isMeant($0.request) }
+        peers[name] = peer
+        for waiting in taken { count(waiting, of: peer.user) }
+        forgetIfUnused(name, peer.user)
+        return taken.map(\.request)
+    }
     /// The bus has dropped what it kept for the peer.
     mutating func depart(_ name: String) {
         guard let peer = peers.removeValue(forKey: name) else { return }

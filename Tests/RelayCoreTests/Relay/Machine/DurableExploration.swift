@@ -17,6 +17,7 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
     let free: [DurableWorld.Input]
     let depth: Int
     var hasRings = false
+    var isRestricted = false
 
     /// What can befall a stream whose wants stay as they are.
     static let anything: [DurableWorld.Input] = [
@@ -103,14 +104,43 @@ struct DurableExploration: Sendable, CustomTestStringConvertible {
                 testDescription: name, before: ["A", "B"], backedUp: 2, start: .now, inputs: inputs,
                 free: ringedChanges, depth: 5, hasRings: true)
         }
-    static let all = waiting + busy + wanting + rings
+    // The same with a service that ends rings and attachments.
+    static let ended: [DurableWorld.Input] = [
+        .publishA, .publishB, .loseA, .commitA, .crash, .start, .head, .tick, .serve, .bring, .timeout, .full, .room,
+        .fetch, .fetchAnyway, .lap, .fault, .replaceRing, .replaceUnheard, .detach, .note,
+    ]
+    private static let endedStarts: [(name: String, inputs: [DurableWorld.Input], hasRings: Bool)] = [
+        ("attached, without a ring", [.start, .bring, .serve, .bring, .publishA, .bring], false),
+        (
+            "detached while it reads", [.start, .bring, .serve, .bring, .loseA, .publishA, .bring, .serve, .detach],
+            false
+        ),
+        ("on the ring", onRing, true), ("the ring replaced", onRing + [.publishA, .replaceRing, .publishB], true),
+        ("the ring replaced, and attached", onRing + [.replaceRing, .publishA, .bring, .serve], true),
+        (
+            "on the ring, lapped, and read",
+            onRing + [.publishA, .publishA, .lap, .lap, .fetch, .serve, .replaceRing],
+            true
+        ),
+        ("on the ring, unheard", onRing + [.replaceUnheard, .publishA], true),
+    ]
+    static let ends = scopes.flatMap { scope in
+        endedStarts.map { name, inputs, hasRings in
+            Self(
+                testDescription: "\(name), \(scope.name), of a restricted interface", before: ["A", "B", "A"],
+                backedUp: 3, start: .now, inputs: [scope.input] + inputs, free: ended, depth: 4, hasRings: hasRings,
+                isRestricted: true)
+        }
+    }
+    static let all = waiting + busy + wanting + rings + ends
 
     /// What went wrong, each with the steps that lead to it; and how many states were seen.
     ///
     /// Equal states are looked at once: what follows is the same. They are told apart by their hashes: of a million states two
     /// have the same with a probability of 1 to 30 million, and one of them would be passed over.
     func run() -> (faults: [String], states: Int) {
-        var first = DurableWorld(before, backedUp: backedUp, from: start, hasRings: hasRings)
+        var first = DurableWorld(
+            before, backedUp: backedUp, from: start, hasRings: hasRings, isRestricted: isRestricted)
         for input in inputs where !first.apply(input) { return (["\(input) does nothing"], 0) }
         var (seen, finished): (Set<Int>, Set<Int>) = ([first.hashValue], [])
         var level = [(world: first, path: [DurableWorld.Input]())]

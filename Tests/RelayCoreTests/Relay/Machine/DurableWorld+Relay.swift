@@ -8,7 +8,7 @@ extension DurableWorld {
         wire.removeAll { message in
             switch message {
             case .answer, .page: true
-            case .event, .head, .vanished, .appeared, .opened: false
+            case .event, .head, .vanished, .appeared, .opened, .reattach: false
             }
         }
     }
@@ -55,7 +55,7 @@ extension DurableWorld {
     }
     /// It comes, or may have come, by itself.
     private func isOnItsWay(_ row: DurableJournal.Row) -> Bool {
-        if let ring, let records = rings[ring.epoch], records[ring.next...].contains(where: { $0.row == row }) {
+        if let ring, let records = rings[ring.number], records[ring.next...].contains(where: { $0.row == row }) {
             return true
         }
         // Lost there: it is read as what a stream that follows all has missed.
@@ -74,8 +74,10 @@ extension DurableWorld {
         switch message {
         case .event(let row):
             // On the ring signals count for nothing.
+            if hasEndedRing { reattach() }
             if owner != 0 && ring == nil { receive(row) }
-        case .opened: opened()
+        case .opened(let number): opened(number)
+        case .reattach: if owner != 0 { reattach() }
         case .answer(let answer):
             if owner == 0 { return }
             if ring != nil {
@@ -92,6 +94,7 @@ extension DurableWorld {
             if ring != nil {
                 if machine.awaitsAnswer && !isLast { return }
                 drain()
+                if hasEndedRing && !isLast { return reattach() }
             }
             if !hasEvent { hasFirstWord = true }
             run(machine.head(epoch: head.epoch, sequence: head.sequence, last: head.last, isLast: isLast))
@@ -121,22 +124,50 @@ extension DurableWorld {
 
     // MARK: The ring
 
-    private mutating func opened() {
+    private mutating func opened(_ number: UInt64) {
         if opening == nil || owner == 0 { return }
-        opening = nil
-        let (records, place) = (rings[owner] ?? [], machine.place(inRun: owner))
+        let wasRetrying = isRetrying
+        (opening, isRetrying) = (nil, false)
+        let (records, place) = (rings[number] ?? [], machine.place(inRun: owner))
         let next = place.flatMap { place in records.firstIndex { $0.row.sequence > place } } ?? records.count
-        ring = RingPlace(epoch: owner, next: next)
+        ring = RingPlace(epoch: owner, number: number, next: next)
         machine.reportsLoss = true
-        run(machine.unanswered())
+        // Who reads learns of the head by its page.
+        if !wasRetrying || !machine.isReading { run(machine.unanswered()) }
     }
     private mutating func closeRing() {
-        if let ring, ring.epoch != epoch || !isRunning { rings[ring.epoch] = nil }
-        (ring, opening, machine.reportsLoss) = (nil, nil, false)
-        wire.removeAll { $0 == .opened }
+        if let ring {
+            if ring.number != ringNumber || !isRunning { rings[ring.number] = nil }
+            if ring.number == ringNumber { isHandedOver = false }
+        }
+        (ring, opening, isRetrying, machine.reportsLoss) = (nil, nil, false, false)
+        forgetOpened()
+    }
+    private mutating func forgetOpened() {
+        wire.removeAll { if case .opened = $0 { true } else { false } }
+    }
+    /// Its last record was read, and the service lives on.
+    var hasEndedRing: Bool {
+        guard let ring, owner == epoch, isRunning else { return false }
+        return ring.number != ringNumber && unread == nil
+    }
+    /// The owner has ended the ring, or the attachment: both are asked for again.
+    mutating func reattach() {
+        if ring != nil {
+            drain()
+            closeRing()
+            (isRetrying, opening) = (true, owner)
+            run(machine.reattach())
+        } else if opening != nil {
+            // An answer under way no longer counts; the owner may have given what it has ended since.
+            forgetOpened()
+            if isRetrying { run(machine.reattach()) }
+        } else {
+            run(machine.reattach())
+        }
     }
     private var unread: RingRow? {
-        guard let ring, let records = rings[ring.epoch], ring.next < records.count else { return nil }
+        guard let ring, let records = rings[ring.number], ring.next < records.count else { return nil }
         return records[ring.next]
     }
     mutating func fetch() -> Bool {
@@ -151,7 +182,7 @@ extension DurableWorld {
         return true
     }
     mutating func loseRecord(_ place: RingPlace) {
-        if let records = rings[place.epoch] { overwritten.insert(records[place.next].row) }
+        if let records = rings[place.number] { overwritten.insert(records[place.next].row) }
         ring?.next += 1
     }
     mutating func drain() { while fetch() {} }
@@ -160,7 +191,7 @@ extension DurableWorld {
         while let place = ring, unread != nil { loseRecord(place) }
         closeRing()
         isRefused = true
-        if !machine.isReading { run(machine.unanswered()) }
+        run(machine.reattach())
         return true
     }
 
@@ -197,7 +228,7 @@ extension DurableWorld {
     }
     mutating func ask(_ epoch: UInt64, _ after: UInt64) {
         wire.removeAll { if case .answer = $0 { true } else { false } }
-        if hasRings && ring == nil && !isRefused {
+        if hasRings && ring == nil && !isRefused && !isRetrying {
             attaching = nil
             if opening == nil { opening = owner }
         } else {

@@ -40,9 +40,16 @@ struct DurableWorld: Hashable {
         case lap
         /// The ring turns out to be none.
         case fault
+        /// The service ends the ring, since another peer may read no further; or this relay's attachment, too.
+        case replaceRing, detach
+        /// The same, and the bus loses the word about it.
+        case replaceUnheard
+        /// The relay has had a ring for a while that has ended.
+        case note
     }
     enum Message: Hashable {
-        case opened
+        case opened(UInt64)
+        case reattach
         case event(DurableJournal.Row)
         case answer(Attachment)
         case page(DurableJournal.Page)
@@ -80,6 +87,8 @@ struct DurableWorld: Hashable {
     }
     struct RingPlace: Hashable {
         let epoch: UInt64
+        /// Which ring.
+        let number: UInt64
         var next: Int
     }
     typealias Machine = StreamMachine<DurableJournal.Row>
@@ -92,6 +101,14 @@ struct DurableWorld: Hashable {
     private(set) var epoch: UInt64 = 0
     private(set) var isRunning = false
     private var emitted: UInt64 = 0
+    /// Of the ring that new readers get.
+    var ringNumber: UInt64 = 0
+    /// Events are sent to who attached and has no ring, not to everybody.
+    let isRestricted: Bool
+    var attached: Set<String>?? = .none
+    var isHandedOver = false
+    /// Where the stream stood at the last `Head`, whoever was told.
+    private var announced: UInt64 = 0
     // The bus.
     var wire: [Message] = []
     private(set) var isConnected = true
@@ -103,10 +120,12 @@ struct DurableWorld: Hashable {
     /// `OpenRing` was asked of this owner; its events come as signals; or by the ring that is being read.
     var opening: UInt64?
     var isRefused = false
+    /// It was asked for once more, and signals count until it is there.
+    var isRetrying = false
     var ring: RingPlace?
     /// What the rings had, and nobody read.
     var overwritten: Set<DurableJournal.Row> = []
-    /// The rings of all runs, as far as they are still needed.
+    /// All rings, by their numbers, as far as they are still needed.
     var rings: [UInt64: [RingRow]] = [:]
     var names: Set<String>? = []
     var isFull = false
@@ -130,9 +149,12 @@ struct DurableWorld: Hashable {
     var faults: [String] = []
 
     /// The service had published `before`, with a backup made after so many of them, and was then stopped; nobody has its name.
-    init(_ before: [String] = [], backedUp: Int = 0, from start: StreamStart = .now, hasRings: Bool = false) {
+    init(
+        _ before: [String] = [], backedUp: Int = 0, from start: StreamStart = .now, hasRings: Bool = false,
+        isRestricted: Bool = false
+    ) {
         machine = Machine(from: start, isDurable: true, heldLimit: 2)
-        (self.start, self.hasRings) = (start, hasRings)
+        (self.start, self.hasRings, self.isRestricted) = (start, hasRings, isRestricted)
         begin()
         for (index, name) in before.enumerated() {
             if index == backedUp { backup = journal }
@@ -169,7 +191,7 @@ struct DurableWorld: Hashable {
             end()
         case .cut:
             if !isConnected { return false }
-            (isConnected, wire) = (false, [])
+            (isConnected, wire, attached, isHandedOver) = (false, [], .none, false)
             drain()
             loseOwner()
             run(machine.disconnected())
@@ -188,7 +210,9 @@ struct DurableWorld: Hashable {
         case .head:
             if !isRunning || !isConnected { return false }
             emit(arrives: true)
-            send(.head(word, isLast: false))
+            announced = emitted
+            // Who reads a ring, or did not attach, is not told.
+            if !isRestricted || isServed { send(.head(word, isLast: false)) }
         case .tick:
             guard machine.needsTick else { return false }
             if case .attach(let epoch, let after) = machine.tick() { ask(epoch, after) }
@@ -219,10 +243,20 @@ struct DurableWorld: Hashable {
             if input == .fetchAnyway { machine.suspectLoss() }
             return fetch()
         case .lap:
-            guard let ring, ring.next < rings[ring.epoch]?.count ?? 0 else { return false }
+            guard let ring, ring.next < rings[ring.number]?.count ?? 0 else { return false }
             loseRecord(ring)
             machine.suspectLoss()
         case .fault: return faultRing()
+        case .replaceRing, .replaceUnheard, .detach:
+            if !isRunning || !isConnected { return false }
+            guard isHandedOver || input == .detach && attached != nil else { return false }
+            emit(arrives: true)
+            retireRing()
+            if input == .detach { attached = .none }
+            if input != .replaceUnheard { send(.reattach) }
+        case .note:
+            if !hasEndedRing { return false }
+            reattach()
         case .prune:
             guard isRunning, journal.prune() else { return false }
         case .restore: return restore()
@@ -251,16 +285,18 @@ struct DurableWorld: Hashable {
     private mutating func begin() {
         epoch += 1
         isRunning = true
-        if hasRings { rings[epoch] = [] }
+        (attached, isHandedOver) = (.none, false)
+        retireRing()
         journal.begin(epoch)
         emitted = journal.head
+        announced = emitted
         send(.appeared(epoch: epoch))
         send(.head(word, isLast: false))
     }
     private mutating func end() {
         send(.vanished)
         isRunning = false
-        if ring?.epoch != epoch { rings[epoch] = nil }
+        if ring?.number != ringNumber { rings[ringNumber] = nil }
     }
     @discardableResult private mutating func commit(_ name: String) -> DurableJournal.Row {
         let row = journal.commit(name)
@@ -283,13 +319,24 @@ struct DurableWorld: Hashable {
     }
     private mutating func emit(arrives: Bool, isTooLarge: Bool = false) {
         for row in journal.rows where row.sequence > emitted {
-            rings[epoch]?.append(RingRow(row: row, isTooLarge: isTooLarge))
+            rings[ringNumber]?.append(RingRow(row: row, isTooLarge: isTooLarge))
             if arrives && isSent(row.name) { send(.event(row)) }
         }
         emitted = journal.head
     }
     /// The bus has a rule for what is wanted, and brings nothing else; none while the ring is read.
-    private func isSent(_ name: String) -> Bool { ring == nil && NameScope(names: names).includes(name) }
+    private func isSent(_ name: String) -> Bool {
+        if isRestricted { return isServed && attached.map { NameScope(names: $0).includes(name) } == true }
+        return ring == nil && NameScope(names: names).includes(name)
+    }
+    private var isServed: Bool { attached != nil && !isHandedOver }
+    /// The ring ends, and another one begins.
+    private mutating func retireRing() {
+        if !hasRings { return }
+        if ring?.number != ringNumber && !wire.contains(.opened(ringNumber)) { rings[ringNumber] = nil }
+        ringNumber += 1
+        (rings[ringNumber], isHandedOver) = ([], false)
+    }
     private mutating func restore() -> Bool {
         backup == journal ? false : replace(with: backup)
     }
@@ -307,28 +354,37 @@ struct DurableWorld: Hashable {
         return true
     }
     private mutating func serve() -> Bool {
-        if attaching == nil && reading == nil && (opening == nil || wire.contains(.opened)) { return false }
-        if let owner = opening, isRunning, owner == epoch, !wire.contains(.opened) {
+        let isOpened = wire.contains { if case .opened = $0 { true } else { false } }
+        if attaching == nil && reading == nil && (opening == nil || isOpened) { return false }
+        // In the order in which a relay asks: one that has attached before it asks for the ring again.
+        if isRetrying { serveAttach() }
+        if let owner = opening, isRunning, owner == epoch, !isOpened {
             emit(arrives: true)
-            send(.opened)
+            send(.opened(ringNumber))
+            isHandedOver = true
         }
-        if let question = attaching, isRunning, question.owner == epoch {
-            emit(arrives: true)
-            send(
-                .answer(
-                    journal.attachment(
-                        question.epoch, question.after, question.ancestry, question.names, emitted: emitted)))
-        }
+        serveAttach()
         if let question = reading, isRunning, question.owner == epoch {
             send(.page(journal.page(after: question.after, question.names)))
         }
         (attaching, reading) = (nil, nil)
         return true
     }
+    private mutating func serveAttach() {
+        if let question = attaching, isRunning, question.owner == epoch {
+            emit(arrives: true)
+            send(
+                .answer(
+                    journal.attachment(
+                        question.epoch, question.after, question.ancestry, question.names, emitted: emitted)))
+            attached = .some(question.names)
+        }
+        attaching = nil
+    }
     private func canMove(_ index: Int) -> Bool {
         switch wire[index] {
         case .event, .head, .page: true
-        case .answer, .vanished, .appeared, .opened: false
+        case .answer, .vanished, .appeared, .opened, .reattach: false
         }
     }
 
@@ -340,13 +396,20 @@ struct DurableWorld: Hashable {
         _ = apply(.reconnect)
         if !isRunning { _ = apply(.start) }
         _ = apply(.bring)
+        if isRestricted { drainAndNote() }
+    }
+    /// What the bus does not say, a relay finds in time.
+    private mutating func drainAndNote() {
+        if ring != nil, !machine.awaitsAnswer { drain() }
+        _ = apply(.note)
     }
     /// Lets everything come to rest, and checks that nothing which was due is missing in silence.
     mutating func finish() {
         settle()
-        if ring != nil {
+        if ring != nil || isRestricted {
             // What was committed is emitted, and then nothing comes for a while: a ring's reader asks about what it is in doubt of.
             emit(arrives: true)
+            if ring == nil && announced != emitted { _ = apply(.head) }
             settle()
             for _ in 0..<3 { _ = apply(.tick) }
             settle()
@@ -376,6 +439,7 @@ struct DurableWorld: Hashable {
     }
     private mutating func settle() {
         for _ in 0..<24 {
+            if isRestricted { drainAndNote() }
             let (hasBrought, hasServed, hasFetched) = (apply(.bring), apply(.serve), apply(.fetch))
             if !hasBrought && !hasServed && !hasFetched { return }
         }

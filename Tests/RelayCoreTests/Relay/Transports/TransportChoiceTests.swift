@@ -69,7 +69,7 @@ import Testing
                     isAsked = true
                 case .close: hasInlet = false
                 case .updateRules: hasRules = transport.takesSignals
-                case .attach, .attachAll:
+                case .attach, .attachAll, .reattachAll:
                     if action == .attach && !isWaiting { faults.append("nobody waits") }
                     if !hasInlet && !hasRules { faults.append("attached to nothing") }
                     if hasInlet && hasRules { faults.append("attached to both") }
@@ -119,7 +119,7 @@ import Testing
         #expect(transport.opened() == [.updateRules, .attach])
         #expect(transport.opened() == [] && transport.refused() == [])
         #expect(transport.attachWanted() == [.attach])
-        #expect(transport.faulted() == [.close, .updateRules, .attachAll])
+        #expect(transport.faulted() == [.close, .updateRules, .reattachAll])
         #expect(transport.faulted() == [] && transport.takesSignals)
         #expect(transport.retry() == [.open])
         #expect(transport.retry() == [], "one question is enough")
@@ -131,5 +131,17 @@ import Testing
         #expect(transport.retry() == [.open])
         #expect(transport.opened() == [.updateRules, .attachAll] && transport.phase == .direct)
         #expect(transport.retry() == [])
+    }
+    @Test("what the owner ends is asked for again, and everybody attaches, also who reads") func withdrawn() {
+        var transport = TransportChoice()
+        #expect(transport.withdrawn() == [])
+        #expect(transport.attachWanted() == [.open])
+        #expect(transport.withdrawn() == [.open], "nobody was attached")
+        #expect(transport.opened() == [.updateRules, .attach])
+        #expect(transport.withdrawn() == [.close, .updateRules, .reattachAll, .open])
+        #expect(transport.takesSignals && transport.isRetrying)
+        #expect(transport.withdrawn() == [.open, .reattachAll], "the answer under way is of the inlet before")
+        #expect(transport.refused() == [])
+        #expect(transport.withdrawn() == [.reattachAll])
     }
 }

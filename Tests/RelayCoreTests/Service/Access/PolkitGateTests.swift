@@ -44,7 +44,7 @@ import Testing
         let desk = try await WatchedDesk(system)
         let peer = try await BusStranger.join(system)
         let guarded = try desk.guarded()
-        #expect(guarded.count >= 15)
+        #expect(guarded.count >= 19)
         for one in guarded {
             let refusal = try await desk.refusal(one, of: peer)
             #expect(refusal?.name == Self.notPermitted, "\(one): \(String(describing: refusal))")
@@ -231,9 +231,20 @@ import Testing
         }
         relay.activate()
         let stream = try #require(desk.service.core.interfaces.first { $0.name == Flow1.name }).stream
-        #expect(await eventually { stream.withRing { $0.readers.count } == 2 })
+        // Attached: what is published before that is not due to it.
+        try await relay.ready()
+        #expect(stream.withRing { $0.readers.count } == 2)
         try desk.service.publish(Flowed(number: 1))
         guard case .record = try reader.next() else { throw RelayError(.notFound, "no record") }
+        // A stranger's word about it counts for nothing.
+        let asked = authority.questions.count
+        let strangers = [thief.connection.uniqueName, honest.connection.uniqueName]
+        var forged = MessageHeader.signal(path: path, interface: Stream1.name, member: "Reattach")
+        let target: String = try #require(stream.subscribers.map(\.peer).first { !strangers.contains($0) })
+        forged.destination = target
+        try thief.send(signal: forged, [])
+        #expect(await eventually { relay.metrics.foreignSignals > 0 })
+        #expect(authority.questions.count == asked && stream.withRing { $0.readers.count } == 2)
         denied.withLock { _ = $0.insert(thief.connection.uniqueName) }
         try authority.announceChange()
         #expect(await eventually { thief.signals.contains { $0.member == "Reattach" } })
@@ -256,6 +267,134 @@ import Testing
         relay.invalidate()
         try await desk.stop()
     }
+    /// What a relay received of a stream: numbers, and what gaps stand for.
+    private struct Heard {
+        var numbers: [Int64] = []
+        var gaps: [Gap] = []
+    }
+    @Test(
+        "G2: who still may follow loses nothing when the ring is replaced, however often, and whatever for",
+        arguments: [false, true])
+    func replacements(isDurable: Bool) async throws {
+        let denied = Mutex<Set<String>>([])
+        let authority = try await FakeAuthority.join(system) { question in
+            denied.withLock { $0.contains(question.peer) } ? .no : .yes
+        }
+        let desk = try await WatchedDesk(system)
+        let name = isDurable ? Watched1.name : Flow1.name
+        let relay = try EventRelay(following: WatchedDesk.name, on: system, interfaces: Watched1.self, Flow1.self)
+        let heard = Mutex(Heard())
+        let subscriptions = [
+            relay.publisher.subscribe(to: Flowed.self, delivery: .immediate) { event in
+                heard.withLock { $0.numbers.append(event.number) }
+            } onGap: { gap in
+                heard.withLock { $0.gaps.append(gap) }
+            },
+            relay.publisher.subscribe(to: Seen.self, delivery: .immediate) { event in
+                heard.withLock { $0.numbers.append(event.number) }
+            } onGap: { gap in
+                heard.withLock { $0.gaps.append(gap) }
+            },
+        ]
+        relay.activate()
+        try await relay.ready()
+        let stream = try #require(desk.service.core.interfaces.first { $0.name == name }).stream
+        let isOver = Atomic<Bool>(false)
+        let publishing = Task {
+            var number: Int64 = 0
+            while !isOver.load(ordering: .acquiring) {
+                number += 1
+                if isDurable {
+                    try await desk.service.publish(Seen(number: number))
+                } else {
+                    try desk.service.publish(Flowed(number: number))
+                }
+                if number.isMultiple(of: 8) { try await Task.sleep(for: .microseconds(200)) }
+            }
+            return number
+        }
+        let open = MethodCall(
+            to: WatchedDesk.name, path: WatchedDesk.path(name), interface: Stream1.name, member: "OpenRing")
+        for round in 1...TestForm.rounds(12, soak: 200) {
+            let other = try await BusStranger.join(system)
+            _ = try await other.connection.call(open)
+            if round.isMultiple(of: 2) {
+                // It has left, and may have kept the ring.
+                other.connection.close()
+                #expect(await eventually { !stream.hasReader(other.connection.uniqueName) })
+            } else {
+                denied.withLock { _ = $0.insert(other.connection.uniqueName) }
+            }
+            let before = stream.withRing { $0.writer.map { ObjectIdentifier($0) } }
+            try authority.announceChange()
+            // The relay reads another one.
+            #expect(
+                await eventually {
+                    stream.withRing { ring in
+                        ring.writer.map { ObjectIdentifier($0) } != before && ring.readers.count == 1
+                    }
+                })
+        }
+        isOver.store(true, ordering: .releasing)
+        let last = try await publishing.value
+        #expect(await eventually { heard.withLock { $0.numbers.last } == last })
+        heard.withLock { heard in
+            #expect(heard.numbers == Array(1...last) && heard.gaps == [])
+        }
+        withExtendedLifetime(subscriptions) {}
+        relay.invalidate()
+        try await desk.stop()
+    }
+    @Test("G2: a relay that was detached for a while attaches again, and what it lacks is read, or is a gap")
+    func detached() async throws {
+        let authority = try await FakeAuthority.join(system) { _ in .yes }
+        let desk = try await WatchedDesk(system)
+        let relay = try EventRelay(following: WatchedDesk.name, on: system, interfaces: Watched1.self, Flow1.self)
+        let durable = Mutex(Heard())
+        let volatile = Mutex(Heard())
+        let subscriptions = [
+            relay.publisher.subscribe(to: Flowed.self, delivery: .immediate) { event in
+                volatile.withLock { $0.numbers.append(event.number) }
+            } onGap: { gap in
+                volatile.withLock { $0.gaps.append(gap) }
+            },
+            relay.publisher.subscribe(to: Seen.self, delivery: .immediate) { event in
+                durable.withLock { $0.numbers.append(event.number) }
+            } onGap: { gap in
+                durable.withLock { $0.gaps.append(gap) }
+            },
+        ]
+        relay.activate()
+        try await relay.ready()
+        let rounds = Int64(TestForm.rounds(10, soak: 200))
+        for round in 1...rounds {
+            for number in 10 * round - 9...10 * round {
+                // It is told in the midst of them, each time at another place.
+                if number % 10 == round % 10 {
+                    for interface in desk.service.core.interfaces {
+                        interface.stream.withdraw(Set(interface.stream.subscribers.map(\.peer)))
+                    }
+                }
+                try desk.service.publish(Flowed(number: number))
+                try await desk.service.publish(Seen(number: number))
+            }
+        }
+        // The last of them is what nothing follows.
+        #expect(await eventually { durable.withLock { $0.numbers.count } == Int(10 * rounds) })
+        durable.withLock { heard in
+            #expect(heard.numbers == Array(1...10 * rounds) && heard.gaps == [])
+        }
+        let isWhole: @Sendable (Heard) -> Bool = { heard in
+            // Without documents a number is a sequence.
+            let missing = heard.gaps.flatMap { gap in gap.sequences.map { Int64($0) } }
+            return (heard.numbers + missing).sorted() == Array(1...10 * rounds)
+        }
+        #expect(await eventually { volatile.withLock { isWhole($0) } }, "\(volatile.withLock { $0 })")
+        #expect(volatile.withLock { $0.numbers == $0.numbers.sorted() })
+        withExtendedLifetime((subscriptions, authority)) {}
+        relay.invalidate()
+        try await desk.stop()
+    }
     @Test("G7: a relay whose authorisation is withdrawn says so, and its ring ends") func withdrawnRelay() async throws
     {
         let isDenied = Atomic<Bool>(false)
@@ -272,7 +411,8 @@ import Testing
         let watch = Task { for await state in relay.states { states.withLock { $0.append(state) } } }
         relay.activate()
         let stream = try #require(desk.service.core.interfaces.first { $0.name == Flow1.name }).stream
-        #expect(await eventually { stream.withRing { $0.readers.count } == 1 })
+        try await relay.ready()
+        #expect(stream.withRing { $0.readers.count } == 1)
         try desk.service.publish(Flowed(number: 1))
         #expect(await eventually { numbers.withLock { $0 } == [1] })
         isDenied.store(true, ordering: .releasing)
@@ -328,6 +468,42 @@ import Testing
         try first.announceChange()
         await #expect(throws: RelayError.self) { _ = try await peer.connection.call(attach()) }
         #expect(first.questions.count == 2 && second.questions.count == 2)
+        try await desk.stop()
+    }
+    @Test("G7: a document's changes go to those that attached and may, as long as they may") func documents()
+        async throws
+    {
+        let denied = Mutex<Set<String>>([])
+        let authority = try await FakeAuthority.join(system) { question in
+            denied.withLock { $0.contains(question.peer) } ? .no : .yes
+        }
+        let desk = try await WatchedDesk(system)
+        let peers = [try await BusStranger.join(system), try await BusStranger.join(system)]
+        let listener = try await BusStranger.join(system)
+        try await listener.listen("org.freedesktop.DBus.Properties")
+        let path = WatchedDesk.path(Flow1.name)
+        let all = DBusValue.array(.string, [.string("*")])
+        for peer in peers {
+            _ = try await peer.call(
+                WatchedDesk.name, path, Stream1.name, "Attach", [.uint64(0), .uint64(0), all, AttachOptions().value])
+        }
+        func changes(_ peer: BusStranger) -> Int { peer.signals.count { $0.member == "PropertiesChanged" } }
+        let level = try desk.service.document(Level.self)
+        try level.set(Level(height: 1))
+        for peer in peers { #expect(await eventually { changes(peer) == 1 }) }
+        denied.withLock { _ = $0.insert(peers[0].connection.uniqueName) }
+        try authority.announceChange()
+        #expect(await eventually { peers[0].signals.contains { $0.member == "Reattach" } })
+        try level.set(Level(height: 2))
+        #expect(await eventually { changes(peers[1]) == 2 })
+        for peer in [peers[0], listener] {
+            _ = try await peer.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
+        }
+        #expect(changes(peers[0]) == 1 && changes(listener) == 0)
+        #expect(peers[0].signals.count { $0.member == "Level" } == 1)
+        let refusal = await peers[0].refusal(
+            WatchedDesk.name, path, Stream1.name, "GetDocument", [.string("Level")])
+        #expect(refusal?.name == Self.notPermitted)
         try await desk.stop()
     }
     @Test("an authority that does not answer a recheck has the last word too") func unansweredRecheck() async throws {

@@ -55,22 +55,13 @@ struct PolkitdTests {
     private func call(
         _ polkit: PrivatePolkit, as user: String, _ one: WatchedDesk.Guarded, isInteractive: Bool = false
     ) async throws -> RunningProgram.Outcome {
-        let arguments: [String: [String]] = [
-            "Attach": [Stream1.attachSignature, "0", "0", "1", "*", "0"],
-            "Read": [Stream1.readSignature, "1", "*", "0", "10", "0"],
-            "Replay": [Stream1.readSignature, "1", "*", "0", "10", "0"], "Get": ["ss", Self.name(one), "Epoch"],
-            "GetAll": ["s", Self.name(one)], "GetDocument": ["s", "Anything"],
-        ]
         return try await run(
             as: user, "busctl",
             [
                 "--address=\(polkit.bus.address)", "--timeout=30",
                 "--allow-interactive-authorization=\(isInteractive ? "yes" : "no")", "call", WatchedDesk.name,
                 WatchedDesk.path(Watched1.name), one.interface, one.member,
-            ] + (arguments[one.member] ?? []))
-    }
-    private static func name(_ one: WatchedDesk.Guarded) -> String {
-        if case .string(let name)? = one.values.first { name } else { "" }
+            ] + one.text)
     }
 
     @Test("G7: each guarded thing is refused to a second user, and allowed, by polkit's rules") func members()
@@ -87,6 +78,15 @@ struct PolkitdTests {
             #expect(refused.errors.joined().contains("user 1"), "\(one): \(refused)")
             let allowed = try await call(polkit, as: Self.nobody, one)
             #expect(!allowed.errors.joined().contains(one.action), "\(one): \(allowed)")
+        }
+        // And with descriptors.
+        for one in try desk.guarded() where one.isWithSocket || one.member == "OpenRing" {
+            let (refused, allowed) = (
+                try await BusStranger.join(polkit.system, as: 1), try await BusStranger.join(polkit.system, as: 65_534)
+            )
+            let refusal = try await desk.refusal(one, of: refused)
+            #expect(refusal?.name == Self.notPermitted && refusal?.message.contains("user 1") == true, "\(one)")
+            #expect(try await desk.refusal(one, of: allowed) == nil, "\(one)")
         }
         #expect(Set(desk.runs.withLock { $0 }) == ["Peek", "Touch"])
         #expect(desk.notices.all(of: .notPermitted).contains { $0.message.contains("user 1") })
@@ -115,11 +115,12 @@ struct PolkitdTests {
         await polkit.stop()
     }
     @Test("G7: a rule that changes ends what it no longer permits") func withdrawal() async throws {
+        // Not root: to polkit, root is authorised whatever the rules say.
         let polkit = try await PrivatePolkit(
             actions: Self.watched(follow: "no", manage: "no"),
-            rules: Self.rules("root", follow: "YES", manage: "NO"))
+            rules: Self.rules("nobody", follow: "YES", manage: "NO"))
         let desk = try await WatchedDesk(polkit.system)
-        let peer = try await BusStranger.join(polkit.system)
+        let peer = try await BusStranger.join(polkit.system, as: 65_534)
         let path = WatchedDesk.path(Flow1.name)
         let all = DBusValue.array(.string, [.string("*")])
         _ = try await peer.call(
@@ -130,12 +131,12 @@ struct PolkitdTests {
         var reader = RingReader(area, after: 0, atTail: false)
         try desk.service.publish(Flowed(number: 1))
         guard case .record = try reader.next() else { throw RelayError(.notFound, "no record") }
-        try polkit.rules(Self.rules("root", follow: "NO", manage: "NO"))
+        try polkit.rules(Self.rules("nobody", follow: "NO", manage: "NO"))
         #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
         try desk.service.publish(Flowed(number: 2))
         guard case .ended = try reader.next() else { throw RelayError(.conflict, "the ring goes on") }
         #expect(await peer.refusal(WatchedDesk.name, path, Stream1.name, "OpenRing")?.name == Self.notPermitted)
-        try polkit.rules(Self.rules("root", follow: "YES", manage: "NO"))
+        try polkit.rules(Self.rules("nobody", follow: "YES", manage: "NO"))
         #expect(await eventuallyPermitted(peer, path))
         try await desk.stop()
         await polkit.stop()
