@@ -1,5 +1,6 @@
 import RelayCore
 import RelayTool
+import Synchronization
 import TestTraits
 import Testing
 
