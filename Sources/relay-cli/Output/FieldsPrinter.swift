@@ -68,7 +68,7 @@ struct FieldsPrinter {
         var values = [Int: ArraySlice<UInt8>]()
         for (place, field) in fields.enumerated() {
             var value = ByteBuffer()
-            try ValuePrinter.append(field.shape, from: &reader, to: &value, longest: longest)
+            try ValuePrinter.append(field.shape, from: &reader, to: &value, longest: longest, isShort: isShort)
             if chosen.contains(place) { values[place] = value.bytes[...] }
         }
         for place in chosen {

@@ -13,8 +13,8 @@ struct History: Verb {
         details: [
             """
             Prints the events that the service keeps, the oldest first, and ends: what was the newest when it began is
-            the last. The lines are as in 'watch', with their dates; so they are with --json. Events of several interfaces are merged by their
-            time.
+            the last. The lines are as in 'watch', with their dates; so they are with --json. Events of several
+            interfaces are merged by their time.
             """,
             """
             Events in between that the service has removed since appear as a gap in their place. Without --since, the

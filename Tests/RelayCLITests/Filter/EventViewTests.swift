@@ -26,11 +26,11 @@ struct EventViewTests {
     func fields() async throws {
         #expect(
             try await note("--fields", "title,boxID", "--limit", "1").output
-                == "09:15:05.000 #1 BoxProvisioned title=\"Box 1\" boxID=10\n")
+                == "2026-11-20 09:15:05.000 #1 BoxProvisioned title=\"Box 1\" boxID=10\n")
         let json = try await note("--json", "--fields", "title,capacity", "--limit", "1")
         #expect(json.output.hasSuffix(#""transport":"journal","fields":{"title":"Box 1","capacity":5}}"# + "\n"))
         #expect(
-            try await note("--fields", "note,boxID", "--limit", "3").lines.last == "09:15:07.000 #3 Ping",
+            try await note("--fields", "note,boxID", "--limit", "3").lines.last == "2026-11-20 09:15:07.000 #3 Ping",
             "an event that has none of them")
     }
 
