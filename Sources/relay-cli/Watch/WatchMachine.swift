@@ -183,7 +183,9 @@ struct WatchMachine {
         }
         announcement = isKnown ? "\(service) is back" : "watching \(service)"
         // A state is no event, for which an expression could hold.
-        if !isKnown && watch.start == .now && watch.view.showsStates { unshown = catalogue.documents(among: watch.events) }
+        if !isKnown && watch.start == .now && watch.view.showsStates {
+            unshown = catalogue.documents(among: watch.events)
+        }
         isKnown = true
         return [.follow(selection)]
     }
