@@ -42,11 +42,13 @@ struct NewService: Verb {
         }, "the service's name on the bus, such as org.example.Printer")
     private static let directory = Operand(path("DIRECTORY"), "the folder of the package")
     private static let relay = Option(
-        "relay", path("PATH"), "where Relay's sources are", standard: "/usr/share/relay")
+        "relay", path("DIR"), "where Relay's sources are", standard: "/usr/share/relay")
     private static func path(_ name: String) -> ValueKind<String> {
         ValueKind<String>(name) { text throws(Unfit) in
             // A manifest cannot have it, and no message shows it.
-            guard !text.isEmpty, text.unicodeScalars.allSatisfy(\.isPlainlyVisible) else { throw Unfit("is no path") }
+            guard !text.isEmpty, text.unicodeScalars.allSatisfy(\.isPlainlyVisible) else {
+                throw Unfit("is no folder; give the path of one")
+            }
             return text
         }
     }
