@@ -309,7 +309,7 @@ import Testing
                 } else {
                     try desk.service.publish(Flowed(number: number))
                 }
-                if number.isMultiple(of: 8) { try await Task.sleep(for: .microseconds(200)) }
+                if number.isMultiple(of: 4) { try await Task.sleep(for: .milliseconds(1)) }
             }
             return number
         }
