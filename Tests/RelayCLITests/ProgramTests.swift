@@ -111,7 +111,7 @@ struct ProgramTests {
             (["watch", "--for", "1e3"], "'--for': '1e3'"),
             (["watch", "--for", "."], "'--for': '.'"),
             (["--timeout", "99999999", "list"], "'--timeout': '99999999'"),
-            (["list", "--count", "3"], "'--count' belongs to 'watch' and 'tail', not to 'list'"),
+            (["list", "--count", "3"], "'--count' belongs to 'watch', 'tail' and 'monitor', not to 'list'"),
             (["watch", "--all"], "'--all' belongs to 'list'"),
             (["list", "Extra"], "'list' takes no operand: 'Extra'"),
             (["help", "watch", "list"], "'list'"),

@@ -8,7 +8,7 @@ enum ShortNumber {
     /// `123456789.3`, `1.234568e-07`. The number is finite.
     static func text(_ value: Double) -> String {
         let size = value.magnitude
-        if value == value.rounded() && size < 1e15 { return value.description }
+        if value == value.rounded() { return value.description }
         let single = Float(value)
         if Double(single) == value { return single.description }
         guard size >= 1e-4, size < 1e15 else { return formatted("%.6e", value) }

@@ -151,7 +151,8 @@ struct WatchLoop {
             case .discover, .follow, .show: perform(action)
             }
         }
-        if notes.count > Self.mostNotes { say(.max) }
+        // What has nothing before it does not wait for what comes.
+        say(notes.count > Self.mostNotes ? .max : output.taken)
     }
     /// Says what comes behind what the output has taken.
     private mutating func say(_ taken: UInt64) {

@@ -68,7 +68,9 @@ struct FailureMappingTests {
         let left = RemoteError(name: "org.freedesktop.DBus.Error.NoReply", message: "it left")
         #expect(
             failure(ErrorNames.relayError(left, calling: "it"))
-                == CLIFailure(.unavailable, "Do: it left (org.freedesktop.DBus.Error.NoReply); it may have run"))
+                == CLIFailure(
+                    .unavailable, "Do: it left (org.freedesktop.DBus.Error.NoReply); it may have run",
+                    name: "org.freedesktop.DBus.Error.NoReply"))
         let cut = RelayError(.unavailable, "a.b.Do: the bus closed the connection", mayHaveRun: true)
         #expect(failure(cut) == CLIFailure(.unavailable, "a.b.Do: the bus closed the connection; it may have run"))
     }

@@ -85,7 +85,7 @@ struct EventViewTests {
             ])
         #expect(
             try await refusal("--format", "{sequence}", "--json") == [
-                "two forms were asked for; give one of --json and --format"
+                #"{"error":{"code":64,"kind":"usage","message":"two forms were asked for; give one of --json and --format"}}"#
             ])
     }
 

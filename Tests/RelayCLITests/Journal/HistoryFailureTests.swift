@@ -153,7 +153,7 @@ struct HistoryFailureTests {
         }
         #expect(
             try await HistoryRun.run("history", "--limit", "1", from: journal).lines
-                == [#"09:15:05.000 #1 BoxProvisioned arg0=10 arg1=5 arg2="Box 1""#])
+                == [#"2026-11-20 09:15:05.000 #1 BoxProvisioned arg0=10 arg1=5 arg2="Box 1""#])
         let csv = try await HistoryRun.run("export", "--format", "csv", from: journal)
         #expect(csv.code == .software)
         #expect(

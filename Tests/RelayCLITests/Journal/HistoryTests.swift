@@ -15,8 +15,8 @@ struct HistoryTests {
         let result = try await HistoryRun.run("history", from: try .sample(40))
         #expect(result.code == .ok && result.notes.isEmpty)
         #expect(result.sequences == (1...40).map(String.init))
-        #expect(result.line(0) == #"09:15:05.000 #1 BoxProvisioned boxID=10 capacity=5 title="Box 1""#)
-        #expect(result.line(2) == "09:15:07.000 #3 Ping")
+        #expect(result.line(0) == #"2026-11-20 09:15:05.000 #1 BoxProvisioned boxID=10 capacity=5 title="Box 1""#)
+        #expect(result.line(2) == "2026-11-20 09:15:07.000 #3 Ping")
         let json = try await HistoryRun.run("history", "--json", "--limit", "1", from: try .sample(40))
         #expect(
             json.output
@@ -51,7 +51,8 @@ struct HistoryTests {
         (burnt.name, burnt.schema, burnt.fields) = ("BoxBurnt", 5, Samples.body { $0.int64(7) })
         let journal = FakeJournal([FakeJournal.ping(1), burnt])
         #expect(
-            try await HistoryRun.run("history", "BoxBurnt", from: journal).lines == ["09:15:06.000 #2 BoxBurnt boxID=7"]
+            try await HistoryRun.run("history", "BoxBurnt", from: journal).lines
+                == ["2026-11-20 09:15:06.000 #2 BoxBurnt boxID=7"]
         )
     }
 
@@ -60,8 +61,8 @@ struct HistoryTests {
         let journal = FakeJournal([try FakeJournal.oldBox(1, label: "Attic"), try FakeJournal.box(2, title: "Hall")])
         #expect(
             try await HistoryRun.run("history", from: journal).lines == [
-                #"09:15:05.000 #1 BoxProvisioned boxID=10 label="Attic""#,
-                #"09:15:06.000 #2 BoxProvisioned boxID=20 capacity=5 title="Hall""#,
+                #"2026-11-20 09:15:05.000 #1 BoxProvisioned boxID=10 label="Attic""#,
+                #"2026-11-20 09:15:06.000 #2 BoxProvisioned boxID=20 capacity=5 title="Hall""#,
             ])
     }
 

@@ -51,7 +51,10 @@ struct EventOptionsTests {
             ),
             (["watch", "--resume", "a", "--cursors", ""], "option '--cursors': '' is no folder; give the path of one"),
             (["watch", "--until", "5"], "option '--until' belongs to 'history' and 'export', not to 'watch'"),
-            (["history", "--count", "5"], "option '--count' belongs to 'watch' and 'tail', not to 'history'"),
+            (
+                ["history", "--count", "5"],
+                "option '--count' belongs to 'watch', 'tail' and 'monitor', not to 'history'"
+            ),
             (
                 ["list", "--since", "5"],
                 "option '--since' belongs to 'watch', 'tail', 'history' and 'export', not to 'list'"

@@ -110,7 +110,7 @@ struct DoctorTests {
         let result = await run(try World(), peer)
         #expect(
             result.output == """
-                ok       bus          the bus at unix:path=/x answers; this program is :1.99
+                ok       bus          the session bus answers; this program is :1.99
                 ok       name         'org.eventrelay.Service1' is owned by :1.5 (relay-service, user 1000, as you are)
                 ok       own          you could own the name, as the service's user or an administrator
                 ok       send         the service answers: 1 interface
@@ -162,7 +162,7 @@ struct DoctorTests {
         #expect(
             result.output.hasPrefix(
                 """
-                ok       bus          the bus at unix:path=/x answers; this program is :1.99
+                ok       bus          the session bus answers; this program is :1.99
                 ok       name         nobody owns 'org.eventrelay.Service1' now; the bus starts the service when it is called
                 warning  service      it does not run, and is not started by looking at it: policy, journal and disk are not examined
                                       -> start it, for example with 'relay-cli list', and ask again

