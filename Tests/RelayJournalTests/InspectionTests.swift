@@ -122,7 +122,7 @@ import Testing
         try folder.write("", to: "new.unfinished")
         #expect(
             message { _ = try journal.copy(to: folder.path + "/new") }
-                == "cannot make \(folder.path)/new.unfinished: File exists (17); if no other backup makes it, remove it"
+                == "cannot make \(folder.path)/new.unfinished: File exists; if no other backup makes it, remove it"
         )
         #expect(message { _ = try journal.copy(to: folder.path + "/none/new") }.contains("No such file or directory"))
         #expect(try files(folder) == ["new.unfinished", "text"])

@@ -51,6 +51,24 @@ enum MetricText {
         }
         return form == .openMetrics ? text + "# EOF\n" : text
     }
+    /// For programs, an object a sample.
+    static func append(json families: [MetricFamily], to output: inout ByteBuffer) {
+        for family in families {
+            for sample in family.samples {
+                output.append("{\"metric\":")
+                let suffix = sample.suffix.isEmpty && family.kind == .counter ? "_total" : sample.suffix
+                SafeText.append(quoted: family.name + suffix, to: &output)
+                output.append(",\"labels\":{")
+                for (index, label) in sample.labels.enumerated() {
+                    if index > 0 { output.append(",") }
+                    SafeText.append(quoted: label.name, to: &output)
+                    output.append(":")
+                    SafeText.append(quoted: label.value, to: &output)
+                }
+                output.append("},\"value\":\(sample.value)}\n")
+            }
+        }
+    }
     private static func escaped(_ text: String, quotes: Bool) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

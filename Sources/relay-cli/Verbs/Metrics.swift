@@ -23,7 +23,7 @@ struct Metrics: Verb {
             """,
             """
             With --textfile, the text goes into FILE, for node_exporter's textfile collector, which reads files named
-            *.prom: written beside it, and renamed when it is whole.
+            *.prom: written beside it, and renamed when it is whole. With --json each sample is an object.
             """,
         ],
         examples: [
@@ -47,8 +47,8 @@ struct Metrics: Verb {
 
     init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
         (file, duration) = (line[Self.file], line[Self.duration])
-        if line[GlobalOptions.json] {
-            throw UsageError("'metrics' prints OpenMetrics text: '--json' does not go with it")
+        if file != nil && line[GlobalOptions.json] {
+            throw UsageError("two forms were asked for; give one of --json and --textfile")
         }
     }
 
@@ -67,6 +67,10 @@ struct Metrics: Verb {
         for refusal in refusals { context.tool.note(refusal) }
         if let file {
             try WholeFile.write(MetricText.text(families, .textfile), to: file)
+        } else if options.json {
+            var output = ByteBuffer()
+            MetricText.append(json: families, to: &output)
+            try context.tool.write(output.bytes)
         } else {
             try context.tool.write(MetricText.text(families, .openMetrics))
         }

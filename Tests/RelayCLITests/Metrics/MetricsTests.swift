@@ -184,6 +184,17 @@ struct MetricsTests {
         #expect(counts == [2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5])
     }
 
+    @Test("with --json each sample is an object")
+    func json() async throws {
+        let result = try await run(["metrics", "--json"], status: try Self.status())
+        #expect(result.code == .ok && result.notes.isEmpty)
+        #expect(
+            result.line(0) == #"{"metric":"relay_events_total","labels":{"service":"org.eventrelay.Service1","#
+                + #""interface":"org.eventrelay.Relocation1"},"value":17}"#)
+        #expect(result.lines.allSatisfy { (try? JSONParser.parse($0)) != nil })
+        #expect(result.lines.contains { $0.contains(#""le":"+Inf"},"value":30}"#) })
+    }
+
     @Test("a file is whole or as it was; in the form that node_exporter reads")
     func file() async throws {
         let folder = try TestFolder()
@@ -256,8 +267,8 @@ struct MetricsTests {
     @Test("what does not go together")
     func refusals() {
         #expect(
-            Line.refusal(["metrics", "--json"])
-                == CLIFailure(.usage, "'metrics' prints OpenMetrics text: '--json' does not go with it"))
+            Line.refusal(["metrics", "--json", "--textfile", "a.prom"])
+                == CLIFailure(.usage, "two forms were asked for; give one of --json and --textfile"))
         #expect(
             Line.refusal(["metrics", "--textfile", "/tmp/relay.txt"])
                 == CLIFailure(

@@ -27,7 +27,7 @@ struct JournalToolTests {
                 == .run(JournalTool(task: .backUp(file: "b"), stateDirectory: "/s")))
     }
     @Test("what is wrong with one") func refused() {
-        #expect(refusal("backup") == "'FILE' is missing: the file to be made")
+        #expect(refusal("backup") == "'relay-service backup' needs the file to be made")
         #expect(refusal("backup", "a/") == "'a/' is no file; give the path of one to be made")
         #expect(refusal("check", "") == "'' is no file; give the path of one")
         #expect(
@@ -50,10 +50,10 @@ struct JournalToolTests {
                     """
                     Usage: relay-service backup FILE [--state-directory DIR]
 
-                    Copies the journal as of one moment, state and events, checks the copy in full, and gives
-                    it the name FILE when it is whole and on the disk. FILE must not be there yet; only its
-                    user can read it. A service goes on meanwhile; its log grows until the copy is made. On
-                    a terminal, stderr shows how far it is.
+                    Copies the journal as of one moment, state and events, checks the copy in full, and gives it
+                    the name FILE when it is whole and on the disk. FILE must not be there yet; only its user
+                    can read it. A service goes on meanwhile; its log grows until the copy is made. On a
+                    terminal, stderr shows how far it is.
 
                     Options:
                       --state-directory DIR  where the journal is
