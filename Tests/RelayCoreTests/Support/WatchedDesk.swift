@@ -145,7 +145,7 @@ final class WatchedDesk: Sendable {
         ]
         var found: [Guarded] = []
         // What gives something back, or concerns the caller's own calls, needs no permission.
-        let free = ["CloseRing", "Cancel"]
+        let free = ["CloseRing", "Cancel", "Received"]
         for method in Stream1.description.methods.map(\.name) where !free.contains(method) {
             let (values, text) = try #require(arguments[method], "\(method) is new: is it guarded?")
             found.append(one(Stream1.name, method, values, text))

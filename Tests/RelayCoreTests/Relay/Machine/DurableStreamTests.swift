@@ -14,4 +14,25 @@ struct DurableStreamTests {
         #expect(faults == [])
         #expect(states > TestForm.rounds(50, soak: 400))
     }
+    @Test("who is detached while it reads attaches again: its page does not show what comes behind that")
+    func detached() {
+        var world = DurableWorld(["A", "B", "A"], backedUp: 3, from: .oldest, isRestricted: true)
+        let inputs: [DurableWorld.Input] = [
+            .wantA, .start, .bring, .serve, .bring, .detach, .serve, .publishA, .head, .bring,
+        ]
+        for input in inputs {
+            let isPossible = world.apply(input)
+            #expect(isPossible, "\(input)")
+        }
+        #expect(world.attaching != nil)
+        // As it was without that.
+        var deaf = world
+        deaf.attaching = nil
+        deaf.beginFinish()
+        deaf.finish()
+        #expect(deaf.faults.contains { $0.contains("missing in silence") }, "\(deaf.faults)")
+        world.beginFinish()
+        world.finish()
+        #expect(world.faults == [])
+    }
 }

@@ -325,14 +325,12 @@ import Testing
             } else {
                 denied.withLock { _ = $0.insert(other.connection.uniqueName) }
             }
-            let before = stream.withRing { $0.writer.map { ObjectIdentifier($0) } }
+            let before = stream.withRing { $0.requests.opened }
             try authority.announceChange()
             // The relay reads another one.
             #expect(
                 await eventually {
-                    stream.withRing { ring in
-                        ring.writer.map { ObjectIdentifier($0) } != before && ring.readers.count == 1
-                    }
+                    stream.withRing { $0.requests.opened > before && $0.readers.count == 1 }
                 })
         }
         isOver.store(true, ordering: .releasing)

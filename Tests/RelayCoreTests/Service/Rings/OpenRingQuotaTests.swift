@@ -46,6 +46,23 @@ import Testing
         #expect(take(&handouts) == [2_001, 2_101, 2_201])
         #expect(handouts.isIdle)
     }
+    @Test("what a peer may no longer have is taken out of the queue; what it has unread goes on to count")
+    func withdrawn() {
+        var handouts = Handouts()
+        for request in [101, 103, 105, 201] { #expect(ask(&handouts, request)) }
+        #expect(take(&handouts) == [101, 201])
+        let (taken, nobodys) = (handouts.withdraw("1") { $0 == 103 }, handouts.withdraw("3") { _ in true })
+        #expect(taken == [103] && nobodys == [])
+        #expect(handouts.unreadCount == 2 && !handouts.isIdle)
+        let rest = handouts.withdraw("1") { _ in true }
+        #expect(rest == [105] && handouts.isIdle && handouts.unreadCount == 2)
+        let expired = handouts.expired(now: .max)
+        #expect(expired == nil)
+        #expect(ask(&handouts, 107))
+        #expect(take(&handouts) == [], "its first answer is unread still")
+        handouts.depart("1")
+        #expect(handouts.isIdle && handouts.unreadCount == 1)
+    }
     @Test("a flood of one user keeps neither another user nor another of its own peers out of the queue") func flood() {
         var handouts = Handouts()
         var refused = 0
