@@ -83,7 +83,7 @@ import Testing
         let list = try await cli(bus, "list").outcome()
         #expect(
             list.output.contains {
-                $0.contains("Captured at: uint64, samples: [uint64], gains: [double], bins: [int16]")
+                $0.contains("Captured  at: uint64, samples: [uint64], gains: [double], bins: [int16]")
             }, "\(list)")
         running.cancel()
         try await running.value

@@ -114,7 +114,8 @@ import Testing
         let record = Record()
         let sampler = TelemetrySampler(rate: 0.1, sources: [try MemorySource()], output: record, log: { _ in })
         try sampler.start()
-        #expect(await eventually { record.events.count == 1 })
+        // On a busy machine ten seconds may have passed already.
+        #expect(await eventually { record.events.count >= 1 })
         sampler.setRate(1_000)
         let start = MonotonicClock.now
         #expect(await eventually { record.events.count >= 40 })
