@@ -157,7 +157,7 @@ struct SecondUserTests {
         try await service.start()
         let guarded = try WatchedDesk.guarded(try #require(service.core.interfaces.first), document: "Shelf") { _ in ""
         }
-        #expect(guarded.count >= 19)
+        #expect(guarded.count >= 18)
         var refused: [String] = []
         for user in [0, 1] as [UInt32] {
             let peer = try await BusStranger.join(bus.bus, as: user)
