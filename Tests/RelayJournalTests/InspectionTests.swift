@@ -70,6 +70,7 @@ import Testing
         let journal = JournalInspection(directory: ledger.directory.path)
         let target = try TestFolder()
         var last = 0
+        #expect(await eventually { (try? journal.check().events) ?? 0 > 1 })
         for round in 0..<10 {
             let checked = try journal.check().events
             let copied = try journal.copy(to: "\(target.path)/\(round)").events

@@ -24,13 +24,8 @@ struct DurableStreamTests {
             let isPossible = world.apply(input)
             #expect(isPossible, "\(input)")
         }
+        // Its question is on its way again, though a page is, too.
         #expect(world.attaching != nil)
-        // As it was without that.
-        var deaf = world
-        deaf.attaching = nil
-        deaf.beginFinish()
-        deaf.finish()
-        #expect(deaf.faults.contains { $0.contains("missing in silence") }, "\(deaf.faults)")
         world.beginFinish()
         world.finish()
         #expect(world.faults == [])
