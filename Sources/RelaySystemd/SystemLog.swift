@@ -21,7 +21,16 @@ public import RelayCore
 /// - Isolation: from any thread. A log that takes nothing blocks the caller; notices have a thread of their own.
 public struct SystemLog: Sendable {
     /// How urgent an entry is: syslog's numbers.
-    public enum Priority: Int, Sendable { case error = 3, warning = 4, info = 6, debug = 7 }
+    public enum Priority: Int, Sendable {
+        /// Something failed, and somebody has to look.
+        case error = 3
+        /// It goes on, and may fail later.
+        case warning = 4
+        /// What happens as it should.
+        case info = 6
+        /// For who looks for a fault.
+        case debug = 7
+    }
     /// One field of an entry. Its name has capital letters, digits and underscores, and begins with a letter.
     struct Field: Equatable {
         let name: String
