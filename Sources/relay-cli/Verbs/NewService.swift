@@ -53,6 +53,9 @@ struct NewService: Verb {
         }
     }
 
+    /// Whoever writes a first service may have no bus yet.
+    var asksService: Bool { false }
+
     func run(in context: VerbContext) throws(CLIFailure) {
         let template = ServiceTemplate(name: name, relay: relay)
         try PackageWriter.write(template.files, into: folder)

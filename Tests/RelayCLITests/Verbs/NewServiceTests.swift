@@ -22,6 +22,10 @@ import Testing
         }.sorted()
     }
 
+    @Test("it needs no bus and no service that runs") func alone() throws {
+        let name = try ServiceName.read("org.example.Printer").get()
+        #expect(!NewService(name: name, folder: "printer", relay: "../relay").asksService)
+    }
     @Test(
         "a service's name gives all others",
         arguments: [
