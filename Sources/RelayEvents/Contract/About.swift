@@ -1,6 +1,6 @@
-/// Describes an interface, an event or a command for the people who see it in tools.
+/// Describes an interface, an event or a command, for people who use tools.
 ///
-/// It is part of the introspection data, so tools can show it. A running program has no doc comments.
+/// Tools read it from the introspection data. (A running program has no doc comments.)
 ///
 /// ```swift
 /// struct OrderBox: Command {
@@ -23,7 +23,7 @@ public struct About: Hashable, Sendable, ExpressibleByStringLiteral {
 
         /// A field without a unit.
         ///
-        /// - Parameter text: what it means.
+        /// - Parameter text: what the field means.
         public init(stringLiteral text: String) { self.init(text, unit: nil) }
         private init(_ text: String, unit: String?) { (self.text, self.unit) = (text, unit) }
         /// A field with a unit.

@@ -15,7 +15,7 @@ public protocol Command<Interface>: Codable, Sendable {
     associatedtype Reply: Codable & Sendable = NoReply
     /// The refusals that the command declares. Leave it out if there are none.
     associatedtype Failure: CommandFailure = Never
-    /// What the command reports while it runs, a structure. Leave it out if it reports nothing.
+    /// A struct that the command reports while it runs. Leave it out if it reports nothing.
     associatedtype Progress: Codable & Sendable = Never
     /// The method's member name. Defaults to the type's name.
     static var name: String { get }
@@ -23,7 +23,7 @@ public protocol Command<Interface>: Codable, Sendable {
     static var requirement: PeerRequirement { get }
     /// Whether a caller that gives up cancels the handler's task. Defaults to false: then the command runs to its end.
     static var isCancellable: Bool { get }
-    /// What it does, and what its fields mean: for the people who see it in tools. Defaults to nothing.
+    /// What the command does, and what its fields mean, for people who use tools. Defaults to nothing.
     static var about: About { get }
 }
 
@@ -51,7 +51,7 @@ public struct NoReply: Codable, Hashable, Sendable {
 public protocol CommandFailure: Error, Equatable {
     /// The last part of the D-Bus error's name.
     var errorName: String { get }
-    /// For a person: why the command refused, and what to do. Defaults to ``errorName``.
+    /// Why the command refused, and what to do, for a person. Defaults to ``errorName``.
     var message: String { get }
     /// The refusal that arrived from a service, or nil for a name that the command does not declare.
     ///

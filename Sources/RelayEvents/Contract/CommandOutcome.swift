@@ -25,7 +25,8 @@ public enum CommandOutcome<C: Command>: Sendable {
     /// } catch { show(error.message) }
     /// ```
     ///
-    /// - Throws: `.refused` with the refusal as its cause, or the failure on the way.
+    /// - Returns: the reply.
+    /// - Throws: `.refused` with the refusal as its cause, or the error of ``failed(_:)``.
     public func get() throws(RelayError) -> C.Reply {
         switch self {
         case .success(let reply): return reply
@@ -56,7 +57,7 @@ extension RelayError {
 }
 
 extension RelayError {
-    /// What matches one declared refusal in a `catch`: see ``RelayError/refused(_:)``.
+    /// A pattern that matches one declared refusal in a `catch`: see ``RelayError/refused(_:)``.
     public struct Refusal: Sendable {
         fileprivate let matches: @Sendable (RelayError) -> Bool
 

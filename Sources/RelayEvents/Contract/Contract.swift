@@ -42,7 +42,7 @@ public struct Contract<Interface: EventInterface>: Sendable {
     }
     /// The types of the documents, in the order of declaration.
     public var documents: [any DomainDocument<Interface>.Type] { members.compactMap(\.document) }
-    /// The types of the commands, in the order of declaration; behind them those that submit documents.
+    /// The types of the commands, in the order of declaration, then of those that submit documents.
     public var commands: [any Command<Interface>.Type] {
         members.compactMap { if case .command(let type) = $0.kind { type } else { nil } }
             + members.compactMap(\.submit)

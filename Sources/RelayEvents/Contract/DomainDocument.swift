@@ -1,7 +1,8 @@
-/// A state that a service holds for other processes: each of them has the present value, and every change after it.
+/// A state that a service holds for other processes. Each of them receives the present state, then every change.
 ///
-/// Its stored properties are the fields of a D-Bus property of its interface. A change is an entry in the stream of the
-/// interface, with the whole new state: at most 1 MiB. What grows beyond that is a matter of events and paged reads.
+/// Its stored properties are the fields of a D-Bus property of its interface. A change is an entry in the interface's
+/// stream, with the whole new state: at most 1 MiB less 4 KiB. For a state that can outgrow this, use events, and a
+/// query that returns pages.
 ///
 /// ```swift
 /// struct PrinterState: DomainDocument {
@@ -11,10 +12,10 @@
 /// }
 /// ```
 ///
-/// The contract lists it by its type, also in an ``EnumInterface``, whose values are events only. Only the service sets
-/// it; an ``EditableDocument`` is also changed by others.
+/// The contract lists it by its type, also in an ``EnumInterface``, whose cases are events only. Only the service sets
+/// it. An ``EditableDocument`` can be changed by other processes, too.
 public protocol DomainDocument<Interface>: DomainEvent, Equatable {
-    /// The state before it was set for the first time. It is of no run, and its version has the sequence 0.
+    /// The state before the document is set for the first time. Its version has the sequence 0.
     static var initial: Self { get }
 }
 
@@ -42,17 +43,17 @@ extension EditableDocument {
     public static var submitRequirement: PeerRequirement { Interface.requirement }
 }
 
-/// Which of its states a document has: the position of the entry that set it.
+/// Identifies one state of a document, by the position of the entry that set it.
 public struct DocumentVersion: Codable, Hashable, Sendable {
-    /// A run of the service, in which the document had this state.
+    /// A run of the service in which the document had this state.
     public let epoch: UInt64
-    /// Of the entry that set the state; 0 for the initial one.
+    /// The sequence of the entry that set the state; 0 for the initial state.
     public let sequence: UInt64
 
     /// A version.
     ///
     /// - Parameter epoch: the run.
-    /// - Parameter sequence: of the entry.
+    /// - Parameter sequence: the entry's sequence.
     public init(epoch: UInt64, sequence: UInt64) { (self.epoch, self.sequence) = (epoch, sequence) }
 }
 
@@ -60,7 +61,8 @@ public struct DocumentVersion: Codable, Hashable, Sendable {
 public enum SubmitFailure<Document: EditableDocument>: CommandFailure {
     /// The document has another version than the one that the submission is based on.
     case conflict
-    /// As `conflict`, for an operation that may be the one which changed it: the service has forgotten that.
+    /// A conflict, too, but the service has forgotten the operations of that time. So a repeated submission may have
+    /// been applied before. It is not applied again.
     case forgotten
     /// The service's handler refused the state.
     case refused(Document.Refusal)
@@ -99,20 +101,21 @@ public protocol DocumentSink: ~Copyable {
     /// Sets a document. A state that is equal to the present one changes nothing.
     ///
     /// - Parameter state: the whole new state.
-    /// - Throws: why it cannot be set.
+    /// - Throws: the reason if it cannot be set.
     mutating func set<Document: DomainDocument>(_ state: Document) throws
 }
 
-/// Nothing runs on it, so that what it isolates is refused by the compiler: a document is set, and does not compile where
-/// it is published.
+/// Makes the compiler refuse `publish` for a document: a document is set, not published. No code runs on this actor.
 ///
-/// A document is an event besides, for its subscribers, so `publish` for any event takes it, too. An overload for documents
-/// that is `unavailable` would not be asked, since the other one fits. This one is asked, and then refused, with the
-/// message of its deprecation. The types that publish have it; an overload of ``EventSink`` would come after theirs. What
-/// passes is `await` in front of it, with a warning, and code that knows no more than `some EventSink`: the service refuses
-/// both at run time.
+/// A document is an event, too, so a `publish` for any event accepts it. An overload for documents that is
+/// `unavailable` would not help: the compiler would choose the other one. It chooses an overload that is isolated to
+/// this actor, and refuses the call then, with the message of the overload's deprecation. Each type that publishes has
+/// such an overload: one of ``EventSink`` would come after the type's own `publish`.
+///
+/// Two things still compile: `await` in front of the call, with a warning, and code that knows only `some EventSink`.
+/// The service refuses both at run time.
 @globalActor public actor DocumentsAreSet {
-    /// The only one.
+    /// The actor.
     public static let shared = DocumentsAreSet()
 }
 

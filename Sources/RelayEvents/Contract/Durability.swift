@@ -21,20 +21,20 @@ public final class Volatile: InterfaceDurability, @unchecked Sendable {
 
 /// How much of an interface a journal keeps. The first bound that is reached counts.
 public struct Retention: Sendable {
-    /// How long an event is kept at least; nil for no bound.
+    /// The age at which an event is removed; nil for no bound. It is removed at most 1/128 of the age late.
     public var age: Duration?
-    /// How many events are kept; nil for no bound.
+    /// How many events are kept at most; nil for no bound.
     public var count: Int?
-    /// How many bytes of events are kept; nil for no bound.
+    /// How many bytes of events are kept at most; nil for no bound.
     public var bytes: Int?
     /// A retention with the bounds given.
     ///
-    /// - Parameter age: how long an event is kept at least.
+    /// - Parameter age: the age at which an event is removed.
     /// - Parameter count: how many events are kept.
     /// - Parameter bytes: how many bytes of events are kept.
     public init(age: Duration? = nil, count: Int? = nil, bytes: Int? = nil) {
         (self.age, self.count, self.bytes) = (age, count, bytes)
     }
-    /// 30 days or 1 GiB.
+    /// 30 days, and at most 1 GiB.
     public static let standard = Self(age: .seconds(30 * 86_400), bytes: 1 << 30)
 }

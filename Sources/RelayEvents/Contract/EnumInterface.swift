@@ -1,7 +1,7 @@
-/// An interface that is an enum of its events, so that one subscription receives all of them in their order.
+/// An interface that is an enum of its events, so that one subscription receives all of them in order.
 ///
-/// A value of the interface is any one of its events, and a `switch` over it is exhaustive: the compiler names the
-/// event that a new version has added. The contract lists the cases in place of the events' types.
+/// A value of the interface is one of its events. A `switch` over it is exhaustive: the compiler names an event that a
+/// new version has added. The contract lists the cases instead of the events' types.
 ///
 /// ```swift
 /// enum Orders1: EnumInterface {
@@ -15,8 +15,8 @@
 /// }
 /// ```
 ///
-/// Everything else is as with any ``EventInterface``: events are published and sent one by one, as values of their own
-/// types. The interface's own values exist only at the relay's subscribers.
+/// Everything else is as with any ``EventInterface``: each event is published and sent as a value of its own type. The
+/// enum's values exist only at the relay's subscribers.
 public protocol EnumInterface: EventInterface, Sendable {}
 
 extension ContractBuilder where Interface: EnumInterface {

@@ -1,6 +1,6 @@
 /// A value that is published within a process.
 ///
-/// `Sendable` is the only requirement. Enums with payloads are allowed; they cannot cross processes, which takes a
+/// `Sendable` is the only requirement. Enums with payloads are allowed. To cross processes, an event must be a
 /// ``DomainEvent``.
 ///
 /// ```swift
@@ -23,7 +23,7 @@ public protocol DomainEvent<Interface>: Event, Codable {
     associatedtype Interface: EventInterface
     /// The signal's member name. Defaults to the type's name.
     static var name: String { get }
-    /// What has happened, and what its fields mean: for the people who see it in tools. Defaults to nothing.
+    /// What has happened, and what the fields mean, for people who use tools. Defaults to nothing.
     static var about: About { get }
 }
 
@@ -36,7 +36,7 @@ extension DomainEvent {
 
 /// An event for telemetry rates: the ring of a volatile interface holds its bytes as they are, without encoding.
 ///
-/// As a signal, and in a journal, it travels as any event does. Its fields are numbers, structs of numbers, and
+/// As a signal, and in a journal, it is an ordinary event. Its fields are numbers, structs of numbers, and
 /// ``FixedArray``s. `BitwiseCopyable` is necessary, not sufficient: registration refuses padding, pointers, `Bool` and
 /// enum fields, and values of more than 64 KiB.
 ///

@@ -17,7 +17,7 @@ public protocol EventInterface: SendableMetatype {
     static var name: String { get }
     /// All events and commands of this interface, one type per line.
     @ContractBuilder<Self> static var contract: Contract<Self> { get }
-    /// Defaults to `Durable()`, for which ``EventService`` needs a journal.
+    /// How long the events live. Defaults to `Durable()`, for which the service needs a journal.
     static var durability: Durability { get }
     /// Which peers may call and subscribe. Defaults to ``PeerRequirement/sameUser``.
     static var requirement: PeerRequirement { get }
@@ -27,7 +27,7 @@ public protocol EventInterface: SendableMetatype {
     ///
     /// A power of two from 64 KiB to 1 GiB, or 0 for no ring. The memory is allocated when the first relay asks for it.
     static var ringCapacity: Int { get }
-    /// What the interface is for: for the people who see it in tools. Defaults to nothing.
+    /// The purpose of the interface, for people who use tools. Defaults to nothing.
     static var about: About { get }
 }
 
@@ -39,17 +39,17 @@ extension EventInterface {
 }
 
 extension EventInterface where Durability == Durable {
-    /// Kept for ``Retention/standard``.
+    /// Durable, with ``Retention/standard``.
     public static var durability: Durable { Durable() }
 }
 
 /// How many of an interface's events are sent as signals.
 ///
-/// Beyond the budget signals pause, and `Head` announces every 100 ms how far the stream has come. Relays on the ring
-/// or the journal notice nothing. A plain D-Bus client sees that something happens. Signals resume after one second
-/// within the budget.
+/// Beyond the budget, signals pause, and `Head` announces every 100 ms how far the stream has come. Relays that read
+/// the ring or the journal miss nothing. A plain D-Bus client learns only how many events it missed. Signals resume
+/// after one second within the budget.
 ///
-/// An event of a restricted interface goes to each peer separately, and counts once for each.
+/// An event of a restricted interface is sent to each peer separately, and counts once for each peer.
 ///
 /// Whatever the budget, signals also pause while the backlog is too large: 32 MiB, or less where the bus has less room.
 public struct SignalBudget: Hashable, Sendable {
@@ -60,7 +60,7 @@ public struct SignalBudget: Hashable, Sendable {
 
     /// 2,000 signals a second, 4,000 at once.
     public static let standard = Self.perSecond(2_000, burst: 4_000)
-    /// Every event is a signal, whatever that costs the bus.
+    /// Every event is sent as a signal, unless the backlog is too large.
     public static let unlimited = Self(rate: nil, burst: 0)
     /// A budget of so many signals.
     ///

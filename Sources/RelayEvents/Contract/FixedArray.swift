@@ -67,10 +67,10 @@ extension FixedArray: CustomStringConvertible {
 ///
 /// There are no other conformances: no other type can have the library's seal.
 public protocol FixedLayoutNumber: BitwiseCopyable, Codable, Hashable, Sendable {
-    /// Is made by the library alone.
+    /// Only the library can make one.
     static var _seal: FixedLayoutSeal { get }
 }
-/// Keeps the conformances of ``FixedLayoutNumber`` to those of the library.
+/// Limits the conformances of ``FixedLayoutNumber`` to those of the library.
 public struct FixedLayoutSeal: Sendable { package init() {} }
 extension FixedLayoutNumber {
     /// For the types below, and for tests of the library's own.

@@ -14,13 +14,15 @@
 /// The key is a field like any other, so any D-Bus tool can give one, or leave it out. A field of another name or type
 /// serves as well: `var idempotencyKey: String? { orderID }`.
 ///
-/// A repetition has the same arguments, a dictionary or a `Set` in any order. A type that encodes itself by hand has to
-/// write equal values in one order, in every process: else the repetition is refused with `.keyReused`.
+/// A repetition must have the same arguments; the order within a dictionary or a `Set` does not matter. A type with an
+/// `encode(to:)` of its own must write equal values in the same order in every process. Otherwise the repetition is
+/// refused with `.keyReused`.
 ///
 /// The service handles such commands with `handle(_:in:_:onRefusal:)` of RelayJournal, or answers them with
 /// `EventJournal.answer(_:from:_:onRefusal:)`. Otherwise the key has no effect.
 public protocol IdempotentCommand<Interface>: Command {
-    /// At most 255 bytes, chosen by the caller for one command: a UUID, an order's number. nil or empty: none.
+    /// The key: at most 255 bytes that the caller chooses for one command, such as a UUID or an order's number. nil or
+    /// empty: none.
     ///
     /// Keys of different commands, interfaces or users are independent of each other.
     var idempotencyKey: String? { get }

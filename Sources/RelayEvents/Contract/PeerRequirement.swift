@@ -29,19 +29,19 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter label: the label, compared exactly.
     public static func securityLabel(_ label: String) -> Self { Self(rule: .securityLabel(label)) }
-    /// A process of one unit of the system's systemd: `backup.service`.
+    /// A process of one unit of the system's systemd, for example `backup.service`.
     ///
     /// It needs a bus that reports a descriptor of each peer's process (`ProcessFD`): dbus-daemon 1.16, dbus-broker 34
     /// or later, on Linux 6.5 or later. With an older one, as in Debian 12, a service does not start, and a relay does
-    /// not follow. Every process of a user's own manager is in the unit `user@<uid>.service`: a user may give own units
-    /// any name.
+    /// not follow. Users can give units of their own any name, so every process of a user's manager counts as in the
+    /// unit `user@<uid>.service`.
     ///
     /// - Parameter name: the unit's whole name, with its suffix.
     public static func systemdUnit(_ name: String) -> Self { Self(rule: .systemdUnit(name)) }
     /// A peer that polkit authorises for an action, by the administrator's rules. For services on the system bus.
     ///
-    /// polkit is asked at each call; nothing that it answers is kept. Only for a command may it ask a person, who may
-    /// take long: a command that waits for that is overtaken by the peer's others. When an authorisation is withdrawn,
+    /// The service asks polkit at each call, and keeps no answer. polkit may ask a person about a command, and only
+    /// about a command. While that command waits, the peer's later commands run. When an authorisation is withdrawn,
     /// the peer receives no more events.
     ///
     /// The action is declared in a file under `/usr/share/polkit-1/actions`: see docs/OPERATING.md.

@@ -10,6 +10,6 @@
 /// only, so first update the subscribers that know only the former name. Do not reuse a former name while such events
 /// may still arrive.
 public protocol RenamedFields {
-    /// The present name of a field by each former one. The type stays the same.
+    /// Maps each former name of a field to its present name. The type stays the same.
     static var formerNames: [String: String] { get }
 }

@@ -12,16 +12,16 @@ import Synchronization
 /// service.handle(PrintFile.self) { job, _ in try await print(try job.file.take()) }
 /// ```
 ///
-/// A descriptor has one owner at any time, who closes it: this object, until it is taken or sent; then who took it; on the
-/// way the message. So it is closed exactly once, also if nobody takes it, the call is refused, or the service is gone.
-/// What both sides have is one open file, with one offset.
+/// A descriptor has one owner at any time, which closes it: this object until it is taken or sent, then the message, or
+/// the code that took it. So it is closed exactly once, even if nobody takes it, the call is refused, or the service is
+/// gone. Both sides share one open file, with one offset.
 ///
-/// A command has at most 16 of them, its reply 8, also in arrays and optionals. Events, documents and progress have none:
-/// they have many receivers, or may be dropped. Nor has the reply of an ``IdempotentCommand``, which is kept.
+/// A command can have 16 of them, and a reply 8, also in arrays and optionals. Events, documents and progress cannot
+/// have any: they have many receivers, or may be dropped. Nor can the reply of an ``IdempotentCommand``, which is kept.
 ///
-/// A service has one reply with descriptors on its way to a caller at a time, and 22 descriptors on their way to all: a bus
-/// stops reading from a service whose descriptors its callers leave unread. The caller's next such command waits until
-/// the reply before it has been read; after 2 s it is refused with `.limitsExceeded`, and has not run.
+/// A bus stops reading from a service when callers leave too many of its descriptors unread. So a service has at most
+/// one such reply on its way to a caller, and 22 descriptors on their way to all. The caller's next such command waits
+/// until the reply before it has been read. After 2 s it is refused with `.limitsExceeded`, and has not run.
 ///
 /// - Isolation: from any thread.
 public final class TransferredDescriptor: Codable, Sendable {
@@ -32,16 +32,16 @@ public final class TransferredDescriptor: Codable, Sendable {
         self.number = Mutex(number)
         self.close = close
     }
-    /// Takes a descriptor over.
+    /// Takes over a descriptor.
     ///
-    /// - Parameter descriptor: the descriptor, which is closed from here on by whoever has this object's.
+    /// - Parameter descriptor: the descriptor, which this object owns from now on.
     public convenience init(_ descriptor: consuming OwnedDescriptor) {
         self.init(descriptor.release()) { Glibc.close($0) }
     }
-    /// Duplicates a descriptor that stays its owner's.
+    /// Duplicates a descriptor. The original still belongs to its owner.
     ///
     /// - Parameter number: the descriptor.
-    /// - Throws: `.unavailable` if it is none, or the process has no room for another.
+    /// - Throws: `.unavailable` if it is not an open descriptor, or the process can have no more.
     public convenience init(duplicating number: Int32) throws(RelayError) {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
         if copy < 0 {
@@ -52,9 +52,9 @@ public final class TransferredDescriptor: Codable, Sendable {
     }
     deinit { if let number = number.withLock({ $0 }) { close(number) } }
 
-    /// Gives the descriptor to the caller. Once.
+    /// Gives the descriptor to the caller, once.
     ///
-    /// - Returns: the descriptor, which is closed with its owner.
+    /// - Returns: the descriptor, which closes when it is released.
     /// - Throws: `.conflict` if it was taken or sent before.
     public func take() throws(RelayError) -> OwnedDescriptor { OwnedDescriptor(try takeNumber()) }
     private func takeNumber() throws(RelayError) -> Int32 {
@@ -66,13 +66,13 @@ public final class TransferredDescriptor: Codable, Sendable {
         return taken
     }
 
-    /// Of the message of a command or its reply only.
+    /// Decodes it from the message of a command or of its reply. Nothing else can contain one.
     public convenience init(from decoder: any Decoder) throws {
         guard let bag = DescriptorBag.current else { throw Self.foreign }
         let index = try decoder.singleValueContainer().decode(UInt32.self)
         self.init(try bag.claim(index), closing: bag.close)
     }
-    /// Into the message of a command or its reply only: the descriptor is then sent.
+    /// Encodes it into the message of a command or of its reply. From then on the message owns the descriptor.
     public func encode(to encoder: any Encoder) throws {
         guard let bag = DescriptorBag.current else { throw Self.foreign }
         var container = encoder.singleValueContainer()
