@@ -132,7 +132,7 @@ protocol BufferedDelivery: AnyObject, Sendable {
     func end(_ after: inout AfterUnlock)
 }
 
-/// How far a subscription may fall behind, and what is dropped beyond that. What is dropped is always a gap.
+/// How far a subscription may fall behind, and what is dropped beyond that. Dropped events always appear as a gap.
 ///
 /// Limits count events, and are at least 1.
 public struct EventBuffer: Hashable, Sendable {
@@ -140,14 +140,14 @@ public struct EventBuffer: Hashable, Sendable {
     package let limit: Int
     package let overflow: Overflow
 
-    /// Drops the oldest. The gap comes first, then the newest events.
+    /// Drops the oldest events. The gap comes first, then the newest events.
     ///
-    /// A subscriber that falls behind again before it has caught up loses half of the buffer at once: its backlog shows
-    /// as few gaps of many events each.
+    /// A subscriber that falls behind again before it has caught up loses half of the buffer at once. So it receives a
+    /// few gaps of many events, instead of a gap for each event.
     ///
     /// - Parameter limit: how many events are buffered.
     public static func bufferingNewest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropOldest) }
-    /// Drops the newest. The gap comes when the subscriber reaches it.
+    /// Drops the newest events. The gap comes after the events that were buffered before it.
     ///
     /// - Parameter limit: how many events are buffered.
     public static func bufferingOldest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropNewest) }

@@ -17,7 +17,7 @@ public struct DeliveryTarget: Sendable {
     ///
     /// - Parameter actor: the actor, which the subscription keeps alive.
     public static func actor(_ actor: any Actor) -> Self { Self(kind: .actor(actor)) }
-    /// On a queue, one event at a time even if the queue is concurrent.
+    /// On a queue, one event at a time, even if the queue is concurrent.
     ///
     /// - Parameter queue: the queue.
     public static func queue(_ queue: DispatchQueue) -> Self { Self(kind: .queue(queue)) }

@@ -11,8 +11,7 @@ import Synchronization
 /// target.drain()
 /// ```
 ///
-/// It is also an executor. A task with it as its preference, such as one that calls a command, runs on the loop's
-/// thread, and so does an actor that has it as its executor:
+/// It is also an executor. A task that prefers it runs on the loop's thread, and so does an actor whose executor it is:
 ///
 /// ```swift
 /// Task(executorPreference: target) {
@@ -33,12 +32,12 @@ import Synchronization
 ///
 /// - Order: that of `publish`, across event types. Tasks go on in the order in which they became ready.
 /// - Isolation: handlers and tasks run on the thread that calls ``drain()``. Use one thread.
-/// - Loss: each subscription is bounded by its buffer, however long nobody drains.
-/// - Cancellation: cancel its subscriptions, or drain it a last time, before releasing it. Hold it as long as tasks use
-///   it: a task does not.
+/// - Loss: each subscription has its buffer, however long the loop does not drain.
+/// - Cancellation: cancel its subscriptions, or drain it a last time, before you release it. Keep it as long as tasks
+///   use it: a task does not keep it.
 public final class PollableTarget: Sendable {
-    /// Readable (`POLLIN`) while something is due. Only to be polled. Close-on-exec, and open as long as this object
-    /// lives.
+    /// The descriptor to poll. It is readable (`POLLIN`) while something is due. Do nothing else with it. It is
+    /// close-on-exec, and open as long as this object lives.
     public let fileDescriptor: Int32
     private let state = Mutex(State())
     private struct State {
@@ -71,8 +70,8 @@ public final class PollableTarget: Sendable {
 
     /// Runs what is due at this moment, on the calling thread.
     ///
-    /// May be called inside a handler, or between two suspensions of a task, as by a nested main loop. Then it skips the
-    /// handler that runs, and tasks go on after that task has been suspended.
+    /// It may be called within a handler, or between two suspensions of a task, as a nested main loop does. Then it
+    /// skips the handler that runs, and other tasks go on after that task has been suspended.
     public func drain() {
         let jobs = state.withLock { state in
             var count: UInt64 = 0
@@ -129,18 +128,18 @@ public final class PollableTarget: Sendable {
 }
 
 extension PollableTarget: SerialExecutor, TaskExecutor {
-    /// Has a step of a task run by ``drain()``. Called by the concurrency runtime.
+    /// Queues a step of a task for ``drain()``. The concurrency runtime calls this.
     ///
     /// - Parameter job: the step.
     public func enqueue(_ job: consuming ExecutorJob) { enqueue(.step(UnownedJob(job))) }
-    /// Ends the program unless the caller is on the loop's thread: the one that drained last, or that made this target if
-    /// nobody has drained. Called by `assumeIsolated` and its like.
+    /// Ends the program unless the caller is on the loop's thread: the one that drained last, or that made this target
+    /// if none has drained. `assumeIsolated` and its like call this.
     public func checkIsolated() {
         precondition(isOnThread, "this is not the thread that drains the pollable target")
     }
     /// Whether the caller is on the loop's thread.
     ///
-    /// - Returns: true on the thread that drained last, or that made this target if nobody has drained.
+    /// - Returns: true on the thread that drained last, or that made this target if none has drained.
     public func isIsolatingCurrentContext() -> Bool? { isOnThread }
     private var isOnThread: Bool { state.withLock { $0.thread } == pthread_self() }
 }

@@ -10,19 +10,19 @@ import Synchronization
 /// document.removeView(key: "count")
 /// ```
 ///
-/// An owner knows the state only: views of any kind are added to one document. A relay keeps a document in step with a
-/// service's: `EventRelay.document(_:into:)`.
+/// The state's owner knows no views: views of any kind can be added to a document. A relay keeps a document in step
+/// with a service's: `EventRelay.document(_:into:)`.
 ///
 /// - Order: every view sees the states in the order in which they were set, and the latest one last. A state that is
 ///   equal to the present one is no change. Closures on one actor or queue see each state in the order in which they
 ///   were added; each object and each `.background` closure has an order of its own. An immediate view is called before
-///   `set` returns, unless calls of immediate views are under way on this or another thread: then these go on with what
-///   was set. So a view that sets the state, or adds a view, within its call is not called within that call.
+///   `set` returns. But while immediate views are being called, on this thread or another, the thread that calls them
+///   also makes the calls for the new state. So what a view sets or adds within its call is shown after that call.
 /// - Isolation: a closure runs on the actor that it is written on, else as its delivery determines.
-/// - Loss: a view that is more than 64 states behind sees no more than the newest ones. The latest state always comes.
-/// - Cancellation: ``removeView(key:)``, ``removeAllViews()``, the release of an object, or of the document. A view that
-///   is removed on its own isolation gets no later call, also if it is removed within a call of it or of another view.
-///   From elsewhere, a call that has begun may still be running.
+/// - Loss: a view that is more than 64 states behind sees only the newest ones. The latest state always comes.
+/// - Cancellation: ``removeView(key:)``, ``removeAllViews()``, the release of an object, or of the document. A view
+///   that is removed on its own isolation gets no later call, even if it is removed within a call of it or of another
+///   view. If it is removed from elsewhere, a call that has begun may still be running.
 public final class Document<State: Sendable & Equatable>: Sendable {
     private typealias Contents = DocumentContents<State>
     private typealias Box = Contents.Box
@@ -52,19 +52,18 @@ public final class Document<State: Sendable & Equatable>: Sendable {
     /// The present state.
     public var state: State { contents.withLock { $0.present }.value.state }
 
-    /// Replaces the state, and has the views called unless it is equal to the present one.
+    /// Replaces the state. The views are called, unless it is equal to the present one.
     ///
-    /// From any thread, also within a view.
+    /// - Isolation: from any thread, also within a view.
     ///
     /// - Parameter state: the new state.
     public func set(_ state: State) { update { $0 = state } }
-    /// Changes the state as one step, and has the views called unless it is equal to the present one.
+    /// Changes the state in one step. The views are called, unless it is then equal to the present one.
     ///
-    /// From any thread, also within a view.
-    ///
-    /// - Parameter change: changes the state. It is called again if the state was set meanwhile, so it should do nothing
-    ///   else.
-    /// - Returns: what `change` returned at last.
+    /// - Isolation: from any thread, also within a view.
+    /// - Parameter change: changes the state, and should do nothing else: it is called again if the state was set
+    ///   meanwhile.
+    /// - Returns: what the last call of `change` returned.
     /// - Throws: what `change` throws. The state is then as it was.
     public func update<Result, Failure>(_ change: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
         while true {
@@ -103,7 +102,7 @@ public final class Document<State: Sendable & Equatable>: Sendable {
     ///
     /// - Isolation: on the actor that the closure is written on, else as the document's ``delivery`` determines.
     /// - Cancellation: ``removeView(key:)``. The document holds the closure and what it captures until then.
-    /// - Parameter key: names the view. It replaces the one that has this key.
+    /// - Parameter key: names the view. A view that has this key is replaced.
     /// - Parameter show: is called with each state.
     public func addView(
         key: some Hashable & Sendable,
@@ -115,11 +114,10 @@ public final class Document<State: Sendable & Equatable>: Sendable {
         }
         addView(key: key, delivery: delivery, unisolated(show))
     }
-    /// Adds a closure as a view, on a delivery target.
+    /// Adds a closure as a view, on a delivery target. It is called with the present state, then with each change.
     ///
-    /// Everything else is as above.
-    ///
-    /// - Parameter key: names the view. It replaces the one that has this key.
+    /// - Cancellation: ``removeView(key:)``. The document holds the closure and what it captures until then.
+    /// - Parameter key: names the view. A view that has this key is replaced.
     /// - Parameter delivery: where the closure runs.
     /// - Parameter show: is called with each state.
     public func addView(
@@ -136,7 +134,7 @@ public final class Document<State: Sendable & Equatable>: Sendable {
     ///
     /// - Cancellation: ``removeView(key:)``, or the object's release.
     /// - Parameter view: the object.
-    /// - Parameter key: names the view. It replaces the one that has this key.
+    /// - Parameter key: names the view. A view that has this key is replaced.
     /// - Parameter isolation: the actor; the caller's unless given.
     public func addView<V: DocumentView>(
         _ view: V, key: some Hashable & Sendable, isolation: isolated any Actor = #isolation
@@ -152,7 +150,7 @@ public final class Document<State: Sendable & Equatable>: Sendable {
     ///
     /// - Cancellation: ``removeView(key:)``, or the object's release.
     /// - Parameter view: the object.
-    /// - Parameter key: names the view. It replaces the one that has this key.
+    /// - Parameter key: names the view. A view that has this key is replaced.
     /// - Parameter delivery: where it is called.
     public func addView<V: DocumentView & Sendable>(
         _ view: V, key: some Hashable & Sendable, delivery: DeliveryTarget

@@ -1,6 +1,6 @@
 /// An object that shows a document: it is called with the present state, then with each change.
 ///
-/// It is held weakly.
+/// The document holds it weakly.
 ///
 /// ```swift
 /// @MainActor final class BoxList: DocumentView {
@@ -9,15 +9,15 @@
 /// document.addView(list, key: "list")
 /// ```
 ///
-/// The requirement is `async` and the protocol is not `Sendable`, so that a `@MainActor` class, an actor and a plain
-/// class conform alike, each with an ordinary synchronous `show(_:)`. A `show(_:)` that is itself `async` must be marked
-/// `@MainActor`, as with ``EventSubscriber``.
+/// The requirement is `async` and the protocol is not `Sendable`, so that `@MainActor` classes, actors and plain
+/// classes can conform, each with an ordinary synchronous `show(_:)`. A `show(_:)` that is itself `async` must be
+/// marked `@MainActor`, as with ``EventSubscriber``.
 ///
 /// - Order: that of the changes. The next one waits until `show(_:)` has returned. An object has an order of its own:
 ///   it delays no other view on the same actor, and none delays it.
-/// - Loss: a view that is more than 64 states behind sees no more than the newest ones. The latest state always comes.
+/// - Loss: a view that is more than 64 states behind sees only the newest ones. The latest state always comes.
 public protocol DocumentView<State>: AnyObject {
-    /// The state of the documents that it can show.
+    /// The type of state that it can show.
     associatedtype State: Sendable
     /// Is called with the present state, and with each state after it.
     ///

@@ -12,15 +12,15 @@ import Synchronization
 /// }
 /// ```
 ///
-/// - The first SIGTERM, SIGINT or SIGHUP cancels the task of ``run()``. A service then finishes what runs and announces
-///   `End`; a relay's streams end. When `run()` returns, the program exits with 0.
-/// - A second SIGTERM or SIGINT ends the process at once, with 128 and the signal's number, as a shell has it. A SIGHUP
-///   does not count: service managers send it together with SIGTERM.
+/// - The first SIGTERM, SIGINT or SIGHUP cancels the task of ``run()``. A service then finishes what runs, and
+///   announces `End`; a relay's streams end. When `run()` returns, the program exits with 0.
+/// - A second SIGTERM or SIGINT ends the process at once. Its exit code is 128 plus the signal's number, as in a shell.
+///   A SIGHUP does not count: service managers send it together with SIGTERM.
 /// - A signal that the program was started to ignore stays ignored, as under nohup(1).
-/// - An error is one line on stderr, `print-service: …`, and an exit code of sysexits(3): see ``ProgramFailure``. A
-///   cancellation that follows a signal is no error.
+/// - An error becomes one line on stderr, `print-service: …`, and an exit code of sysexits(3): see ``ProgramFailure``.
+///   A cancellation that follows a signal is no error.
 ///
-/// It does not read the command line: `run()` does, with any parser. A program with another main function, or with
+/// It does not read the command line: `run()` does that, with any parser. A program with its own main function, or with
 /// swift-service-lifecycle, needs no frame.
 ///
 /// - Isolation: `run()` runs where it is declared; on the main actor, if the type is. The main thread serves the main

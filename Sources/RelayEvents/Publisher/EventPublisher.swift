@@ -2,7 +2,7 @@ import Synchronization
 
 /// Typed publish and subscribe within a process.
 ///
-/// Make as many as there are subsystems, and inject them.
+/// Make one for each subsystem, and inject it.
 ///
 /// ```swift
 /// let publisher = EventPublisher()
@@ -13,9 +13,9 @@ import Synchronization
 /// - Order: deliveries to one actor or queue come in the order of `publish`, across event types. Each `.background`
 ///   subscription and each subscriber object has an order of its own. Immediate deliveries come in the order of each
 ///   publishing thread. An event that an immediate handler publishes is delivered at once, depth first: a later
-///   immediate subscriber sees the inner event before the outer one. Buffered subscribers never do.
+///   immediate subscriber sees the inner event before the outer one. A buffered subscriber never does.
 /// - Isolation: a handler runs on the actor that it is written on, else as its delivery determines.
-/// - Loss: buffers are bounded. What overflows is a counted ``Gap`` in its place.
+/// - Loss: buffers are bounded. Where events overflow, a ``Gap`` counts them in their place.
 /// - Cancellation: ``Subscription/cancel()``, or the subscription's release. Handlers may subscribe, publish, cancel
 ///   and release.
 public final class EventPublisher: Sendable, EventSink {
@@ -31,7 +31,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// Creates a publisher.
     ///
     /// - Parameter delivery: where handlers run that are not isolated to an actor: ``DeliveryTarget/mainActor`` for a
-    ///   user interface, ``DeliveryTarget/immediate`` for a tight inner circle.
+    ///   user interface, ``DeliveryTarget/immediate`` for short handlers that need no other thread.
     public init(delivery: DeliveryTarget = .background) { (self.delivery, interest) = (delivery, nil) }
     /// A publisher that reports what is subscribed to. It keeps its observer.
     package init(delivery: DeliveryTarget, interest: any InterestObserver) {
@@ -57,17 +57,18 @@ public final class EventPublisher: Sendable, EventSink {
         state.withLock { $0.mailboxes.all }.allSatisfy(\.isIdle)
     }
 
-    /// How many events its subscriptions have dropped since it was made, those that have ended included, because their
-    /// buffers were full.
+    /// How many events this publisher's subscriptions have dropped because their buffers were full. Subscriptions that
+    /// have ended count, too.
     ///
-    /// An event that two subscriptions dropped counts twice. ``Subscription/missed`` is of one subscription, and counts
-    /// the gaps that a relay delivered, too.
+    /// An event that two subscriptions dropped counts twice. ``Subscription/missed`` counts for one subscription, and
+    /// includes the gaps that a relay delivered.
     public var overflowed: Int { drops.overflowed }
 
     /// Delivers an event to every subscriber of its type.
     ///
-    /// From any thread. Never waits for a buffered subscriber, and never throws.
+    /// It never waits for a buffered subscriber, and never throws.
     ///
+    /// - Isolation: from any thread.
     /// - Parameter event: the event.
     @inlinable public func publish<E: Event>(_ event: E) {
         // The pointer is used only during the call.
@@ -168,7 +169,7 @@ public final class EventPublisher: Sendable, EventSink {
         return EventStream(stream) { EventBox<E>.value(in: $0) }
     }
 
-    /// The events of a whole interface from this moment on, in their one order.
+    /// The events of a whole interface from this moment on, in the interface's order.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter buffer: how far the stream may fall behind.
@@ -184,7 +185,7 @@ public final class EventPublisher: Sendable, EventSink {
 
     /// Calls `handler` with every event of any type, on the publishing thread. For recorders and diagnostics.
     ///
-    /// It is no interest in an event type: a relay fetches nothing for it.
+    /// It does not count as interest in an event type, so a relay requests nothing for it.
     ///
     /// - Order: of each publishing thread.
     /// - Parameter handler: is called with each event, before `publish` returns.

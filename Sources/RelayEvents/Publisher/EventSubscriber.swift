@@ -1,6 +1,6 @@
 /// An object that receives one type of event, or all events of an interface.
 ///
-/// It is held weakly. An object that is subscribed twice is one subscriber.
+/// The publisher holds it weakly. An object that is subscribed twice is one subscriber.
 ///
 /// ```swift
 /// @MainActor final class JobList: EventSubscriber {
@@ -9,12 +9,12 @@
 /// }
 /// ```
 ///
-/// The requirements are `async` and the protocol is not `Sendable`, so that a `@MainActor` class, an actor and a plain
-/// class conform alike, each with an ordinary synchronous `on(_:)`. An `on(_:)` that is itself `async` must be marked
-/// `@MainActor`: Swift does not lend the class's isolation to an asynchronous one here.
+/// The requirements are `async` and the protocol is not `Sendable`, so that `@MainActor` classes, actors and plain
+/// classes can conform, each with an ordinary synchronous `on(_:)`. An `on(_:)` that is itself `async` must be marked
+/// `@MainActor`: here Swift does not isolate it as the class is.
 ///
 /// - Order: that of `publish`. The next event waits until `on(_:)` has returned. An object has an order of its own: it
-///   delays nobody else on the same actor, and nobody delays it.
+///   delays no other subscriber on the same actor, and none delays it.
 /// - Loss: `onGap(_:)` is called in the place of what is missing.
 public protocol EventSubscriber<Subscribed>: AnyObject {
     /// The type of event; at a relay also a whole interface, if it is an ``EnumInterface``.
@@ -25,7 +25,7 @@ public protocol EventSubscriber<Subscribed>: AnyObject {
     nonisolated(nonsending) func on(_ event: Subscribed) async
     /// Is called when events are missing.
     ///
-    /// There is no default: an object that ignores missing events has an empty method.
+    /// There is no default. An object that ignores gaps has an empty method.
     ///
     /// - Parameter gap: the missing range.
     nonisolated(nonsending) func onGap(_ gap: Gap) async

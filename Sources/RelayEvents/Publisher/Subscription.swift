@@ -2,7 +2,7 @@ import Synchronization
 
 /// Keeps a subscription alive. It ends when this is cancelled or released.
 ///
-/// - Isolation: every member can be used from any thread, also inside the subscription's own handler.
+/// - Isolation: from any thread, also within the subscription's own handler.
 /// - Cancellation: after ``cancel()`` returns on the delivery's own isolation (its actor, its serial queue, the thread
 ///   that drains its pollable target), no further call comes. From elsewhere, a call that has begun may still be
 ///   running.
@@ -16,7 +16,7 @@ public final class Subscription: Sendable {
     package init(_ body: any SubscriptionBody) { state = Mutex(.active(body)) }
     deinit { cancel() }
 
-    /// Ends the subscription and releases its handler. Idempotent.
+    /// Ends the subscription, and releases its handler. A second call does nothing.
     public func cancel() {
         guard let body = state.withLock({ $0.body }) else { return }
         body.cancel()
@@ -26,7 +26,7 @@ public final class Subscription: Sendable {
     }
     /// Whether events can still come: false once cancelled, once a buffer ended it, or once its publisher is gone.
     public var isActive: Bool { state.withLock { $0.body }?.isActive ?? false }
-    /// How many events went missing in gaps so far, with or without a gap handler. A gap without a count counts as one.
+    /// How many events are missing so far, with or without a handler for gaps. A gap without a count counts as one.
     public var missed: Int {
         switch state.withLock({ $0 }) {
         case .active(let body): body.missed

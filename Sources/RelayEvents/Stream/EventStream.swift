@@ -1,6 +1,6 @@
 /// A subscription as an asynchronous sequence of events and gaps.
 ///
-/// It holds events from the moment it is created, not from its first iteration.
+/// It buffers events from the moment it is created, not from the first iteration.
 ///
 /// ```swift
 /// for await delivery in publisher.events(of: JobPrinted.self) {
@@ -12,8 +12,8 @@
 /// ```
 ///
 /// - Order: that of `publish`. A stream of an interface has the interface's one order.
-/// - Isolation: from any task. It is made for one consumer: two loops share the deliveries.
-/// - Loss: a ``Delivery/gap(_:)`` in the place of what is missing. It never throws.
+/// - Isolation: from any task. It is for one consumer: two loops would share the deliveries.
+/// - Loss: a ``Delivery/gap(_:)`` stands in the place of what is missing. The stream never throws.
 /// - Cancellation: it ends when it is cancelled, or when its last copy and iterator are released; and, after what it
 ///   holds, when its publisher is released or its buffer ends it. In a cancelled task `next()` returns nil and consumes
 ///   nothing.
@@ -34,7 +34,8 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
 
     /// Ends the stream for all its copies, and drops what is buffered.
     public func cancel() { handle.cancel() }
-    /// How many events went missing in gaps so far, delivered or not. A gap without a count counts as one.
+    /// How many events are missing so far, whether or not their gaps were delivered. A gap without a count counts as
+    /// one.
     public var missed: Int { handle.missed }
 
     /// The next delivery, without waiting; nil: there is none now.

@@ -14,13 +14,13 @@ public struct Gap: Hashable, Sendable {
     /// From the first missing sequence to the last. An upper bound of `UInt64.max` means that the run ended at an
     /// unknown sequence.
     ///
-    /// Sequences in between may be events of other types. None is an event that this subscription has received.
+    /// Some of these sequences may belong to events of other types. None is an event that this subscription received.
     public let sequences: ClosedRange<UInt64>
-    /// How many events *of this subscription* are missing; nil if that cannot be known.
+    /// How many events *of this subscription* are missing; nil if the number cannot be known.
     public let count: Int?
     /// Why they are missing.
     public let reason: Reason
-    /// For a person, if there is more to know: which field of which event does not match.
+    /// More for a person to read, if there is more: for example, which field of which event does not match.
     public let detail: String?
 
     /// A gap within one run.
@@ -29,7 +29,7 @@ public struct Gap: Hashable, Sendable {
     /// - Parameter epoch: the run.
     /// - Parameter count: how many events of the subscription are missing, if that is known.
     /// - Parameter reason: why they are missing.
-    /// - Parameter detail: more, for a person.
+    /// - Parameter detail: more for a person to read.
     public init(
         _ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason, detail: String? = nil
     ) {
@@ -47,7 +47,7 @@ public struct Gap: Hashable, Sendable {
         public static let expired = Self(rawValue: "expired")
         /// A volatile interface lost them on the way.
         public static let lost = Self(rawValue: "lost")
-        /// The run changed, and what it had not delivered is gone.
+        /// The run changed, and the events of the old one that were not delivered are gone.
         public static let epochChanged = Self(rawValue: "epochChanged")
         /// The publisher's event lacks a field, or has it in another type.
         public static let schemaMismatch = Self(rawValue: "schemaMismatch")
@@ -87,7 +87,7 @@ extension Gap.Reason {
     }
 }
 
-/// What a subscription does about gaps, where it has no handler for them.
+/// What a subscription without a handler for gaps does about them.
 public struct GapHandling: Hashable, Sendable {
     /// Ignores gaps: the handler receives only events. ``Subscription/missed`` counts those that are missing.
     public static let ignore = Self()

@@ -1,7 +1,7 @@
 /// The place of an event in its stream.
 ///
-/// Events of a relay carry the stamp of the wire. A local publisher stamps its events itself: with a random epoch, and
-/// one sequence for all types.
+/// An event that arrives through a relay has the service's stamp. A local publisher stamps its own events, with a
+/// random epoch and one sequence for all types.
 public struct Stamp: Hashable, Sendable {
     /// The run that the sequence belongs to.
     public let epoch: UInt64

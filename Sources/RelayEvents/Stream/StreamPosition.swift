@@ -15,32 +15,33 @@ public struct StreamPosition: Hashable, Sendable {
     package let kind: Kind
     package init(_ kind: Kind) { self.kind = kind }
 
-    /// With the next event.
+    /// Start with the next event.
     public static let now = Self(.now)
-    /// With the oldest event that the journal has.
+    /// Start with the oldest event that the journal has.
     public static let beginning = Self(.beginning)
-    /// With the event after a stamp's. What is gone in between, or belongs to a run that the journal no longer knows,
-    /// is a gap first.
+    /// Start after the event with this stamp. Events that are gone since then, or belong to a run that the journal no
+    /// longer knows, are a gap first.
     ///
-    /// - Parameter stamp: of the last event that was handled.
+    /// - Parameter stamp: the stamp of the last event that was handled.
     public static func after(_ stamp: Stamp) -> Self { Self(.after(epoch: stamp.epoch, sequence: stamp.sequence)) }
-    /// With the event after a position that a reply names. The state in that reply includes everything up to there.
+    /// Start after a position that a reply names. The state in that reply includes everything up to there.
     ///
     /// - Parameter epoch: the run.
-    /// - Parameter sequence: the last event that is included.
+    /// - Parameter sequence: the sequence of the last event that the state includes.
     public static func after(epoch: UInt64, sequence: UInt64) -> Self { Self(.after(epoch: epoch, sequence: sequence)) }
-    /// With the first event at or after a time, by the service's clock.
+    /// Start with the first event at or after a time, by the service's clock.
     ///
-    /// If that clock was set back, with one of the events at which it passed the time.
+    /// If that clock was set back, it passed the time more than once: the subscription starts at one of these moments.
     ///
     /// - Parameter time: a time in the past.
     public static func since(_ time: Timestamp) -> Self { Self(.since(time)) }
-    /// Where the subscriber of this name stopped; the first time, with the oldest event.
+    /// Start where the subscriber of this name stopped; the first time, with the oldest event.
     ///
-    /// - Loss: at least once. The position is written after the handler has returned. A power loss can damage the file;
-    ///   then its synced copy, a few seconds older, counts.
+    /// - Loss: each event is handled at least once, or is in a gap. The position is written after the handler has
+    ///   returned, so after a crash the last events come again. A power loss can damage the file; then its synced copy
+    ///   counts, which is a few seconds older.
     /// - Parameter name: `[A-Za-z0-9_-]{1,64}`.
-    /// - Parameter restartsIfDamaged: if file and copy are both damaged, start with the oldest event, so that
+    /// - Parameter restartsIfDamaged: whether to start with the oldest event if file and copy are both damaged: then
     ///   everything that the journal keeps is handled again. Otherwise subscribing throws `.invalidArgument` with the
     ///   names of the files.
     public static func resuming(_ name: String, restartsIfDamaged: Bool = false) -> Self {

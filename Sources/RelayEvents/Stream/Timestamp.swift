@@ -8,16 +8,16 @@ import Glibc
 /// ```
 ///
 /// Its arithmetic never traps: a sum beyond either end of the range is that end. ``adding(_:)`` returns nil instead.
-/// `RelayFoundation` converts from and to `Date`. A fixed-layout event may have one, too.
+/// `RelayFoundation` converts from and to `Date`. It can be a field of a fixed-layout event.
 public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
-    /// Since 1970-01-01T00:00:00Z, without leap seconds.
+    /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
     public let microseconds: UInt64
     /// A time.
     ///
-    /// - Parameter microseconds: since 1970-01-01T00:00:00Z.
+    /// - Parameter microseconds: microseconds since 1970-01-01T00:00:00Z.
     public init(microseconds: UInt64) { self.microseconds = microseconds }
 
-    /// The system's clock, which can be set back.
+    /// The present time by the system's clock, which can be set back.
     public static var now: Self {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

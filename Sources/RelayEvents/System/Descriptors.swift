@@ -12,17 +12,17 @@ package enum SystemPipe {
     }
 }
 
-/// A file descriptor that is closed when this value goes.
+/// A file descriptor that is closed when this value is released.
 public struct OwnedDescriptor: ~Copyable, Sendable {
-    /// The descriptor, to be used while this value lives.
+    /// The descriptor. Use it only while this value lives.
     public let number: Int32
-    /// Takes an open descriptor over.
+    /// Takes over an open descriptor.
     ///
-    /// - Parameter number: the descriptor, which nobody else closes.
+    /// - Parameter number: the descriptor, which no other code closes.
     public init(_ number: Int32) { self.number = number }
     deinit { close(number) }
 
-    /// Leaves it open, for a new owner.
+    /// Gives up the descriptor, and leaves it open for a new owner.
     ///
     /// - Returns: the descriptor.
     public consuming func release() -> Int32 {
