@@ -1,6 +1,6 @@
 public import RelayEvents
 
-/// A report of a running service or journal to its administrator: what happened, and what to do about it.
+/// A report of a running service or journal to the administrator: what happened, and what to do about it.
 ///
 /// ```swift
 /// let service = try EventService(name: "org.example.Printer", exporting: Printing1.self, journal: journal) { notice in
@@ -18,7 +18,7 @@ public struct Notice: Sendable, CustomStringConvertible {
     }
     /// How urgent a notice is.
     public enum Severity: Int, Comparable, Sendable {
-        /// A state that was reported before is over, or needs nobody.
+        /// Something that was reported before is over, or nobody has to act.
         case info
         /// Somebody lost something or was refused; the service runs on.
         case warning
@@ -26,7 +26,7 @@ public struct Notice: Sendable, CustomStringConvertible {
         case error
         public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
-    /// What a notice concerns, for filters: whatever of it is known.
+    /// What a notice concerns, for filters: those parts that are known.
     public struct Subject: Hashable, Sendable {
         /// The name of the interface.
         public var interface: String?
@@ -34,10 +34,10 @@ public struct Notice: Sendable, CustomStringConvertible {
         public var peer: String?
         /// The sequence of the event.
         public var sequence: UInt64?
-        /// The error that the peer was answered, or that ended what was attempted.
+        /// The error that the peer received, or that ended what was attempted.
         public var code: RelayError.Code?
 
-        /// A subject of which these parts are known.
+        /// A subject with the parts that are known.
         ///
         /// - Parameter interface: the name of the interface.
         /// - Parameter peer: the unique name of the peer.
@@ -51,12 +51,12 @@ public struct Notice: Sendable, CustomStringConvertible {
     public let kind: Kind
     /// Whether somebody should act.
     public let severity: Severity
-    /// For a person: what happened, with which value, and the remedy.
+    /// What happened, with which value, and the remedy, for a person.
     public let message: String
     /// What it concerns: the interface, the peer, the event, the error.
     public let subject: Subject
-    /// How many more of this kind were left out since the last one. At most five of a kind are reported at once, then
-    /// one a minute.
+    /// How many more notices of this kind were left out since the last one. At most five of a kind are reported at
+    /// once, then one a minute.
     public let suppressed: Int
 
     package init(
@@ -65,7 +65,7 @@ public struct Notice: Sendable, CustomStringConvertible {
         (self.kind, self.severity, self.message, self.subject) = (kind, severity, message, subject)
         self.suppressed = suppressed
     }
-    /// The message, and how many more there were.
+    /// The message, and how many more notices were left out.
     public var description: String { suppressed == 0 ? message : "\(message) (and \(suppressed) more)" }
 }
 
@@ -78,12 +78,12 @@ extension Notice.Kind {
     public static let lookUpFailed = Self(rawValue: "LookUpFailed")
     /// An interface's ring, or a peer's part in it, could not be created.
     public static let ringUnavailable = Self(rawValue: "RingUnavailable")
-    /// An interface's signals have been paused for long: subscribers without ring and journal lose events.
+    /// An interface's signals have been paused for 10 s: subscribers without ring and journal lose events.
     public static let signalsPaused = Self(rawValue: "SignalsPaused")
     /// The bus does not report what peers have not read, so unread replies cannot be bounded.
     public static let unreadUnknown = Self(rawValue: "UnreadUnknown")
-    /// One commit of the journal has taken long, or no longer does: the disk is slow.
+    /// One commit of the journal has taken more than five seconds, or has ended after that: the disk is slow.
     public static let commitDelayed = Self(rawValue: "CommitDelayed")
-    /// There is no room for the journal: what must be kept is refused.
+    /// The journal has no room, so commits are refused; or it has room again.
     public static let storageFull = Self(rawValue: "StorageFull")
 }

@@ -1,5 +1,5 @@
 extension EventRelay {
-    /// Waits until the relay is in step with its service: for programs that cannot go on without it.
+    /// Waits until the relay is in step with its service, for programs that cannot go on without it.
     ///
     /// ```swift
     /// relay.activate()
@@ -10,7 +10,7 @@ extension EventRelay {
     ///
     /// - Cancellation: throws `.cancelled`.
     /// - Parameter limit: how long to wait.
-    /// - Throws: `.timedOut` if there is no service in time. If the relay has ended, the reason, such as
+    /// - Throws: `.timedOut` if there is no service in time. If the relay has ended, the reason, for example
     ///   `.notPermitted`.
     public func ready(within limit: Duration = .seconds(25)) async throws {
         let (service, states) = (service, states)

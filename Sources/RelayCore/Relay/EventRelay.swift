@@ -8,22 +8,22 @@
 /// ```
 ///
 /// - Order: the events of one interface come in the order of their publication, whatever transport carries them. A
-///   reply comes after the events that the service published before it, those that must be read included, within the
-///   call's timeout. A ``State`` comes after the events that preceded it, on the same actor or queue. Positioned
-///   subscriptions each have an order of their own.
+///   reply comes after the events that the service published before it; if some of them must be read, it waits for
+///   that, within the call's timeout. On one actor or queue, a ``State`` comes after the events that preceded it. Each
+///   positioned subscription has an order of its own.
 /// - Isolation: as with any ``publisher``. An `.immediate` handler runs on one of the relay's two threads, never on
 ///   both at once, and must not block there. It may use the relay in any way, and end it.
-/// - Loss: what did not arrive of a durable interface is read from the service's journal. What cannot be read,
-///   everything that a volatile interface lost, and what overflowed a buffer is a `Gap` in its place. A positioned
-///   subscription reads a durable interface again instead of overflowing. An event counts only from the verified owner
-///   of the service's name.
+/// - Loss: events of a durable interface that did not arrive are read from the service's journal. A `Gap` stands in the
+///   place of events that cannot be read, that a volatile interface lost, or that overflowed a buffer. A positioned
+///   subscription to a durable interface does not overflow: it reads again. An event counts only from the verified
+///   owner of the service's name.
 /// - Cancellation: ``invalidate()``, or the relay's release.
 public final class EventRelay: Sendable {
-    /// Where the events arrive. Code that subscribes here need not know of the bus.
+    /// Delivers the service's events. Code that subscribes here need not know the bus.
     ///
-    /// Events that are published here by hand stay in this process.
+    /// Events that your own code publishes here stay in this process.
     public let publisher: EventPublisher
-    /// The bus name that is followed.
+    /// The bus name of the followed service.
     public let service: String
     let follower: ServiceFollower
     private let receivers: RelayReceivers
@@ -39,12 +39,13 @@ public final class EventRelay: Sendable {
     ///
     /// - Parameter service: the bus name, which need not have an owner yet.
     /// - Parameter bus: the bus to connect to.
-    /// - Parameter interfaces: those whose events and commands are used.
+    /// - Parameter interfaces: the interfaces whose events, documents and commands are used.
     /// - Parameter delivery: where handlers run that are not isolated to an actor.
-    /// - Parameter requirement: the condition on the name's owner.
+    /// - Parameter requirement: the condition that the name's owner must meet.
     /// - Parameter activation: whether the bus is asked to start an absent service.
     /// - Parameter cursors: the folder in which `.resuming` keeps positions; nil for `relay/cursors` in
-    ///   `XDG_STATE_HOME`, else in `~/.local/state`. It is created when it is first needed, for its user alone.
+    ///   `XDG_STATE_HOME`, else in `~/.local/state`. It is created when it is first needed, and only its user can
+    ///   enter.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
     ///   bad name.
     public convenience init(
@@ -92,16 +93,17 @@ public final class EventRelay: Sendable {
     }
     deinit { receivers.finish() }
 
-    /// Connects, and stays connected: from before the service exists, through its restarts and those of the bus.
+    /// Connects, and stays connected. The service need not run yet. The relay outlasts restarts of service and bus.
     public func activate() { follower.activate() }
     /// Ends the relay: waiting calls fail with `.unavailable`, and no handler runs any more when this returns.
     ///
-    /// It cancels the subscriptions of all closures and objects, at the ``publisher`` and positioned ones: what their
-    /// buffers hold is dropped. Streams end after what they hold.
+    /// It cancels the subscriptions of all closures and objects, both at the ``publisher`` and positioned ones, and
+    /// drops what their buffers hold. Streams end after what they hold.
     ///
-    /// - Isolation: from any thread. It waits for handlers that run on other threads: so do not call it while you hold a
-    ///   lock that one takes. It does not wait for an object's `on(_:)` or `onGap(_:)`, which may await the caller. Within
-    ///   a handler it does not wait at all: no other call begins, and one that runs on another thread ends by itself.
+    /// - Isolation: from any thread. It waits for handlers that run on other threads, so do not call it while you hold
+    ///   a lock that a handler takes. It does not wait for an object's `on(_:)` or `onGap(_:)`, which may await the
+    ///   caller. Called within a handler, it does not wait at all: no other call begins, and one that runs on another
+    ///   thread ends by itself.
     public func invalidate() {
         receivers.finish()
         follower.invalidate()
@@ -126,12 +128,12 @@ public final class EventRelay: Sendable {
     /// - Returns: the state; `.unknown` for an interface without a subscription.
     public func state<I: EventInterface>(of interface: I.Type) -> InterfaceState { receivers.state(of: I.name) }
 
-    /// How many signals of the service's interfaces came from other senders than its owner, and were dropped.
+    /// How many signals of the service's interfaces were dropped because their sender does not own the service's name.
     public var foreignSignals: Int { follower.foreignSignals }
 
     // MARK: Commands
 
-    /// Sends a command once, and returns how it ended: for a program that handles each outcome.
+    /// Sends a command once, and returns how it ended. Use it to handle each outcome.
     ///
     /// ```swift
     /// switch await relay.outcome(of: PrintJob(title: "Invitation", pages: 2)) {
@@ -144,12 +146,12 @@ public final class EventRelay: Sendable {
     /// From ``activate()`` until the first attempt to connect has ended, and while the service's owner is looked up,
     /// the call waits, within its timeout. A failed attempt ends all waiting calls at once with `.unavailable`: no
     /// command has run, and the relay continues to retry. Later, a call while the bus is gone ends at once, too. The
-    /// bus starts an absent service for a call if it can; else the call ends with `.unavailable`.
+    /// bus starts an absent service for a call if it can. Otherwise the call ends with `.unavailable`.
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
-    /// - Returns: the reply, the refusal, or what went wrong on the way: `.unavailable` if there is no service or it
-    ///   left, `.timedOut`, `.notPermitted`, `.schemaMismatch` if the service's command is of another version,
+    /// - Returns: the reply, the refusal, or the failure: `.unavailable` if there is no service or it left,
+    ///   `.timedOut`, `.notPermitted`, `.schemaMismatch` if the service has another version of the command,
     ///   `.cancelled`. `mayHaveRun` is false only if the command certainly did not run.
     public func outcome<C: Command>(of command: C, timeout: Duration = .seconds(25)) async -> CommandOutcome<C> {
         do {
@@ -182,8 +184,8 @@ public final class EventRelay: Sendable {
             throw error as? RelayError ?? RelayError(.internalFailure, "\(C.name): \(error)", cause: error)
         }
     }
-    /// Sends a command once, and waits for its reply: for a program that continues only with a reply. One `catch`
-    /// serves any number of commands. Everything else is as with ``outcome(of:timeout:)``.
+    /// Sends a command once, and waits for its reply. Use it to continue only with a reply. One `catch` serves any
+    /// number of commands. Everything else is as with ``outcome(of:timeout:)``.
     ///
     /// ```swift
     /// do {
@@ -203,7 +205,8 @@ public final class EventRelay: Sendable {
     /// - Returns: the reply.
     /// - Throws: always a ``RelayError``: `.refused` if the handler refused, or the error of
     ///   ``CommandOutcome/failed(_:)``. It never throws the command's own `Failure`: `catch PrintJob.Failure.tooLong`
-    ///   compiles, as it does over any call, and never matches. Write `catch RelayError.refused(PrintJob.Failure.tooLong)`.
+    ///   compiles, as it does over any call, and never matches. Write
+    ///   `catch RelayError.refused(PrintJob.Failure.tooLong)`.
     // Not `throws(RelayError)`: a `catch` of some codes over it, in a function that throws and has a `var`, crashes the
     // compiler (6.3.1). For `do throws(RelayError)` there is `outcome(of:).get()`.
     //
@@ -232,17 +235,17 @@ public final class EventRelay: Sendable {
     ///
     /// Code that knows no bus subscribes to live events at ``publisher``.
     ///
-    /// - Order: that of the interface: first the journal's events, then the live ones, each once. Positioned
-    ///   subscriptions have no order among each other, nor with the publisher's.
+    /// - Order: that of the interface: first the journal's events, then the live ones, each once. There is no order
+    ///   between two positioned subscriptions, or between one of them and the publisher's.
     /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
-    /// - Loss: what the journal no longer has is a gap in its place, and so is everything that a volatile interface
-    ///   published while nobody listened. If the buffer overflows, a durable interface is read again from there,
-    ///   without a gap; on a volatile one the buffer's rule holds. An event whose schema cannot be read is a gap of its
-    ///   own. Memory: two pages of the journal (256 KiB each), and the buffer's limit of events.
+    /// - Loss: a gap stands in the place of events that the journal no longer has, and of all events of a volatile
+    ///   interface that did not arrive. If the buffer overflows, a durable interface is read again from there, without
+    ///   a gap; on a volatile one the buffer's rule holds. Events that cannot be decoded are a gap. The subscription
+    ///   uses the memory of two pages of the journal (256 KiB each), and of the buffer's events.
     /// - Cancellation: by the subscription, which must be kept. After `cancel()` on the handler's own actor no call
-    ///   comes. The relay's end ends it, after what it holds. With `.resuming`, the position is written within 100 ms
-    ///   after the handler has returned, and at the end: after a crash the last events come again. ``CursorFailure``
-    ///   reports when it cannot be written.
+    ///   comes. ``invalidate()`` ends it at once, any other end of the relay after what it holds. With `.resuming`, the
+    ///   position is written within 100 ms after the handler has returned, and at the end: after a crash the last
+    ///   events come again. ``CursorFailure`` reports when it cannot be written.
     /// - Parameter type: the type of event.
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
@@ -259,8 +262,8 @@ public final class EventRelay: Sendable {
     ) throws -> Subscription { try subscribe(type, start, buffer, handler, onGap) }
     /// Calls `handler` with each event of a type, from `start` on, and ignores gaps.
     ///
-    /// Order, isolation and cancellation are those of ``subscribe(to:from:buffer:_:onGap:)``. What is missing is counted
-    /// in ``Subscription/missed`` alone.
+    /// Order, isolation and cancellation are those of ``subscribe(to:from:buffer:_:onGap:)``. Only
+    /// ``Subscription/missed`` counts what is missing.
     ///
     /// - Parameter type: the type of event.
     /// - Parameter start: where to begin.
@@ -321,10 +324,11 @@ public final class EventRelay: Sendable {
         source.begin()
         return EventStream(ReplayStream(source.source))
     }
-    /// The events of a whole interface from `start` on, in their one order: what rebuilds a state.
+    /// The events of a whole interface from `start` on, in the interface's order. Use it to rebuild a state.
     ///
-    /// An event counts as handled when the next one is requested. The stream begins when it is created, and ends with the
-    /// relay, after what it holds. Its cursor is for all events of the interface, also those that a later version adds.
+    /// An event counts as handled when the next one is requested. The stream begins when it is created, and ends with
+    /// the relay, after what it holds. Its cursor covers all events of the interface, also those that a later version
+    /// adds.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter start: where to begin.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a relay has received since it was made, and what it has not: for a dashboard, a log, or a test.
+/// What a relay has received since it was made, and what it has missed: for a dashboard, a log or a test.
 ///
 /// ```swift
 /// for stream in relay.metrics.streams {
@@ -9,8 +9,8 @@ import Synchronization
 /// ```
 ///
 /// All numbers count up over the runs of the service and of the bus, except ``Stream/usesRing``. The publisher's
-/// subscriptions count together as one, and each subscription from a position counts for itself. Every event that does
-/// not reach a handler is counted: in ``Stream/gaps`` if it was lost on the way, in ``Stream/unreadable`` if it came and
+/// subscriptions count together as one, and each positioned subscription counts for itself. Every event that does not
+/// reach a handler is counted: in ``Stream/gaps`` if it was lost on the way, in ``Stream/unreadable`` if it arrived and
 /// could not be decoded, in ``overflowed`` if a subscription's buffer was full. ``Subscription/missed`` has the sum for
 /// one subscription.
 public struct RelayMetrics: Hashable, Sendable {
@@ -18,28 +18,28 @@ public struct RelayMetrics: Hashable, Sendable {
     public struct Stream: Hashable, Sendable {
         /// The interface.
         public let interface: String
-        /// Whether live events come by the ring now.
+        /// Whether live events come through the ring now.
         public let usesRing: Bool
         /// The transports that have brought events, by name.
         public let transports: [Transport]
-        /// What is missing, by the reason; only reasons that have occurred, in the order of their names.
+        /// What is missing, by reason: those reasons that have occurred, in the order of their names.
         public let gaps: [Gaps]
         /// How many pages of the journal were read.
         public let pages: Int
-        /// How often a ring held what no ring holds, or was of another run: its events come as signals since.
+        /// How often a ring was damaged, or belonged to another run. Its events come as signals then.
         public let ringFaults: Int
         /// How often the service overwrote events in the ring before they were read. Those of a durable interface are
         /// read from the journal, those of a volatile one are a gap.
         public let ringOverruns: Int
-        /// How many events came, and could not be decoded: a field is missing, has another type, or has a value that
+        /// How many events arrived and could not be decoded: a field is missing, has another type, or has a value that
         /// the type refuses.
         public let unreadable: Int
-        /// How many events came, those included that could not be decoded.
+        /// How many events arrived, including those that could not be decoded.
         public var events: UInt64 { transports.reduce(0) { $0 &+ $1.events } }
     }
-    /// One way by which events came.
+    /// One transport that has brought events.
     public struct Transport: Hashable, Sendable {
-        /// As in `Envelope`: `signal`, `ring`, or `journal` for what was read.
+        /// The transport's name: `signal`, `ring`, or `journal` for events that were read.
         public let name: String
         /// How many events it has delivered.
         public let events: UInt64
@@ -50,11 +50,11 @@ public struct RelayMetrics: Hashable, Sendable {
         public let reason: Gap.Reason
         /// How many gaps there were.
         public let count: Int
-        /// How many events are missing, of the gaps that know it: those of a subscription to one type of event, or to
+        /// How many events are missing, as far as the gaps know it: those of subscriptions to one type of event, or to
         /// all.
         public let events: UInt64
-        /// How many sequences the gaps span whose end is known: at most so many events are missing. Some may be of types
-        /// that nobody has subscribed to.
+        /// How many sequences the gaps with a known end span. At most so many events are missing: some sequences may
+        /// belong to events of types without a subscription.
         public let sequences: UInt64
         /// How many gaps end at an unknown sequence.
         public let openEnded: Int
@@ -63,18 +63,18 @@ public struct RelayMetrics: Hashable, Sendable {
     public let streams: [Stream]
     /// How many events subscriptions have dropped because their buffers were full, of all interfaces together.
     ///
-    /// Those of ``EventRelay/publisher`` count, whatever was published there, and those from a position on a volatile
-    /// interface. (On a durable one the events are read again.)
+    /// The subscriptions of ``EventRelay/publisher`` count, whatever was published there, and positioned ones of
+    /// volatile interfaces. (Those of durable interfaces read the events again.)
     public let overflowed: Int
-    /// How many signals of the service's interfaces came from other senders than its owner, and were dropped.
+    /// How many signals of the service's interfaces were dropped because their sender does not own the service's name.
     public let foreignSignals: Int
 }
 
 extension EventRelay {
-    /// What this relay has received since it was made, and what it has not.
+    /// What this relay has received since it was made, and what it has missed.
     ///
-    /// - Isolation: from any thread, also within a handler. Elsewhere it waits until an `.immediate` handler that is
-    ///   running has returned. Once a second costs nothing.
+    /// - Isolation: from any thread, also within a handler. From elsewhere it waits until a running `.immediate`
+    ///   handler has returned. To read it once a second costs next to nothing.
     public var metrics: RelayMetrics { follower.core.metrics }
 }
 

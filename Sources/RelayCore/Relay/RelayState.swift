@@ -4,28 +4,29 @@ extension EventRelay {
     /// It is also an `Event` on the relay's publisher: on one actor or queue a state comes after the events that
     /// preceded it. Whether the service has an interface is a state of that interface: ``InterfaceState``.
     public enum State: Event, Equatable {
-        /// Not there yet: the bus, the service, or its first reply.
+        /// The bus, the service or its first reply is not there yet.
         case connecting
         /// In step with the service. What the publisher's subscribers missed of a durable interface came before this. A
         /// positioned subscription may still be replaying.
         case active
         /// The service or the bus went away. The relay recovers by itself.
         case interrupted
-        /// The last state: retrying will not help.
+        /// The last state: a retry would not help.
         ///
-        /// The bus or the service does not permit it, or the service's owner does not meet the requirement. (A name
-        /// without an owner is no reason: the relay waits.)
+        /// The bus or the service does not permit the relay, or the name's owner does not meet the relay's requirement.
+        /// (A name without an owner does not end a relay: it waits.)
         case invalidated(RelayError)
     }
 
-    /// The state of one interface, as distinct from the connection's. Known while the interface has a subscription.
+    /// The state of one interface, as distinct from the connection's. It is known while the interface has a
+    /// subscription.
     public enum InterfaceState: Hashable, Sendable {
         /// The service has not answered, or is gone.
         case unknown
         /// The present service has it.
         case available
-        /// The present service lacks it; the text is its answer. Subscriptions get a gap with `schemaMismatch`. The
-        /// next service is asked again.
+        /// The present service lacks it. The text is the service's error. Subscriptions get a gap with
+        /// `schemaMismatch`. The next owner of the name is asked again.
         case missing(String)
     }
     /// The state of an interface has changed: an `Event` on the relay's publisher.
@@ -38,18 +39,19 @@ extension EventRelay {
     public struct InterfaceChange: Event, Hashable {
         /// The interface's name.
         public let interface: String
-        /// What holds from now on.
+        /// The state from now on.
         public let state: InterfaceState
     }
 
     /// Whether the bus is asked to start an absent service.
     public struct Activation: Hashable, Sendable {
         let startsService: Bool
-        /// By the first subscription, by each command that finds no service, and for a relay with a subscription that
-        /// connects again. Not when the service merely went away; but a service that left within two seconds after the
-        /// relay had found it is started again: it may have decided to end for being idle just before.
+        /// Asks the bus to start the service for the first subscription, for each command that finds no service, and
+        /// when a relay with a subscription connects again. It does not ask when the service went away, unless that was
+        /// within two seconds after the relay had found it: then the service may have just decided to end for being
+        /// idle.
         public static let onDemand = Self(startsService: true)
-        /// Never. The relay waits for the service, and commands fail meanwhile.
+        /// Never asks the bus. The relay waits for the service, and commands fail meanwhile.
         public static let ifRunning = Self(startsService: false)
     }
 }

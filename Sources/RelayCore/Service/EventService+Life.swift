@@ -5,7 +5,7 @@ extension EventService {
     /// Exports the interfaces, and returns when the service owns the name. Once only.
     ///
     /// From then on it answers commands, until ``run()`` or ``stop(patience:)`` ends it. A service that is only
-    /// released leaves as if it was killed: without `End`.
+    /// released leaves the bus without `End`, as if it had been killed.
     ///
     /// ```swift
     /// try await service.start()
@@ -13,7 +13,7 @@ extension EventService {
     /// try await service.run()
     /// ```
     ///
-    /// - Cancellation: ends the start; the service is then over.
+    /// - Cancellation: ends the start, and the service.
     /// - Throws: `.notFound` at once if a command of an exported interface has no handler, or a handler has no exported
     ///   command. `.conflict` if another process owns the name. `.notPermitted` if the bus's policy forbids it.
     ///   `.unavailable` if there is no bus, or the journal has failed. `.cancelled`. `.invalidArgument` if it was
@@ -34,38 +34,39 @@ extension EventService {
         }
         life.move { _ in .started(hasEnder: false) }
     }
-    /// Serves until the task is cancelled; then finishes what runs, and releases the name. Starts the service, if
+    /// Serves until the task is cancelled, then finishes what runs, and releases the name. Starts the service if
     /// ``start()`` has not. Once only.
     ///
-    /// It satisfies `run()` of the `Service` protocol of swift-service-lifecycle: `extension EventService: Service {}`
-    /// is the whole adapter. It ends by cancellation: name SIGTERM and SIGINT in the group's `cancellationSignals`.
+    /// It is the `run()` that swift-service-lifecycle's `Service` protocol requires:
+    /// `extension EventService: Service {}` is the whole adapter. A cancellation ends it, so name SIGTERM and SIGINT in
+    /// the group's `cancellationSignals`.
     ///
     /// - Cancellation: commands may run for ten more seconds: see ``run(patience:idleExit:onReady:onStopping:)``.
     /// - Throws: as ``run(patience:idleExit:onReady:onStopping:)``.
     public func run() async throws { try await run(patience: .seconds(10), onReady: {}) }
-    /// Serves until the task is cancelled, with a patience of your own, or until nobody uses the service any more.
+    /// Serves until the task is cancelled, with a patience that you choose, or until nobody uses the service any more.
     ///
-    /// With `idleExit` it returns, too, when for so long there was no attached peer, no open ring, no call, no unit of
-    /// work and no ``ActivityToken``. `.zero` ends it at once behind the last call; a service that nobody has used yet
-    /// waits ten seconds for that. The end loses no call: the name is released first, then all that the bus had routed
-    /// here is answered; the bus starts the service again for later calls, if it has a service file.
+    /// With `idleExit` it also returns when for that time there was no attached peer, no open ring, no call, no unit of
+    /// work and no ``ActivityToken``. `.zero` ends it right after the last call. A service that nobody has used yet
+    /// waits ten seconds for its first use. The end loses no call. The name is released first, then everything that the
+    /// bus had routed here is answered. For later calls the bus starts the service again, if it has a service file.
     ///
     /// ```swift
     /// try await service.run(idleExit: .seconds(30))
     /// journal.close()
     /// ```
     ///
-    /// - Parameter patience: how long commands may run after the end was decided. Then those that wait are refused with
-    ///   `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second the service
-    ///   ends without them: they can neither reply nor publish, and their callers get `.unavailable` from the bus.
-    ///   Calls that come meanwhile wait until the name is released. Then those of durable interfaces run, and those of
-    ///   volatile interfaces are refused with `.unavailable`, since `End` has been announced.
-    /// - Parameter idleExit: how long the service is unused before it ends; nil: it does not end for that.
+    /// - Parameter patience: how long commands may run after the end was decided. After that, waiting commands are
+    ///   refused with `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second
+    ///   the service ends without them: they can neither reply nor publish, and their callers get `.unavailable` from
+    ///   the bus. Calls that arrive meanwhile wait until the name is released. Then those of durable interfaces run.
+    ///   Those of volatile interfaces are refused with `.unavailable`, since `End` has been announced.
+    /// - Parameter idleExit: how long the service is unused before it ends; nil: being unused does not end it.
     /// - Parameter onReady: is called when the service owns the name.
-    /// - Parameter onStopping: is called when the end was decided, before the name is released: the place to notify a
-    ///   service manager, so that it starts the next run rather than taking this one for it.
-    /// - Throws: what ``start()`` throws, but for `.cancelled`. `.unavailable` if the bus goes away. If the journal has
-    ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is open), after the replies under way.
+    /// - Parameter onStopping: is called when the end was decided, before the name is released. Notify a service
+    ///   manager there: then it starts the next run for later calls.
+    /// - Throws: what ``start()`` throws, except `.cancelled`. `.unavailable` if the bus goes away. If the journal has
+    ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is unknown), after the replies under way.
     public func run(
         patience: Duration = .seconds(10), idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
         onStopping: @Sendable () -> Void = {}
@@ -93,18 +94,17 @@ extension EventService {
         if let reason { throw reason }
     }
     /// Ends a service that was started: finishes what runs, announces `End`, and releases the name. Returns when that
-    /// is done; at once for one that has ended, or was never started.
+    /// is done, or at once if the service has ended or was never started.
     ///
-    /// A ``run()`` under way ends, too, with its own patience.
+    /// A ``run()`` under way ends, too, with its own patience. When this returns, no command's handler runs, except one
+    /// that has outlasted the patience and its cancellation.
     ///
-    /// No command's handler runs when this returns, but for one that has outlasted the patience and its cancellation.
-    ///
-    /// - Isolation: from any task. Called by a command's handler it returns at once, as it does not wait for its caller:
-    ///   the service ends when that handler has returned, and its reply has gone out.
-    /// - Cancellation: does not cut it short.
+    /// - Isolation: from any task. It does not wait for its caller: called by a command's handler it returns at once,
+    ///   and the service ends when that handler has returned and its reply was sent.
+    /// - Cancellation: does not shorten it.
     /// - Parameter patience: as in ``run(patience:idleExit:onReady:onStopping:)``.
-    /// - Throws: why the service had ended by itself, unless `run()` throws that: `.unavailable` if the bus went away,
-    ///   or the reason of a journal that has failed.
+    /// - Throws: if the service had ended by itself, the reason, unless `run()` throws it: `.unavailable` if the bus
+    ///   went away, or the reason of a journal that has failed.
     public func stop(patience: Duration = .seconds(10)) async throws {
         if core.queues.isCurrent || core.running.isCurrent {
             let isEnder = takeEnding()

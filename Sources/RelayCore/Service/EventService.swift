@@ -9,8 +9,9 @@ import Synchronization
 /// try await service.run()
 /// ```
 ///
-/// ``run()`` serves until its task is cancelled, and is what swift-service-lifecycle calls a service. A program of its
-/// own is a ``RelayProgram``. ``start()`` and ``stop(patience:)`` are for code that does something else meanwhile.
+/// ``run()`` serves until its task is cancelled, as swift-service-lifecycle expects of a service. A program that is
+/// only a service can be a ``RelayProgram``. ``start()`` and ``stop(patience:)`` are for code that does something else
+/// meanwhile.
 ///
 /// - Order: the events of one interface reach the bus in the order of `publish`, whatever threads publish.
 /// - Isolation: a handler runs on the actor that it is written on, else on the cooperative pool. The calls of one peer
@@ -31,13 +32,13 @@ public final class EventService: Sendable {
 
     /// Prepares a service of volatile interfaces. Nothing is on the bus before ``start()`` or ``run()``.
     ///
-    /// For durable ones RelayJournal has an initialiser with a `journal:`.
+    /// For durable interfaces, RelayJournal has an initialiser with a `journal:`.
     ///
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``. Calls are few,
-    ///   one at a time, on a thread of their own; it may write to a log that blocks.
+    ///   one at a time, on a thread of their own, so it may write to a log that blocks.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
     ///   bad or repeated name, and for a durable interface.
     public convenience init(
@@ -121,8 +122,9 @@ public final class EventService: Sendable {
         }
     }
 
-    /// Publishes an event of a volatile interface at once. From any thread; never waits for the bus.
+    /// Publishes an event of a volatile interface at once. It never waits for the bus.
     ///
+    /// - Isolation: from any thread.
     /// - Parameter event: the event.
     /// - Throws: `.notFound` for an event of an interface that is not exported. `.invalidArgument` for a value that
     ///   D-Bus cannot carry (a NUL in a string). `.tooLarge` over 1 MiB, or over a quarter of the interface's
@@ -145,22 +147,23 @@ public final class EventService: Sendable {
     ///
     /// To commit an event together with a change of state, publish it within a unit of work of the journal.
     ///
-    /// - Order: as committed. Of two publishes of which one returned before the other began, it is theirs.
+    /// - Order: that of the commits. If one publish returned before another began, its event comes first.
     /// - Isolation: from any actor, which can do other work meanwhile. With an `EventJournal`, a thread of the
-    ///   cooperative pool commits and waits for the disk: one at a time in the process, where there are several.
+    ///   cooperative pool may commit and wait for the disk: one thread at a time in the process, and none if the pool
+    ///   has only one.
     /// - Cancellation: does not withdraw the event.
     /// - Parameter event: the event.
     /// - Throws: `.notFound` for an event of an interface that is not exported. `.invalidArgument` for a value that
     ///   D-Bus cannot carry (a NUL in a string). `.tooLarge` over 1 MiB. `.storageFull` or `.unavailable` from the
-    ///   journal. Nothing was published then. `.outcomeUnknown` if the commit failed in a way that leaves that open:
-    ///   the service ends, and the journal of its next run decides.
+    ///   journal. Nothing was published then. `.outcomeUnknown` if the commit failed and may have happened: the service
+    ///   ends, and the journal of its next run decides.
     public nonisolated(nonsending) func publish<E: DomainEvent>(_ event: E) async throws
     where E.Interface.Durability == Durable {
         // First: without the interface there may be no journal either.
         let encoded = try events.encode(event)
         try await log.commit(encoded)
     }
-    /// Publishes events of a durable interface in one transaction, in their order: all of them, or none.
+    /// Publishes events of a durable interface in one transaction, in order: all of them, or none.
     ///
     /// - Parameter events: the events.
     /// - Throws: as ``publish(_:)``.

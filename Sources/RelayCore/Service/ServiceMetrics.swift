@@ -1,19 +1,19 @@
 import Synchronization
 
-/// What a service has done since its start, as of one moment: for a dashboard, a log, or a test.
+/// What a service has done since its start, as of one moment: for a dashboard, a log or a test.
 ///
 /// ```swift
 /// for stream in service.metrics.streams { print(stream.interface, stream.events, stream.slowest ?? 0) }
 /// ```
 ///
-/// All numbers count up from the start of this run, except those that are of a moment. A subscriber's losses are known
-/// only to its relay: see ``EventRelay/metrics``.
+/// Numbers count up from the start of this run, except those that describe the moment. Only a subscriber's relay knows
+/// what it lost: see ``EventRelay/metrics``.
 public struct ServiceMetrics: Hashable, Sendable {
     /// One interface's stream.
     public struct Stream: Hashable, Sendable {
         /// The interface.
         public let interface: String
-        /// The number of this run.
+        /// The epoch of this run.
         public let epoch: UInt64
         /// How many events this run has published.
         public let events: UInt64
@@ -21,14 +21,14 @@ public struct ServiceMetrics: Hashable, Sendable {
         public let head: UInt64
         /// The oldest sequence that can still be read; nil for a volatile interface.
         public let oldest: UInt64?
-        /// Whether signals pause now, because there are too many for the budget or the bus. Relays on the ring or the
-        /// journal notice nothing.
+        /// Whether signals pause now, because they exceed the budget, or the bus's backlog is too large. Relays that
+        /// read the ring or the journal miss nothing.
         public let isPaused: Bool
         /// How often signals paused.
         public let pauses: Int
         /// Whether the ring is in use.
         public let hasRing: Bool
-        /// What became of the rings that peers asked for; nil for an interface that has none.
+        /// How often the ring was opened, refused and returned; nil for an interface that has none.
         public let ring: Ring?
         /// How many calls at this interface, `Attach`, `OpenRing`, `Read` and commands, were refused because their peer
         /// does not meet a requirement.
@@ -43,32 +43,33 @@ public struct ServiceMetrics: Hashable, Sendable {
         /// How many events the slowest subscriber lags behind; nil if none reports its position.
         public var slowest: UInt64? { transports.compactMap(\.slowest).max() }
     }
-    /// One way by which a stream reaches subscribers.
+    /// One transport by which a stream reaches subscribers.
     public struct Transport: Hashable, Sendable {
-        /// As in `Envelope` and `Status`: `signal`, `ring`.
+        /// The transport's name: `signal` or `ring`.
         public let name: String
-        /// How many subscribers have their events by it.
+        /// How many subscribers get their events by it.
         public let subscribers: Int
-        /// How many events the slowest of them lags behind, by its own report; nil if none reports, as with signals.
+        /// How many events the slowest of them lags behind, as it reports itself; nil if none reports, as with signals.
         public let slowest: UInt64?
-        /// How many events it has carried: as a signal, to however many peers, or in the ring since there is one.
+        /// How many events it has carried: each signal counts once, whatever the number of its peers; in the ring, each
+        /// event since the ring was created.
         public let carried: UInt64
-        /// How many events were not sent because signals paused, for the budget or the backlog. Always 0 for the ring.
+        /// How many events were not sent because signals paused. Always 0 for the ring.
         public let heldBack: UInt64
         /// How many events it had no room for: larger than a message, or than a quarter of the ring. They can be read
         /// from the journal.
         public let tooLarge: UInt64
     }
-    /// What became of the rings that peers asked for.
+    /// How often a ring was opened, refused and returned.
     ///
-    /// A relay gives its ring back when nothing is subscribed to, and when it cannot read it: which of both is known to
-    /// the relay alone, as are the events that overran it.
+    /// A relay returns its ring when it has no more subscriptions, or cannot read the ring. Only the relay knows which,
+    /// and which events were overwritten before it read them.
     public struct Ring: Hashable, Sendable {
         /// How often a peer opened it.
         public let opened: Int
         /// How many calls of `OpenRing` were refused: too many at once, an unknown user, no memory.
         public let refused: Int
-        /// How many peers gave it back, and get signals again.
+        /// How many peers returned it, and get signals again.
         public let returned: Int
     }
     /// How calls of commands ended.
@@ -84,11 +85,12 @@ public struct ServiceMetrics: Hashable, Sendable {
     }
     /// The streams, in the order of exporting.
     public let streams: [Stream]
-    /// The commands of all interfaces together. Calls that no handler got are in ``Commands/unreadable``
-    /// or ``refusedCalls``.
+    /// The commands of all interfaces together. Calls that reached no handler are in ``Commands/unreadable`` or
+    /// ``refusedCalls``.
     public let commands: Commands
-    /// How often each kind of notice came up, whether it was reported or left out: `.notPermitted` and `.limitExceeded`
-    /// are refused peers and calls, `.ringUnavailable` are rings that could not be made, `.signalsPaused` long pauses.
+    /// How often each kind of notice occurred, whether it was reported or left out: `.notPermitted` and
+    /// `.limitExceeded` count refused peers and calls, `.ringUnavailable` rings that could not be created,
+    /// `.signalsPaused` long pauses.
     public let notices: [Notice.Kind: Int]
     /// How many calls were refused because the peer may not make them, or has too many waiting.
     public var refusedCalls: Int { (notices[.notPermitted] ?? 0) + (notices[.limitExceeded] ?? 0) }
@@ -109,8 +111,7 @@ extension ServiceMetrics.Commands {
 extension EventService {
     /// What the service has done since its start.
     ///
-    /// - Isolation: from any thread. It takes each stream's lock for a moment, so read it now and then, not in a tight
-    ///   loop.
+    /// - Isolation: from any thread. It takes each stream's lock for a moment, so do not read it in a tight loop.
     public var metrics: ServiceMetrics {
         ServiceMetrics(
             streams: interfaces.map { $0.stream.metrics }, commands: core.answered.withLock { $0 },

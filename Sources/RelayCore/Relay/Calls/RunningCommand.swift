@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A command under way: its progress, and how it ends.
+/// A command that is under way: its progress, and its outcome.
 ///
 /// ```swift
 /// let printing = relay.start(PrintJob(title: "Encyclopedia", pages: 9_000))
@@ -12,9 +12,10 @@ import Synchronization
 ///   the service published before it, as with any call.
 /// - Loss: a reader that falls behind misses the oldest of more than 16 values.
 /// - Cancellation: ``cancel()``, or the cancellation of a task that waits for ``outcome``. A handler whose command is
-///   ``Command/isCancellable`` is cancelled, too; any other runs to its end. Releasing this cancels nothing.
+///   ``Command/isCancellable`` is cancelled, too; any other runs to its end. The release of this object cancels
+///   nothing.
 public final class RunningCommand<C: Command>: Sendable {
-    /// How far the command has come. Ends when it does.
+    /// What the command reports. It ends when the command ends.
     public let progress: AsyncStream<C.Progress>
     private let state = Mutex<State>(.waiting([]))
     private let decode: @Sendable (Result<BusReply, RelayError>) -> CommandOutcome<C>
@@ -34,7 +35,7 @@ public final class RunningCommand<C: Command>: Sendable {
         (progress, listener) = stream
         (self.decode, self.onCancel) = (decode, onCancel)
     }
-    /// How the command ended. Waits for it.
+    /// How the command ended. It waits for the end.
     public var outcome: CommandOutcome<C> {
         get async {
             let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
@@ -55,7 +56,7 @@ public final class RunningCommand<C: Command>: Sendable {
             return decode(result)
         }
     }
-    /// Ends the call with `.cancelled`, unless it has ended. Any number of times.
+    /// Ends the call with `.cancelled`, unless it has ended. A second call does nothing.
     public func cancel() { onCancel() }
 
     func end(_ result: Result<BusReply, RelayError>) {
@@ -70,9 +71,9 @@ public final class RunningCommand<C: Command>: Sendable {
 }
 
 extension EventRelay {
-    /// Sends a command once, and returns at once: for a command that takes its time, and reports how far it has come.
+    /// Sends a command once, and returns at once: for a command that takes long, and reports its progress.
     ///
-    /// Everything else is as with ``outcome(of:timeout:)``. The call is sent in the order of `start` and `call`.
+    /// Everything else is as with ``outcome(of:timeout:)``. Calls of `start` and `call` are sent in their order.
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long the command may take.

@@ -7,9 +7,9 @@
 /// ```
 ///
 /// - Order: versions ascend. Two states that follow each other differ.
-/// - Isolation: from any task. It is made for one consumer: two loops share the states.
-/// - Loss: none of a durable interface's, however slow the consumer is. Where states are missing, the present one is
-///   read and comes next. While the service is away, the last state stands.
+/// - Isolation: from any task. It is for one consumer: two loops would share the states.
+/// - Loss: a slow consumer loses no state of a durable interface. Where states are missing, the present one is read and
+///   comes next. While the service is away, the last state stands.
 /// - Cancellation: it ends when it is cancelled, or when its last copy and iterator are released, and with its relay.
 ///   In a cancelled task `next()` returns nil.
 public struct DocumentStates<Document: DomainDocument>: AsyncSequence, Sendable {
@@ -32,7 +32,7 @@ public struct DocumentStates<Document: DomainDocument>: AsyncSequence, Sendable 
         /// The next state.
         ///
         /// - Returns: the state; nil at the end.
-        /// - Throws: what no retry mends: `.schemaMismatch` for a document of another version, `.notFound`,
+        /// - Throws: errors that no retry would mend: `.schemaMismatch` for a document of another version, `.notFound`,
         ///   `.notPermitted`.
         public func next() async throws(RelayError) -> VersionedState<Document>? { try await next(isolation: nil) }
         public func next(isolation: isolated (any Actor)?) async throws(RelayError) -> VersionedState<Document>? {

@@ -8,7 +8,7 @@ extension EventRelay {
     /// for try await present in try relay.document(Inventory.self) { print(present.state.boxes.count) }
     /// ```
     ///
-    /// Everything else is with ``DocumentStates``. It begins when it is created.
+    /// The sequence begins when it is created. ``DocumentStates`` has its order, isolation, loss and cancellation.
     ///
     /// - Parameter document: the document.
     /// - Returns: the sequence.
@@ -35,8 +35,8 @@ extension EventRelay {
     ///
     /// - Order: versions ascend. Two states that follow each other differ.
     /// - Isolation: on the actor that `handler` is written on, else as the publisher's delivery determines.
-    /// - Loss: none of a durable interface's. Where states are missing, the present one is read and comes next: the
-    ///   newest state wins. While the service is away, the last state stands; ``states`` reports that.
+    /// - Loss: a slow handler loses no state of a durable interface. Where states are missing, the present one is read
+    ///   and comes next. While the service is away, the last state stands; ``states`` reports that.
     /// - Cancellation: by the subscription, which must be kept, and by the relay's end. After `cancel()` on the
     ///   handler's own actor no call comes.
     /// - Parameter document: the document.
@@ -58,7 +58,7 @@ extension EventRelay {
                 document, route, buffer, onActor(handler) { $0 }, onFailure: onActor(onFailure) { $0 },
                 maySuspend: actors.contains { $0 !== actors[0] }))
     }
-    /// Keeps a document of this process in step with a service's, so that its views show that.
+    /// Keeps a document of this process in step with a service's document, so that its views show the service's state.
     ///
     /// ```swift
     /// let inventory = Document(Inventory.initial)
@@ -66,12 +66,13 @@ extension EventRelay {
     /// let following = try relay.document(Inventory.self, into: inventory) { [weak self] in self?.trouble = $0.message }
     /// ```
     ///
-    /// The document has its own state until the first one arrives. Everything else is as above.
+    /// The document has its own state until the service's first one arrives. Order, loss and cancellation are those of
+    /// ``document(_:buffer:_:onFailure:)``.
     ///
-    /// - Isolation: `onFailure` runs on the actor that it is written on, else as the publisher's delivery determines; so
-    ///   do the document's immediate views.
+    /// - Isolation: `onFailure` runs on the actor that it is written on, else as the publisher's delivery determines;
+    ///   so do the document's immediate views.
     /// - Parameter document: the service's document.
-    /// - Parameter local: is set to each state. Nobody else should set it.
+    /// - Parameter local: is set to each state. No other code should set it.
     /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
     ///   code.
     /// - Returns: the subscription, which ends when it is released.
@@ -82,10 +83,12 @@ extension EventRelay {
     ) throws -> Subscription {
         try self.document(document, setting: { local.set($0) }, onFailure)
     }
-    /// As above, for a document of this process that is nil until the first state arrives.
+    /// Keeps a document of this process, which is nil until the first state arrives, in step with a service's document.
+    ///
+    /// Everything else is as with a document that is not optional.
     ///
     /// - Parameter document: the service's document.
-    /// - Parameter local: is set to each state. Nobody else should set it.
+    /// - Parameter local: is set to each state. No other code should set it.
     /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
     ///   code.
     /// - Returns: the subscription, which ends when it is released.

@@ -1,18 +1,17 @@
 /// Changes of a service's documents.
 extension EventRelay {
-    /// Submits a document's next state once, and returns how that ended: for a program that handles each outcome.
+    /// Submits a document's next state once, and returns how that ended. Use it to handle each outcome.
     ///
-    /// A read-only document cannot be submitted: that does not compile.
+    /// To submit a read-only document does not compile.
     ///
     /// - Parameter state: the whole new state.
     /// - Parameter version: the version that it is based on.
-    /// - Parameter operationID: at most 255 bytes that identify this operation. A repetition with the same id changes
-    ///   nothing, and has the first one's outcome: after an error whose `mayHaveRun` is true, submit the same again. If
-    ///   the service has forgotten the operations of that time, and the document has changed since, it fails with
-    ///   `.outcomeUnknown`. nil: a random one.
+    /// - Parameter operationID: at most 255 bytes that identify this operation; nil: a random one. A repetition with
+    ///   the same id changes nothing, and has the first one's outcome. So after an error whose `mayHaveRun` is true,
+    ///   submit the same state again, with the same id. If the service has forgotten the operations of that time, and
+    ///   the document has changed since, the repetition fails with `.outcomeUnknown`.
     /// - Parameter timeout: how long to wait.
-    /// - Returns: the new version, a conflict, the refusal, or what went wrong on the way, as with
-    ///   ``outcome(of:timeout:)``.
+    /// - Returns: the new version, a conflict, the refusal, or the failure, as with ``outcome(of:timeout:)``.
     public func outcome<Document: EditableDocument>(
         ofSubmitting state: Document, basedOn version: DocumentVersion, operationID: String? = nil,
         timeout: Duration = .seconds(25)
@@ -30,7 +29,7 @@ extension EventRelay {
                 of: SubmitDocument(state, basedOn: version, operationID: operationID), timeout: timeout),
             isRepeated: isRepeated)
     }
-    /// Submits a document's next state once: for a program that continues only with a new version.
+    /// Submits a document's next state once. Use it to continue only with a new version.
     ///
     /// ```swift
     /// let present = try await relay.snapshot(of: PrinterSettings.self)
@@ -55,27 +54,27 @@ extension EventRelay {
     ) async throws -> DocumentVersion {
         try await outcome(ofSubmitting: state, basedOn: version, operationID: operationID, timeout: timeout).get()
     }
-    /// Changes a document: reads its present state, submits the changed one, and begins again where somebody else was
+    /// Changes a document: reads the present state, submits the changed one, and begins again if somebody else was
     /// first.
     ///
     /// ```swift
     /// try await relay.update(PrinterSettings.self) { $0.tray = 2 }
     /// ```
     ///
-    /// Each attempt has an operation id, with which it is repeated while the service is away or its reply is lost. So
-    /// the change is applied once, even if the service is killed meanwhile. A volatile document begins anew with its
-    /// service; then so does the update.
+    /// Each attempt has an operation id. It is repeated under that id while the service is away, or when its reply is
+    /// lost. So the change is applied once, even if the service is killed meanwhile. When a volatile document begins
+    /// anew with another run of its service, the update begins anew, too.
     ///
     /// - Isolation: `change` runs where this is called.
     /// - Cancellation: throws `.cancelled`.
     /// - Parameter document: the document.
     /// - Parameter limit: how long to try.
-    /// - Parameter change: changes the state. It is called again for each conflict, with the state of that time, so it
-    ///   should do nothing else. A change that leaves the state equal is not submitted.
+    /// - Parameter change: changes the state, and should do nothing else: it is called again after each conflict, with
+    ///   the state of that time. If it leaves the state equal, nothing is submitted.
     /// - Returns: the state that was set, and its version.
-    /// - Throws: what `change` throws; `.refused`, see ``RelayError/refusal(of:)``; `.conflict` if others were first
-    ///   until the time was over; `.outcomeUnknown` if a reply was lost, and so many others submitted before the
-    ///   repetition that the service has forgotten this operation; or as with ``outcome(of:timeout:)``.
+    /// - Throws: what `change` throws. `.refused`, see ``RelayError/refusal(of:)``. `.conflict` if others were first
+    ///   each time until the limit. `.outcomeUnknown` if a reply was lost, and the service had forgotten this operation
+    ///   before the repetition arrived. Else as with ``outcome(of:timeout:)``.
     @discardableResult
     public nonisolated(nonsending) func update<Document: EditableDocument>(
         _ document: Document.Type, within limit: Duration = .seconds(25), _ change: (inout Document) throws -> Void

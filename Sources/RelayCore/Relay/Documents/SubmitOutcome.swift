@@ -12,16 +12,16 @@
 ///
 /// A document without a `Refusal` needs no case for refusals.
 public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
-    /// The document has the state, in this version. If it had an equal one already, in its present version.
+    /// The document has the state, in this version. If it had an equal state before, this is the version of that.
     case success(DocumentVersion)
     /// The document has another version than the one that the submission was based on. Nothing was changed.
     case conflict
-    /// The service refused, in a way that the document declares. Nothing was changed.
+    /// The service refused the state, in a way that the document declares. Nothing was changed.
     case refused(Document.Refusal)
     /// The call or its reply did not arrive. ``RelayError/mayHaveRun`` reports whether the state may have been set.
     case failed(RelayError)
 
-    /// The version.
+    /// The new version.
     ///
     /// - Returns: the version that the document has then.
     /// - Throws: `.conflict`; `.refused` with the refusal as its cause; or the failure on the way.

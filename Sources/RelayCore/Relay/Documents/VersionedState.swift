@@ -1,8 +1,8 @@
-/// A state of a service's document, and which version of it that is.
+/// A state of a service's document, with its version.
 public struct VersionedState<Document: DomainDocument>: Equatable, Sendable {
     /// The whole state.
     public let state: Document
-    /// What a submission of the next state is based on: `EventRelay.submit(_:basedOn:operationID:timeout:)`.
+    /// The version. A submission of the next state is based on it: `EventRelay.submit(_:basedOn:operationID:timeout:)`.
     public let version: DocumentVersion
 
     /// A state for tests and previews. Real ones come from the service.

@@ -12,18 +12,18 @@ extension EventRelay {
     /// ```
     ///
     /// - Order: a state, then the events after the sequence that it names, each once, in the order of the interface.
-    ///   After a gap, and after a new run of the service, a new state comes first: no event is applied to a state that
-    ///   lacks an earlier one.
+    ///   After a gap, and after a new run of the service, a new state comes first. So no event is applied to a state
+    ///   that lacks an earlier one.
     /// - Isolation: on the actor that `state` is written on, else as the publisher's delivery determines.
-    /// - Loss: none that lasts: the next state includes the missing events. While the service is away, the last state
-    ///   stands; ``states`` reports that. The interface is durable: its queries read state and position in one
-    ///   transaction.
+    /// - Loss: after a gap, the next state includes the missing events. While the service is away, the last state
+    ///   stands; ``states`` reports that. The interface must be durable, so that a query can read state and position in
+    ///   one transaction.
     /// - Cancellation: by the subscription, which must be kept, and by the relay's end. After `cancel()` on the
     ///   handlers' own actor no call comes.
     /// - Parameter interface: the interface.
     /// - Parameter query: the command that requests the state, now and after each gap. It must change nothing, and its
     ///   reply must name the position that the state was read at (`JournalSnapshot.position(of:)`).
-    /// - Parameter buffer: how many events are held while the query runs. Past that they are read again.
+    /// - Parameter buffer: how many events are held while the query runs. Beyond that, they are read again.
     /// - Parameter state: is called with each state, which replaces what was known.
     /// - Parameter change: is called with each event that applies to the last state.
     /// - Parameter onFailure: is called when the query fails: once for consecutive failures with the same code. The
@@ -45,17 +45,17 @@ extension EventRelay {
             return .init(epoch: reply.epoch, sequence: reply.sequence, state: reply)
         }
     }
-    /// Follows a state that comes in pages: calls `state` with all of them, in their order, then `change` with each event
-    /// behind the first one.
+    /// Follows a state that comes in pages: calls `state` with all pages, in order, then `change` with each event after
+    /// the first page.
     ///
     /// Order, isolation, loss and cancellation are those of ``follow(_:from:buffer:_:then:onFailure:)``.
     ///
-    /// The events are those after the first page's sequence. Later pages include some of them: `change` gets each
-    /// event's stamp, to compare with the page that it is about.
+    /// Later pages include some of these events. So `change` gets each event's stamp, to be compared with the position
+    /// of the page that the event concerns.
     ///
     /// - Parameter interface: the interface.
-    /// - Parameter query: asks for the first page.
-    /// - Parameter buffer: how many events are held while the pages come. Past that they are read again.
+    /// - Parameter query: the command that requests the first page.
+    /// - Parameter buffer: how many events are held while the pages come. Beyond that, they are read again.
     /// - Parameter state: is called with all pages, which replace what was known.
     /// - Parameter change: is called with each event after the first page.
     /// - Parameter onFailure: is called when a query fails: once for consecutive failures with the same code. The first

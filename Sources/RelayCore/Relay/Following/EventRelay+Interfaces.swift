@@ -1,6 +1,6 @@
 /// Subscriptions to a whole interface, and those of objects.
 extension EventRelay {
-    /// Calls `handler` with all events of an interface, in their one order.
+    /// Calls `handler` with all events of an interface, in the interface's order.
     ///
     /// ```swift
     /// let subscription = try relay.subscribe(to: Orders1.self, from: .beginning) { event in
@@ -13,7 +13,7 @@ extension EventRelay {
     /// }
     /// ```
     ///
-    /// Everything else is as with ``subscribe(to:from:buffer:_:onGap:)``. A cursor is for all events of the interface,
+    /// Everything else is as with ``subscribe(to:from:buffer:_:onGap:)``. A cursor covers all events of the interface,
     /// also those that a later version adds.
     ///
     /// - Parameter interface: the interface.
@@ -30,7 +30,7 @@ extension EventRelay {
     ) throws -> Subscription { try subscribe(interface, start, buffer, handler, onGap) }
     /// Calls `handler` with all events of an interface, and ignores gaps.
     ///
-    /// What is missing is counted in ``Subscription/missed`` alone. Order, isolation and cancellation are those of the
+    /// Only ``Subscription/missed`` counts what is missing. Order, isolation and cancellation are those of the
     /// subscription with `onGap`.
     ///
     /// - Parameter interface: the interface.
@@ -79,7 +79,7 @@ extension EventRelay {
     /// try relay.subscribe(orderList, to: Orders1.self, from: .beginning)
     /// ```
     ///
-    /// - Order: that of the interface, in one queue of the object's own: the next event waits until `on(_:)` has
+    /// - Order: that of the interface, in a queue of the object's own. The next event waits until `on(_:)` has
     ///   returned.
     /// - Isolation: the caller's actor; an actor is called on itself.
     /// - Loss: as with ``subscribe(to:from:buffer:_:onGap:)``; `onGap(_:)` is called in the place of what is missing.
@@ -89,7 +89,7 @@ extension EventRelay {
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
     /// - Parameter isolation: the actor; the caller's unless given.
-    /// - Throws: `.conflict` if the object is subscribed to the interface already. Else as
+    /// - Throws: `.conflict` if the object is already subscribed to the interface. Else as
     ///   ``subscribe(to:from:buffer:_:onGap:)``.
     public func subscribe<S: EventSubscriber>(
         _ subscriber: S, to interface: S.Subscribed.Type, from start: StreamPosition = .now,
@@ -106,7 +106,8 @@ extension EventRelay {
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
     /// - Parameter isolation: the actor; the caller's unless given.
-    /// - Throws: as ``subscribe(to:from:buffer:_:onGap:)``; `.conflict` for an object that is subscribed to the type.
+    /// - Throws: `.conflict` if the object is already subscribed to the type. Else as
+    ///   ``subscribe(to:from:buffer:_:onGap:)``.
     public func subscribe<S: EventSubscriber>(
         _ subscriber: S, to type: S.Subscribed.Type, from start: StreamPosition = .now,
         buffer: EventBuffer = .standard, isolation: isolated any Actor = #isolation

@@ -1,4 +1,4 @@
-/// A reply that is a state, and names the last event that the state includes.
+/// A reply with a state, and with the position of the last event that the state includes.
 ///
 /// In the service, `JournalSnapshot` reads both in one transaction.
 ///
@@ -11,17 +11,17 @@
 public protocol SnapshotReply: Codable, Sendable {
     /// The run that the sequence belongs to.
     var epoch: UInt64 { get }
-    /// The last event that the state includes; 0 if there was none.
+    /// The sequence of the last event that the state includes; 0 if there was none.
     var sequence: UInt64 { get }
 }
 
-/// A query whose reply is a page of a state: for a state that can outgrow a message.
+/// A query whose reply is one page of a state, for a state that can outgrow a message.
 ///
-/// Each page has a position of its own: events may happen between two of them. So a page must cover a range of ids that
-/// no event moves, and an event applies if it is later than the page that covers its id. `FollowedContents` of `Relocation` shows
-/// it.
+/// Each page has a position of its own, since events may happen between two pages. So a page must cover a range of ids
+/// that no event moves, and an event applies if it is later than the page that covers its id. `FollowedContents` of
+/// `Relocation` is an example.
 public protocol PagedQuery<Interface>: Command where Reply: SnapshotReply, Failure == Never {
-    /// The query for the page that follows.
+    /// The query for the next page.
     ///
     /// - Parameter page: the reply to this query.
     /// - Returns: the next query; nil after the last page.

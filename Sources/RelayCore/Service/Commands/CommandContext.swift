@@ -1,4 +1,4 @@
-/// What a command handler receives besides the request.
+/// What a command's handler receives beside the request: who calls, and where to report progress.
 public struct CommandContext: Sendable {
     /// The caller.
     public let peer: Peer
@@ -18,7 +18,7 @@ public struct CommandContext: Sendable {
     public init(peer: Peer, onProgress: (@Sendable (any Sendable) -> Void)? = nil) {
         (self.peer, self.onProgress) = (peer, onProgress)
     }
-    /// Reports how far the command has come, to its caller.
+    /// Reports to the caller how far the command has come.
     ///
     /// ```swift
     /// service.handle(PrintJob.self) { job, context in
@@ -32,8 +32,8 @@ public struct CommandContext: Sendable {
     ///
     /// - Order: values arrive in the order of reporting, before the reply.
     /// - Isolation: from any task or thread; never waits.
-    /// - Loss: while the caller does not read, a later value replaces an earlier one. A value over 32 KiB, or one that
-    ///   D-Bus cannot carry, is dropped, and so is what is reported after the handler has returned.
+    /// - Loss: while the caller does not read, a later value replaces an earlier one. A value over 32 KiB is dropped,
+    ///   and so is one that D-Bus cannot carry, or that is reported after the handler has returned.
     /// - Parameter progress: how far it has come.
     /// - Parameter command: the request that the handler was called with.
     public func report<C: Command>(_ progress: C.Progress, of command: C) {

@@ -134,9 +134,9 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     }
 }
 
-/// The other side of a call, as the bus vouches for it.
+/// The caller of a command, as the bus identifies it.
 public struct Peer: Hashable, Sendable {
-    /// The connection's name, until the bus or the peer restarts.
+    /// The connection's unique name. It is valid until the bus or the peer restarts.
     public let uniqueName: String
     /// The user that the peer runs as; nil if it left before the bus was asked.
     public let userID: UInt32?

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The documents that a service holds.
 extension EventService {
-    /// A document of an exported interface, to read and to set.
+    /// A document of an exported interface, to be read and set.
     ///
     /// ```swift
     /// let state = try service.document(PrinterState.self)
@@ -10,18 +10,18 @@ extension EventService {
     /// ```
     ///
     /// - Parameter type: the document.
-    /// - Returns: its end at the service.
+    /// - Returns: the document.
     /// - Throws: `.notFound` for a document of an interface that is not exported.
     public func document<Document: DomainDocument>(_ type: Document.Type) throws -> ServiceDocument<Document> {
         ServiceDocument(try events.document(type), storage)
     }
-    /// Decides about the states that other processes submit. Without a handler, each that is based on the present
+    /// Decides about the states that other processes submit. Without a handler, each state that is based on the present
     /// version is set. The last handler counts.
     ///
-    /// The handler returns the state to set, which may be another one than was submitted. A `Refusal` of the document
-    /// reaches the caller as itself, other errors as with ``handle(_:with:)``. It is called before the version is
-    /// compared for good, and again for a repeated operation: it changes nothing. What has to change other state in
-    /// the same transaction is a handler `in` a journal, of RelayJournal.
+    /// The handler returns the state to set, which need not be the submitted one. A `Refusal` of the document reaches
+    /// the caller as itself, other errors as with ``handle(_:with:)``. The handler must change nothing: it is called
+    /// before the version is finally compared, and again for a repeated operation. To change other state in the same
+    /// transaction, use `handleSubmissions(of:in:_:)` of RelayJournal.
     ///
     /// - Parameter type: the document.
     /// - Parameter handler: is called with each submission, and returns the state to set.
@@ -49,9 +49,9 @@ extension EventService {
 ///
 /// - Order: a change is an entry in the stream of its interface, in the order of the changes.
 /// - Isolation: from any thread.
-/// - Loss: a change that subscribers miss is a gap in the stream, and the next state makes up for it. A durable document
-///   has its last state again when the service starts, whatever the retention of its interface. A volatile one begins
-///   with its initial state, in a new epoch.
+/// - Loss: a change that subscribers miss is a gap in the stream, and the next state makes up for it. A durable
+///   document has its last state again when the service starts, whatever the retention of its interface is. A volatile
+///   one begins with its initial state, in a new epoch.
 public struct ServiceDocument<Document: DomainDocument>: Sendable {
     private let exported: ExportedDocument<Document>
     private let log: (any EventLogStorage)?
@@ -59,7 +59,7 @@ public struct ServiceDocument<Document: DomainDocument>: Sendable {
     init(_ exported: ExportedDocument<Document>, _ log: (any EventLogStorage)?) {
         (self.exported, self.log) = (exported, log)
     }
-    /// The present state: of a durable document, the last that was committed.
+    /// The present state. For a durable document, this is the last one that was committed.
     public var state: Document { exported.present.state }
     /// The version of the present state.
     public var version: DocumentVersion { exported.version(exported.present.sequence) }
@@ -73,7 +73,7 @@ extension ServiceDocument where Document.Interface.Durability == Volatile {
     ///   ``EventInterface/ringCapacity``. `.invalidArgument` for a value that D-Bus cannot carry. `.unavailable` after
     ///   the service's end. Nothing was changed then.
     public func set(_ state: Document) throws { _ = try exported.set(state) }
-    /// Changes the document: nothing else changes it between the state that `change` gets and the one that it leaves.
+    /// Changes the document in one step: no other change comes between the state that `change` gets and its result.
     ///
     /// - Parameter change: changes the state. It is called again if the document was changed meanwhile.
     /// - Returns: what `change` returns.
@@ -85,8 +85,8 @@ extension ServiceDocument where Document.Interface.Durability == Volatile {
 }
 
 extension ServiceDocument where Document.Interface.Durability == Durable {
-    /// Sets the document in a transaction of its own. Returns when that is durable, and on its way. A state that is
-    /// equal to the present one publishes nothing.
+    /// Sets the document in a transaction of its own. Returns when the state is committed, and its event is on its way.
+    /// A state that is equal to the present one publishes nothing.
     ///
     /// To commit it together with other state, set it within a unit of work of the journal.
     ///
@@ -96,10 +96,10 @@ extension ServiceDocument where Document.Interface.Durability == Durable {
     ///   `.storageFull` or `.unavailable` from the journal. Nothing was changed then. `.outcomeUnknown` as with
     ///   ``EventService/publish(_:)``.
     public func set(_ state: Document) async throws { try await update { $0 = state } }
-    /// Changes the document in a transaction of its own: nothing else changes it between the state that `change` gets
-    /// and the one that it leaves.
+    /// Changes the document in a transaction of its own: no other change comes between the state that `change` gets and
+    /// its result.
     ///
-    /// - Isolation: `change` runs where a unit of work does. It keeps all units waiting.
+    /// - Isolation: `change` runs where units of work do, and keeps all of them waiting.
     /// - Parameter change: changes the state.
     /// - Throws: as ``set(_:)``, and what `change` throws.
     public func update(_ change: @escaping @Sendable (inout Document) throws -> Void) async throws {

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// What another process submits: a document's next state, before it is set.
+/// A document's next state, submitted by another process and not set yet.
 public struct Submission<Document: EditableDocument>: Sendable {
     /// The submitted state.
     public let state: Document
-    /// The state that it is based on, which is the present one.
+    /// The state that the submission is based on, which is the present one.
     public let present: Document
-    /// Who submits.
+    /// The peer that submits.
     public let peer: Peer
 
     /// A submission for tests that call a handler as a function. Real ones come from the service.
     ///
     /// - Parameter state: the submitted state.
-    /// - Parameter present: the state that it is based on.
-    /// - Parameter peer: who submits.
+    /// - Parameter present: the state that the submission is based on.
+    /// - Parameter peer: the peer that submits.
     public init(_ state: Document, from present: Document, peer: Peer = Peer(userID: nil)) {
         (self.state, self.present, self.peer) = (state, present, peer)
     }

@@ -1,4 +1,4 @@
-/// A difference between a contract and what is there already, and what it means.
+/// A difference between a contract and another version of it, and what the difference means.
 ///
 /// ``ContractCheck`` finds them.
 public struct ContractChange: Hashable, Sendable, CustomStringConvertible {
@@ -10,11 +10,12 @@ public struct ContractChange: Hashable, Sendable, CustomStringConvertible {
         public static let cannotRead = Self(rawValue: "CannotRead")
         /// Programs of the other version cannot read an event that is written by this contract.
         public static let cannotBeRead = Self(rawValue: "CannotBeRead")
-        /// A command takes or returns something else: calls of the other version are refused, or not understood.
+        /// A command takes or returns other types. Calls of the other version are refused, or their replies cannot be
+        /// decoded.
         public static let commandChanged = Self(rawValue: "CommandChanged")
         /// A command of the other version is not in this contract.
         public static let commandRemoved = Self(rawValue: "CommandRemoved")
-        /// An event of the other version is not in this contract: nobody publishes it any more.
+        /// An event of the other version is not in this contract, so it is no longer published.
         public static let eventRemoved = Self(rawValue: "EventRemoved")
         /// An event or a command of this contract is not in the other version.
         public static let added = Self(rawValue: "Added")
@@ -25,7 +26,7 @@ public struct ContractChange: Hashable, Sendable, CustomStringConvertible {
     public let member: String
     /// A sentence: which field differs, in which way, and the remedy.
     public let message: String
-    /// Whether something that worked no longer does.
+    /// Whether something that works with the other version would fail.
     public var breaks: Bool { kind != .added && kind != .eventRemoved }
 
     package init(_ kind: Kind, _ member: String, _ message: String) {
@@ -55,7 +56,7 @@ package struct ContractRecord: Sendable {
     }
 }
 
-/// Compares a contract with what a journal keeps or a running service offers, and names what would break.
+/// Compares a contract with a journal or a running service, and names what would break.
 ///
 /// Run it in a test, against the journal or the service of the previous release:
 ///
@@ -64,7 +65,7 @@ package struct ContractRecord: Sendable {
 /// #expect(changes.filter(\.breaks).isEmpty)
 /// ```
 public enum ContractCheck {
-    /// What differs between a contract and a running service.
+    /// Compares a contract with a running service.
     ///
     /// - Parameter interface: the contract, as this program has it.
     /// - Parameter service: the bus name of the service.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Keeps a service from ending for being idle, as long as it exists.
 ///
-/// For work that no call, subscriber or unit of work stands for: a download, or a state that is still to be written.
-/// It is what a transaction is with XPC.
+/// It is for work that goes on without a call, a subscriber or a unit of work, such as a download. XPC's transactions
+/// have the same purpose.
 ///
 /// ```swift
 /// let activity = service.beginActivity()
@@ -24,7 +24,7 @@ public final class ActivityToken: Sendable {
         count.begin()
     }
     deinit { end() }
-    /// Ends the activity, as the release of the token does. A second time does nothing.
+    /// Ends the activity, as the release of the token does. A second call does nothing.
     public func end() {
         if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { count.end() }
     }
