@@ -2,16 +2,17 @@ import Glibc
 public import RelayCore
 
 extension ContractCheck {
-    /// What differs between a contract and what a journal keeps: whether a service with this contract could go on with
-    /// it, and its subscribers read what is there.
+    /// Compares a contract with a journal: whether a service with this contract can go on with the journal, and whether
+    /// its subscribers can read the journal's events.
     ///
-    /// The journal is only read, also while its service runs. It knows events, no commands.
+    /// The journal is only read, and its service may run meanwhile. A journal keeps events, so commands are not
+    /// compared.
     ///
     /// - Parameter interface: the contract, as this program has it.
     /// - Parameter directory: the journal's folder.
-    /// - Returns: all differences, by member; each event is `added` to a journal that has never had the interface.
-    /// - Throws: `.notFound` if there is no journal. `.unavailable` for a damaged file, `.invalidArgument` for one of
-    ///   something else. `.unsupportedType` for a contract that D-Bus cannot carry.
+    /// - Returns: all differences, by member. For a journal that has never had the interface, each event is `added`.
+    /// - Throws: `.notFound` if there is no journal. `.unavailable` for a damaged file, `.invalidArgument` for another
+    ///   program's file. `.unsupportedType` for a contract that D-Bus cannot carry.
     public static func changes<I: EventInterface>(
         of interface: I.Type, fromJournalIn directory: String
     ) throws -> [ContractChange] {

@@ -14,12 +14,13 @@ extension EventService {
     /// }
     /// ```
     ///
-    /// Everything else is as with a handler, and as with ``EventJournal/answer(_:from:_:onRefusal:)``.
+    /// Errors reach the caller as with any handler. Everything else is as with
+    /// ``EventJournal/answer(_:from:_:onRefusal:)``.
     ///
     /// - Parameter type: the command.
-    /// - Parameter journal: the service's.
+    /// - Parameter journal: the service's journal.
     /// - Parameter body: does the work, and returns the reply.
-    /// - Parameter onRefusal: publishes what reports a refusal.
+    /// - Parameter onRefusal: publishes events that report a refusal.
     @_disfavoredOverload  // As `handle` without a journal.
     public func handle<C: Command>(
         _ type: C.Type, in journal: EventJournal,
@@ -34,9 +35,9 @@ extension EventService {
     /// Answers a command without a reply by one unit of work.
     ///
     /// - Parameter type: the command.
-    /// - Parameter journal: the service's.
+    /// - Parameter journal: the service's journal.
     /// - Parameter body: does the work.
-    /// - Parameter onRefusal: publishes what reports a refusal.
+    /// - Parameter onRefusal: publishes events that report a refusal.
     public func handle<C: Command>(
         _ type: C.Type, in journal: EventJournal,
         _ body: @escaping @Sendable (C, CommandContext, inout UnitOfWork) throws -> Void,
@@ -64,11 +65,12 @@ extension EventService {
     /// }
     /// ```
     ///
-    /// The handler is called once for an operation, with the present state that the submission is based on, and returns
-    /// the state to set. What it throws undoes the unit; a `Refusal` of the document reaches the caller as itself.
+    /// The handler is called once for each operation, with the present state, on which the submission is based. It
+    /// returns the state to set. If it throws, the unit is undone; a `Refusal` of the document reaches the caller as
+    /// itself.
     ///
     /// - Parameter type: the document, of a durable interface.
-    /// - Parameter journal: the service's.
+    /// - Parameter journal: the service's journal.
     /// - Parameter handler: is called with each submission, and returns the state to set.
     public func handleSubmissions<Document: EditableDocument>(
         of type: Document.Type, in journal: EventJournal,
@@ -94,30 +96,29 @@ extension EventService {
 }
 
 extension EventJournal {
-    /// Runs the unit of work that a command asks for. A repeated key is answered with the first reply.
+    /// Answers a command by a unit of work. A repeated idempotency key is answered with the first reply.
     ///
     /// For a command that is not an ``IdempotentCommand``, or has no key, this is ``unitOfWork(_:onRefusal:)``. With a
-    /// key the journal keeps the reply, in the same transaction as the unit's state and events. When the same user
-    /// sends the same command with the same key again, `body` does not run: the caller gets the first reply, also after
-    /// a crash between the commit and the reply, and also while the first call is under way.
+    /// key, the journal keeps the reply, in the same transaction as the unit's state and events. When the same user
+    /// sends the same command with the same key again, `body` does not run: the caller gets the first reply. This holds
+    /// after a crash between commit and reply, too, and while the first call is under way.
     ///
-    /// A refusal or an error is not kept, because nothing was done: the next try runs `body`. Whatever a handler does
+    /// Refusals and errors are not kept, because nothing was done: the next attempt runs `body`. What a handler does
     /// outside `body` is done each time.
     ///
     /// - Order: as any unit of work. Calls with one key run one after the other.
-    /// - Loss: a reply is kept for 24 hours in which the machine runs. The kept replies have 64 MiB together, in which
-    ///   each counts for 512 bytes more than it has. Past that, the user who has most loses its oldest: no user's replies
-    ///   push out those of a user who has less. A key whose reply is gone runs the command again, so do not retry for
-    ///   longer.
+    /// - Loss: a reply is kept for 24 hours in which the machine runs. All kept replies together can have 64 MiB, and
+    ///   each counts for 512 bytes more than it has. Beyond that, the user with the most bytes loses its oldest reply.
+    ///   A key whose reply is gone runs the command again, so do not retry for longer.
     /// - Parameter command: the request.
-    /// - Parameter context: identifies the caller. Keys of different users are independent of each other.
+    /// - Parameter context: identifies the caller. Each user has keys of its own.
     /// - Parameter body: changes the state, publishes events, and returns the reply.
-    /// - Parameter onRefusal: publishes what reports a refusal.
+    /// - Parameter onRefusal: publishes events that report a refusal.
     /// - Returns: the reply of `body`, or the first reply to the key.
     /// - Throws: as ``unitOfWork(_:onRefusal:)``. `.keyReused` if the key came with other arguments before.
-    ///   `.unavailable` for a key of a caller whose user is not known: one that has left, most often.
-    ///   `.invalidArgument` for a key of more than 255 bytes. `.tooLarge` for a reply that no message has room for.
-    ///   `.schemaMismatch` for a reply of an earlier version that this one's type cannot be read from.
+    ///   `.unavailable` for a key of a caller whose user is not known, most often because it has left.
+    ///   `.invalidArgument` for a key of more than 255 bytes. `.tooLarge` for a reply that fits no message.
+    ///   `.schemaMismatch` for a kept reply of an earlier version that cannot be decoded as the present type.
     public func answer<C: Command>(
         _ command: C, from context: CommandContext,
         _ body: @escaping @Sendable (inout UnitOfWork) throws -> C.Reply,

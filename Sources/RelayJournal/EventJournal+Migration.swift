@@ -4,22 +4,22 @@ extension EventJournal {
     /// Brings a program's own tables to their present version, step by step, before they are used.
     ///
     /// Each step is one transaction: after a crash it is done entirely, or not at all. Finished steps are recorded, so
-    /// each runs once. Before the first step of a journal that already has something in it, the whole journal is copied
-    /// to `DIRECTORY/backups/NAME-VERSION-TIME.sqlite`: readable for its user alone, examined, and synced before
-    /// anything is changed. Of a name the newest backups of the last three versions are kept: a step that fails again
-    /// and again takes the place of no other version.
+    /// each runs once. Before the first step, a journal that is not empty is copied to
+    /// `DIRECTORY/backups/NAME-VERSION-TIME.sqlite`. Only its user can read the copy. It is examined and synced before
+    /// anything is changed. For each name, the newest backup of each of the last three versions is kept, so a step that
+    /// fails again and again removes no other version's backup.
     ///
     /// - Order: one call after the other.
-    /// - Isolation: the steps keep all other units waiting, and so does the copy, which takes seconds for a large
-    ///   journal. Call it before the service starts.
-    /// - Loss: a step that fails is undone alone; those before it stay, and the next call goes on behind them.
+    /// - Isolation: the steps and the copy keep all other units waiting. The copy of a large journal takes seconds.
+    ///   Call this before the service starts.
+    /// - Loss: only the step that fails is undone. The steps before it stay, and the next call continues after them.
     /// - Cancellation: takes effect between two steps.
-    /// - Parameter name: of this set of tables, `[A-Za-z0-9_-]{1,64}`: a journal may have several.
+    /// - Parameter name: the name of this set of tables, `[A-Za-z0-9_-]{1,64}`. A journal may have several sets.
     /// - Parameter migrations: all steps since the first version, in order.
-    /// - Returns: which versions it led from and to, and the backup.
-    /// - Throws: `.schemaMismatch` for tables of a newer version, or steps that are not those that were done.
-    ///   `.storageFull` if there is no room for the backup, `.unavailable` if it cannot be made or is not whole: then
-    ///   no step was done. `.invalidArgument` for a bad name. `.cancelled`. What a step throws.
+    /// - Returns: the version before and after, and the backup.
+    /// - Throws: `.schemaMismatch` for tables of a newer version, or if the finished steps are not the first of
+    ///   `migrations`. `.storageFull` if there is no room for the backup, `.unavailable` if it cannot be made or is not
+    ///   whole: then no step was done. `.invalidArgument` for a bad name. `.cancelled`. What a step throws.
     @discardableResult
     public func migrate(_ name: String, by migrations: [Migration]) async throws -> MigrationOutcome {
         try Self.check(name, migrations)

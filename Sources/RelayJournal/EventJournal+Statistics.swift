@@ -1,26 +1,26 @@
 public import RelayCore
 
-/// How much a journal keeps of an interface, as of one moment.
+/// How much of an interface a journal keeps, as of one moment.
 public struct JournalStatistics: Hashable, Sendable {
     /// The last sequence that was committed, and the oldest that is kept. If no event is kept, the oldest is the last
     /// plus 1.
     public let head, oldest: UInt64
     /// How many events are kept.
     public let events: Int
-    /// How many bytes their bodies have.
+    /// How many bytes their bodies have together.
     public let bytes: Int
-    /// The size of the whole file: all interfaces, the program's own tables, and its WAL.
+    /// The bytes of the whole file: all interfaces, the program's own tables, and the WAL.
     public let fileBytes: Int
-    /// The size of its WAL, which is moved into the main file now and then.
+    /// The bytes of the WAL, which is moved into the main file now and then.
     public let logBytes: Int
-    /// Whether all of the file is known to be sound; false as long as it is checked after a crash.
+    /// Whether the whole file is known to be sound; false while it is being checked after a crash.
     public let isChecked: Bool
 }
 
 extension EventJournal {
-    /// How much is kept of an interface.
+    /// How much of an interface is kept.
     ///
-    /// - Isolation: read on a thread of the journal's own, beside units of work.
+    /// - Isolation: from any task. It is read on a thread of the journal's own, beside units of work.
     /// - Parameter interface: an interface of the service.
     /// - Returns: the figures.
     /// - Throws: `.notFound` for an interface that the journal does not keep. `.unavailable` if the file cannot be
@@ -34,9 +34,9 @@ extension EventJournal {
             bytes: number("bytes"),
             fileBytes: number("fileBytes"), logBytes: number("walBytes"), isChecked: figures["checked"] != 0)
     }
-    /// Why the journal accepts nothing more; nil as long as it works. A restart of the program decides.
+    /// Why the journal accepts nothing more; nil while it works. After a failure, restart the program.
     public var failure: RelayError? { storage.writer.failure }
-    /// Calls back when the journal has failed for good: at once, if it has already; never, if it does not.
+    /// Calls `body` when the journal has failed for good; at once if it has failed already.
     ///
     /// A service ends by itself then, and ``EventService/run()`` throws the reason.
     ///

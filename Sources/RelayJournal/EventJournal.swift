@@ -1,6 +1,6 @@
 public import RelayCore
 
-/// The durable log of a service's events, in one SQLite file with its state: `DIRECTORY/journal.sqlite`.
+/// The durable log of a service's events, in one SQLite file with the service's state: `DIRECTORY/journal.sqlite`.
 ///
 /// ```swift
 /// let journal = try EventJournal(directory: "/var/lib/printer")
@@ -14,28 +14,29 @@ public import RelayCore
 ///
 /// - Order: units of work run one after the other. Events leave after their unit was committed, in the order of their
 ///   sequences, and before their publisher goes on.
-/// - Isolation: can be used from any thread. Threads of the journal's own read, and write what takes long. Short units
-///   are committed on a thread of the cooperative pool, which waits for the disk: never an actor's, one in the process
-///   at a time, and none if the process has but one processor.
-/// - Loss: only the disk can lose what was committed (see ``Synchronous``). What fails leaves no trace, and no hole in
-///   the sequences. After an I/O error at a commit the outcome is unknown: the journal accepts nothing more, and a
-///   restart decides.
-/// - Cancellation: a unit that was handed over runs, even if the task that waits for it is cancelled.
+/// - Isolation: from any thread. The journal has threads of its own to read, and to write what takes long. Short units
+///   are committed on a thread of the cooperative pool, which waits for the disk. This is never an actor's thread. At
+///   most one thread in the process does it at a time, and none if the process has only one processor.
+/// - Loss: only the disk can lose what was committed (see ``Synchronous``). A unit that fails leaves no trace, and no
+///   hole in the sequences. After an I/O error at a commit the outcome is unknown: the journal accepts nothing more,
+///   and its file decides at the next start.
+/// - Cancellation: a unit that was submitted runs, even if the task that waits for it is cancelled.
 public final class EventJournal: EventLog {
     let storage: JournalStorage
     let migrations = MigrationGate()
 
     /// Opens the journal in a directory, exclusively. Creates directory and file if they are missing.
     ///
-    /// Nothing is written before the tables were found to agree with each other: a file that is refused stays as it is.
+    /// Nothing is written before the tables were found to agree with each other. A file that is refused stays as it is.
     /// The whole file is checked only after a run that did not end in good order, on a thread of its own while the
-    /// service works. What that check finds stops the journal, as a failure of the disk does. The next one is then
-    /// opened after such a check, which the cancellation of the caller's task ends.
+    /// service works. Damage that this check finds stops the journal, as a failure of the disk does. The next start
+    /// then checks the whole file first; the cancellation of the caller's task ends that.
     ///
     /// - Parameter directory: the folder, for this journal alone.
-    /// - Parameter synchronous: what a power loss may take.
+    /// - Parameter synchronous: what a power loss can undo.
     /// - Parameter onNotice: is called with what goes wrong while the journal is used, and with what a long start does:
-    ///   see `Notice.Kind`. Calls are few, one at a time, on a thread of their own; it may write to a log that blocks.
+    ///   see `Notice.Kind`. Calls are few, one at a time, on a thread of their own, so it may write to a log that
+    ///   blocks.
     /// - Throws: `.conflict` if another journal has the directory. `.invalidArgument` for another program's file, one
     ///   of a newer version, and a directory that others can write. `.unavailable` for a damaged file: nothing is ever
     ///   repaired or replaced silently. `.notPermitted`, `.storageFull`, `.cancelled`. The message names the file.
@@ -44,13 +45,13 @@ public final class EventJournal: EventLog {
     ) throws {
         try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults(), onNotice: onNotice)
     }
-    /// Opens the journal in a directory, as the initialiser does, once a journal that has the directory has released it:
-    /// for a service that the bus starts while its last run still closes its own.
+    /// Opens the journal in a directory, as the initialiser does, but waits until another journal has released the
+    /// directory. Use it in a service that the bus may start while its last run still closes the journal.
     ///
     /// - Cancellation: ends the wait, with `.cancelled`.
     /// - Parameter directory: the folder, for this journal alone.
     /// - Parameter patience: how long to wait for another journal.
-    /// - Parameter synchronous: what a power loss may take.
+    /// - Parameter synchronous: what a power loss can undo.
     /// - Parameter onNotice: as the initialiser's.
     /// - Returns: the journal.
     /// - Throws: as the initialiser. `.conflict` if another journal still has the directory when the time is over.
@@ -111,17 +112,17 @@ public final class EventJournal: EventLog {
     /// Runs a unit of work, and commits its state and events together. Returns when they are on disk and the events
     /// have left.
     ///
-    /// What `body` throws undoes this unit alone, and is rethrown. Units that arrive while the disk is busy share a
-    /// commit, not a fate. But when that commit fails, all of them get its error: what a unit was refused on may never
-    /// have been.
+    /// If `body` throws, only this unit is undone, and the error is rethrown. Units that arrive while the disk is busy
+    /// share one commit. If that commit fails, all of them get its error, refused units included: the state on which a
+    /// unit was refused may never have existed.
     ///
     /// - Isolation: `body` runs on the journal's thread or on one of the cooperative pool, never on its caller's actor,
-    ///   and without the caller's task-local values and cancellation. It keeps all other units waiting: do not wait in
-    ///   it, least of all for another unit.
+    ///   and without the caller's task-local values and cancellation. It keeps all other units waiting, so do not wait
+    ///   in it. To wait for another unit of the same journal would never end.
     /// - Parameter body: changes the state and publishes events.
     /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws. `.storageFull` or `.unavailable` if nothing was done, `.outcomeUnknown` if that
-    ///   cannot be known.
+    /// - Throws: what `body` throws. `.storageFull` or `.unavailable` if nothing was done. `.outcomeUnknown` if the
+    ///   commit failed and may have happened.
     @discardableResult
     public func unitOfWork<Result>(
         _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
@@ -129,17 +130,17 @@ public final class EventJournal: EventLog {
         try await storage.unitOfWork(body)
     }
 
-    /// Runs a unit of work whose refusal is reported by events of the same transaction.
+    /// Runs a unit of work. If it refuses, events report that in the same transaction.
     ///
     /// When `body` throws a `Refusal`, everything it did is undone, `onRefusal` publishes events, the transaction is
-    /// committed, the events leave, and then the refusal is thrown. Nothing of other units comes between the state that
-    /// was refused on and these events. Other errors of `body` are rethrown, and `onRefusal` is not called.
+    /// committed, the events leave, and then the refusal is thrown. No other unit comes between the refused state and
+    /// these events. Other errors of `body` are rethrown, and `onRefusal` is not called.
     ///
     /// - Isolation: `onRefusal` runs where `body` does.
-    /// - Loss: after a crash there are all events of the refusal, or none. The caller learns of the refusal after they
-    ///   are on disk. If they cannot be published or committed, that error is thrown in place of the refusal.
+    /// - Loss: after a crash either all events of the refusal exist, or none. The caller learns of the refusal when
+    ///   they are on disk. If they cannot be published or committed, that error is thrown in place of the refusal.
     /// - Parameter body: changes the state and publishes events.
-    /// - Parameter onRefusal: publishes what reports the refusal.
+    /// - Parameter onRefusal: publishes events that report the refusal.
     /// - Returns: what `body` returns.
     /// - Throws: as ``unitOfWork(_:)``.
     @discardableResult
@@ -152,8 +153,7 @@ public final class EventJournal: EventLog {
         }
     }
 
-    /// Reads the domain's tables as of one moment, without delaying units of work. From any task, command handlers
-    /// included.
+    /// Reads the domain's tables as of one moment, without delaying units of work.
     ///
     /// ```swift
     /// let titles = try await journal.read { snapshot in
@@ -162,10 +162,11 @@ public final class EventJournal: EventLog {
     /// ```
     ///
     /// - Order: it sees every unit that returned before it was called.
-    /// - Isolation: `body` runs on one of two threads of the journal's own, never on its caller's actor. Further reads
-    ///   wait until one is free. Keep it short: while it runs, the write-ahead log grows.
-    /// - Loss: none. It changes nothing, and may be repeated.
-    /// - Cancellation: a read that was handed over runs, even if the task that waits for it is cancelled. ``close()``
+    /// - Isolation: from any task, also in a command's handler. `body` runs on one of two threads of the journal's own,
+    ///   never on its caller's actor. Further reads wait until one is free. Keep it short: while it runs, the
+    ///   write-ahead log grows.
+    /// - Loss: none. It changes nothing, and can be repeated.
+    /// - Cancellation: a read that was submitted runs, even if the task that waits for it is cancelled. ``close()``
     ///   interrupts it: its query throws `.unavailable`.
     /// - Parameter body: queries the snapshot.
     /// - Returns: what `body` returns.
@@ -176,12 +177,12 @@ public final class EventJournal: EventLog {
         try await storage.snapshot(body)
     }
 
-    /// Finishes what was handed over, moves everything into the one file, and releases the directory.
+    /// Finishes the units that were submitted, moves the write-ahead log into the file, and releases the directory.
     ///
-    /// Reads are interrupted; later units and reads are refused with `.unavailable`. The release of journal and service
+    /// Reads are interrupted. Later units and reads are refused with `.unavailable`. The release of journal and service
     /// does the same.
     ///
-    /// Returns when that is done. Within a unit of work or a read it returns at once, and the rest is done when they
-    /// have returned.
+    /// It returns when that is done. Called within a unit of work or a read, it returns at once, and the rest is done
+    /// after the unit or read.
     public func close() { storage.close() }
 }

@@ -6,12 +6,12 @@ extension EventService {
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
-    /// - Parameter journal: keeps the events of durable interfaces. From here on its units of work can publish events
-    ///   of this service. A journal serves one service, once.
+    /// - Parameter journal: keeps the events of durable interfaces. From now on its units of work can publish this
+    ///   service's events. A journal serves one service, once.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see `Notice.Kind`. Calls are few,
-    ///   one at a time, on a thread of their own; it may write to a log that blocks.
+    ///   one at a time, on a thread of their own, so it may write to a log that blocks.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
-    ///   bad or repeated name. `.conflict` for a journal that has served already. Whatever the journal throws.
+    ///   bad or repeated name. `.conflict` for a journal that has served already. What the journal throws.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type..., journal: EventJournal,
         onNotice: @escaping @Sendable (Notice) -> Void = { _ in }

@@ -3,35 +3,34 @@ public import RelayCore
 /// The domain's tables as of one moment, for queries that change nothing, with the position of each stream at that
 /// moment.
 ///
-/// - Order: everything that is read is of the same moment, between two commits: that of the first query.
-/// - Isolation: units of work go on beside it, and it sees nothing of them. It cannot be kept, copied or sent
+/// - Order: all queries see the same moment between two commits: that of the first query.
+/// - Isolation: units of work go on meanwhile, and the snapshot sees nothing of them. It cannot be kept, copied or sent
 ///   elsewhere.
-/// - Loss: none. An error of a query ends that query alone.
+/// - Loss: none. An error of a query ends that query only.
 public struct JournalSnapshot: ~Copyable {
     private let connection: SnapshotConnection
     init(_ connection: SnapshotConnection) { self.connection = connection }
 
     /// Runs one query, and makes a value of each row.
     ///
-    /// Statements are kept prepared by their text: pass values as parameters (`?`). Tables named `relay_…` and
-    /// everything that changes anything are refused.
+    /// Prepared statements are kept by their text, so pass values as parameters (`?`). Tables named `relay_…` are
+    /// refused, and so is every statement that changes something.
     ///
     /// - Parameter sql: one query.
     /// - Parameter values: its parameters, in order.
     /// - Parameter row: makes a value of a row.
     /// - Returns: the values, in the order of the rows.
-    /// - Throws: `.invalidArgument` for SQL that is wrong or not allowed, `.unavailable` if the file cannot be read or
+    /// - Throws: `.invalidArgument` for SQL that is wrong or not allowed, `.unavailable` if the file cannot be read, or
     ///   the journal is closed meanwhile; the cause is an ``SQLiteError``. What `row` throws.
     public mutating func query<T>(
         _ sql: String, _ values: [SQLValue] = [], row: (borrowing Row) throws -> T
     ) throws -> [T] {
         try connection.query(sql, values, row)
     }
-    /// The position of the last event of an interface. These tables are as they were right after it; later events apply
-    /// on top.
+    /// The position of an interface's last event that these tables include. Later events apply on top.
     ///
     /// - Parameter interface: an interface of the service.
-    /// - Returns: epoch and sequence; sequence 0 if there was no event yet.
+    /// - Returns: epoch and sequence; the sequence is 0 if there was no event yet.
     /// - Throws: `.notFound` for an interface that the journal does not keep.
     public mutating func position(
         of interface: any EventInterface.Type

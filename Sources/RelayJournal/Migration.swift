@@ -7,10 +7,10 @@
 /// ])
 /// ```
 ///
-/// Never change or remove a step that was released: add another step after it.
+/// Never change or remove a step that was released. Add another step after it.
 ///
-/// Foreign keys are enforced in a step, too: `DROP TABLE` first deletes the table's rows, and with them the rows of other
-/// tables that `ON DELETE CASCADE` names. Copy those first, when you rebuild a table that others refer to.
+/// Foreign keys are enforced in a step, too. `DROP TABLE` first deletes the table's rows, and with them the rows of
+/// other tables that refer to it with `ON DELETE CASCADE`. When you rebuild such a table, copy those rows first.
 public struct Migration: Sendable {
     /// Identifies the step, in messages and in the journal.
     public let name: String
@@ -18,8 +18,8 @@ public struct Migration: Sendable {
 
     /// A step of SQL statements.
     ///
-    /// - Parameter name: of the step.
-    /// - Parameter statements: what it runs, in order: one statement each.
+    /// - Parameter name: the name of the step.
+    /// - Parameter statements: the statements, in order: one in each text.
     public init(_ name: String, _ statements: String...) {
         self.init(name) { unit in
             for statement in statements { try unit.execute(statement) }
@@ -27,8 +27,8 @@ public struct Migration: Sendable {
     }
     /// A step that needs code.
     ///
-    /// - Parameter name: of the step.
-    /// - Parameter body: what it does, all of it in one transaction: see ``EventJournal/unitOfWork(_:)``.
+    /// - Parameter name: the name of the step.
+    /// - Parameter body: does the step, in one transaction: see ``EventJournal/unitOfWork(_:)``.
     public init(_ name: String, _ body: @escaping @Sendable (inout UnitOfWork) throws -> Void) {
         (self.name, self.body) = (name, body)
     }
@@ -36,7 +36,7 @@ public struct Migration: Sendable {
 
 /// What ``EventJournal/migrate(_:by:)`` did.
 public struct MigrationOutcome: Hashable, Sendable {
-    /// The version that was found, and the present one: how many steps were done by then.
+    /// The version before and after: the number of steps that were done by then.
     public let from, to: Int
     /// The backup that was made before the first step; nil if none was needed.
     public let backup: String?

@@ -1,8 +1,8 @@
 public import RelayCore
 
-/// What a refused unit may still do: publish the events that report the refusal. It cannot change state.
+/// Publishes the events that report the refusal of a unit. It cannot change state.
 ///
-/// - Order: as in ``UnitOfWork``, in the place of the unit's own events, which are dropped.
+/// - Order: as in ``UnitOfWork``. The unit's own events are dropped.
 /// - Isolation: it cannot be kept, copied or sent elsewhere.
 /// - Loss: as in ``UnitOfWork``.
 public struct RefusalEvents: ~Copyable, EventSink {

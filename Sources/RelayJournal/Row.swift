@@ -9,7 +9,7 @@ import RelayCore
 /// }
 /// ```
 ///
-/// Columns count from 0, and have the names that the query gives them (`AS`), in any case.
+/// Columns count from 0. They have the names that the query gives them (`AS`); upper and lower case do not matter.
 public struct Row: ~Copyable {
     private let handle: OpaquePointer
     init(_ handle: OpaquePointer) { self.handle = handle }
@@ -19,7 +19,7 @@ public struct Row: ~Copyable {
     /// A column that is never NULL, by its position.
     ///
     /// - Parameter column: the column, from 0.
-    /// - Parameter type: what is read.
+    /// - Parameter type: the type to read.
     /// - Throws: `.schemaMismatch` for NULL, for a value of another type or out of its range, and for a column that the
     ///   row lacks.
     public subscript<Value: SQLStorable>(_ column: Int, as type: Value.Type = Value.self) -> Value {
@@ -33,7 +33,7 @@ public struct Row: ~Copyable {
     /// A column by its position; nil for NULL.
     ///
     /// - Parameter column: the column, from 0.
-    /// - Parameter type: what is read.
+    /// - Parameter type: the type to read.
     /// - Throws: `.schemaMismatch` for a value of another type or out of its range, and for a column that the row
     ///   lacks.
     public subscript<Value: SQLStorable>(_ column: Int, as type: Value?.Type = Value?.self) -> Value? {
@@ -49,16 +49,16 @@ public struct Row: ~Copyable {
     }
     /// A column that is never NULL, by its name.
     ///
-    /// - Parameter name: the name that the query gives it; of two the first.
-    /// - Parameter type: what is read.
+    /// - Parameter name: the name that the query gives it. Of two columns with one name, the first is read.
+    /// - Parameter type: the type to read.
     /// - Throws: as by position.
     public subscript<Value: SQLStorable>(_ name: String, as type: Value.Type = Value.self) -> Value {
         get throws(RelayError) { try self[column(name), as: type] }
     }
     /// A column by its name; nil for NULL.
     ///
-    /// - Parameter name: the name that the query gives it; of two the first.
-    /// - Parameter type: what is read.
+    /// - Parameter name: the name that the query gives it. Of two columns with one name, the first is read.
+    /// - Parameter type: the type to read.
     /// - Throws: as by position.
     public subscript<Value: SQLStorable>(_ name: String, as type: Value?.Type = Value?.self) -> Value? {
         get throws(RelayError) { try self[column(name), as: type] }
@@ -72,7 +72,7 @@ public struct Row: ~Copyable {
         let names = (0..<count).map { self.name($0) ?? "" }.joined(separator: ", ")
         throw RelayError(.schemaMismatch, "the row has no column '\(name)'; it has \(names)")
     }
-    /// The name of a column, as the query gives it; nil for one that the row lacks.
+    /// The name that the query gives a column; nil for a column that the row lacks.
     ///
     /// - Parameter column: the column, from 0.
     public func name(_ column: Int) -> String? {
@@ -102,13 +102,13 @@ public struct Row: ~Copyable {
     package func blob(_ column: Int) -> [UInt8] { withBlob(column) { Array($0) } }
     // MARK: As it is
 
-    /// Whether it is NULL, or a column that the row lacks.
+    /// Whether a column is NULL, or missing in the row.
     ///
     /// - Parameter column: the column, from 0.
     public func isNull(_ column: Int) -> Bool {
         sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_NULL
     }
-    /// As SQLite stores it; ``SQLValue/null`` for a column that the row lacks.
+    /// The value of a column, as SQLite stores it; ``SQLValue/null`` for a column that the row lacks.
     ///
     /// - Parameter column: the column, from 0.
     public func value(_ column: Int) -> SQLValue {

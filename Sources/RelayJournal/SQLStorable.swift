@@ -1,6 +1,6 @@
 public import RelayCore
 
-/// A type whose values a column can hold: parameters of a statement, and typed access to a ``Row``.
+/// A type whose values a column can hold: for parameters of a statement, and for typed access to a ``Row``.
 ///
 /// A type with a raw value needs nothing but the conformance:
 ///
@@ -9,11 +9,11 @@ public import RelayCore
 /// let priority: Priority = try row["priority"]
 /// ```
 public protocol SQLStorable {
-    /// What is stored.
+    /// The value to store.
     ///
     /// - Throws: `.invalidArgument` for a value that SQLite cannot store as it is.
     var sqlValue: SQLValue { get throws(RelayError) }
-    /// Reads what is stored; nil for anything that is no value of this type. NULL is never one.
+    /// Makes a value of what is stored; nil for what is no value of this type. NULL is never one.
     ///
     /// - Parameter stored: the column's value.
     init?(stored: SQLValue)

@@ -1,6 +1,6 @@
 /// An error of SQLite, by its extended result code: the cause of a `RelayError`.
 public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// As in `sqlite3.h`: `SQLITE_IOERR_WRITE` is 778.
+    /// The extended result code, as in `sqlite3.h`: `SQLITE_IOERR_WRITE` is 778.
     public let code: Int32
     /// SQLite's text. It names tables and columns, never values.
     public let message: String
@@ -10,6 +10,6 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// - Parameter message: its text.
     public init(code: Int32, message: String) { (self.code, self.message) = (code, message) }
     public var description: String { "\(message) (SQLite \(code))" }
-    /// The code without its details: `SQLITE_IOERR` is 10.
+    /// The primary result code: `SQLITE_IOERR` is 10.
     public var primaryCode: Int32 { code & 0xFF }
 }

@@ -1,17 +1,17 @@
 import CSQLite
 public import RelayCore
 
-/// Why a file cannot serve as the journal, whichever check found it: the cause of a `RelayError`. Requires an
-/// administrator: no restart mends it.
+/// Why a file cannot be used as the journal: the cause of a `RelayError`. It requires an administrator, since no
+/// restart mends it.
 public enum UnfitFile: Error, Hashable, Sendable {
-    /// What was written is not what is there, or a part of it is missing.
+    /// The file differs from what was written, or a part of it is missing.
     case damaged
-    /// It is something else's.
+    /// The file belongs to another program.
     case foreign
-    /// Of a version that this program does not know.
+    /// The file is of a version that this program does not know.
     case newer
 
-    /// Whether an error comes from what is in the file, rather than from the way to it.
+    /// Whether an error comes from the content of the file.
     ///
     /// - Parameter error: what opening or using the journal threw.
     /// - Returns: false for an error that may be gone at the next attempt, such as a full disk.

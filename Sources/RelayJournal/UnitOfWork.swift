@@ -11,9 +11,9 @@ public import RelayCore
 ///
 /// - Order: statements and events in the order of the calls. Events are visible, on any stream, after the commit.
 /// - Isolation: one runs at a time, on a thread that the journal chooses. It cannot be kept, copied or sent elsewhere.
-/// - Loss: what the closure throws undoes this unit alone, with its events; ``EventJournal/unitOfWork(_:onRefusal:)``
-///   can report it. An error of a statement undoes that statement alone, if the closure catches it. After an error of
-///   the disk the whole unit is undone, even if the closure catches it.
+/// - Loss: if the closure throws, this unit and its events are undone, and no other unit;
+///   ``EventJournal/unitOfWork(_:onRefusal:)`` can report it. If the closure catches the error of a statement, only
+///   that statement is undone. After an error of the disk the whole unit is undone, even if the closure catches it.
 public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     let engine: JournalEngine
     init(_ engine: JournalEngine) { self.engine = engine }
@@ -32,8 +32,8 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     /// - Throws: never: this cannot be called.
     @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
     public mutating func publish<Document: DomainDocument>(_ state: Document) throws {}
-    /// Sets a document, of a durable or a volatile interface. The change leaves after the commit, or never. A state that
-    /// is equal to the one that the unit has publishes nothing.
+    /// Sets a document, of a durable or a volatile interface. The change leaves after the commit, or never. A state
+    /// that equals the document's state in this unit publishes nothing.
     ///
     /// - Parameter state: the whole new state.
     /// - Throws: `.notFound` if no service with its interface uses the journal. `.invalidArgument` for a value that
@@ -41,7 +41,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     public mutating func set<Document: DomainDocument>(_ state: Document) throws {
         _ = try engine.set(state)
     }
-    /// A document's present state, as this unit has it.
+    /// A document's state in this unit: the present one, or the one that the unit has set.
     ///
     /// - Parameter type: the document.
     /// - Returns: the state.
@@ -51,8 +51,8 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     }
     /// Runs one statement.
     ///
-    /// Statements are kept prepared by their text: pass values as parameters (`?`). Foreign keys are enforced. Tables
-    /// named `relay_…`, transactions, `ATTACH` and `PRAGMA` belong to the journal.
+    /// Prepared statements are kept by their text, so pass values as parameters (`?`). Foreign keys are enforced.
+    /// Tables named `relay_…`, transactions, `ATTACH` and `PRAGMA` are reserved for the journal.
     ///
     /// - Parameter sql: one statement.
     /// - Parameter values: its parameters, in order.
@@ -63,7 +63,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     public mutating func execute(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
         try engine.asDomain(sql) { try $0.execute(sql, values) }
     }
-    /// Runs one statement, and makes a value of each row. Sees what the unit has done so far.
+    /// Runs one statement, and makes a value of each row. It sees what the unit has done so far.
     ///
     /// - Parameter sql: one statement.
     /// - Parameter values: its parameters, in order.
