@@ -19,7 +19,7 @@ extension Timestamp {
     /// The time of a `Date`, to the nearest microsecond.
     ///
     /// - Parameter date: the date.
-    /// - Returns: nil before the Unix epoch, beyond 64 bits, and for a date that is no number.
+    /// - Returns: the time; nil before the Unix epoch, beyond 64 bits, and for a date that is not a number.
     public init?(_ date: Date) {
         let sinceReference = date.timeIntervalSinceReferenceDate
         guard sinceReference.isFinite, abs(sinceReference) < 1e15 else { return nil }

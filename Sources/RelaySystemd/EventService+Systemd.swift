@@ -1,13 +1,12 @@
 public import RelayCore
 
 extension EventService {
-    /// Serves until the task is cancelled, or until nobody uses the service any more, and keeps the service manager
-    /// informed.
+    /// Serves until the task is cancelled, or until nobody uses the service any more, and notifies the service manager.
     ///
-    /// - The manager learns when the service is ready, and that it ends, before the name is released.
-    /// - The watchdog is fed by the thread of the service's loop, which waits for nothing: it ends a service that hangs,
-    ///   and not one whose disk is slow. A commit that takes more than five seconds is shown in the manager's status,
-    ///   and is a notice (`.commitDelayed`).
+    /// - The manager is notified when the service is ready, and before the name is released at the end.
+    /// - The thread of the service's loop feeds the watchdog. It never waits for a disk, so the watchdog ends a service
+    ///   that hangs, and not one whose disk is slow. A commit that takes more than five seconds is shown in the
+    ///   manager's status, and is a notice (`.commitDelayed`).
     /// - SIGHUP, which otherwise asks a ``RelayCore/RelayProgram`` to end, reloads: the manager is notified, and
     ///   `onReload` is called.
     ///

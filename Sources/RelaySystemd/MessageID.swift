@@ -1,6 +1,6 @@
 public import RelayCore
 
-/// The number by which systemd's log knows a kind of message, and its catalog explains it: `Packaging/catalog`.
+/// The number that identifies a kind of message in systemd's log. The catalog explains it: `Packaging/catalog`.
 ///
 /// A number never changes its meaning. Make one for messages of your own with `systemd-id128 new`.
 public struct MessageID: RawRepresentable, Hashable, Sendable {
@@ -15,7 +15,9 @@ public struct MessageID: RawRepresentable, Hashable, Sendable {
 
     /// The number of a kind of notice.
     ///
-    /// - Parameter kind: the kind; nil for one that Relay does not report itself.
+    /// It is nil for a kind that Relay does not report itself.
+    ///
+    /// - Parameter kind: the kind.
     public init?(_ kind: Notice.Kind) {
         guard let id = Self.kinds[kind.rawValue] else { return nil }
         self.init(rawValue: id)

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// The service manager that started this process, and that wants to know how it is: systemd.
+/// The service manager that started this process and wants to be notified: systemd.
 ///
 /// ```swift
 /// let manager = ServiceManager()
@@ -11,13 +11,13 @@ import Glibc
 /// journal.close()
 /// ```
 ///
-/// Everything here does nothing in a process that no manager started (`NOTIFY_SOCKET` is not set).
+/// In a process that no manager started (`NOTIFY_SOCKET` is not set), nothing is sent.
 ///
-/// - Isolation: from any thread. Sending never waits long: it is a datagram.
+/// - Isolation: from any thread. Each notification is one datagram.
 public struct ServiceManager: Sendable {
-    /// Whether there is one that wants to be notified.
+    /// Whether there is a manager that wants to be notified.
     public let isPresent: Bool
-    /// After how long without a sign of life it ends this process; nil: never.
+    /// The time without a sign of life after which the manager ends this process; nil: there is no watchdog.
     public let watchdogTimeout: Duration?
 
     /// The manager that the environment names.
@@ -27,7 +27,7 @@ public struct ServiceManager: Sendable {
         let isWatched = isPresent && sd_watchdog_enabled(0, &microseconds) > 0
         watchdogTimeout = isWatched ? .microseconds(Int64(clamping: microseconds)) : nil
     }
-    /// The service is ready, after its start or after a reload.
+    /// Notifies that the service is ready, after its start or after a reload.
     ///
     /// - Parameter status: one line for `systemctl status`; nil leaves it as it is.
     public func ready(status: String? = nil) { notify("READY=1", status) }
@@ -35,29 +35,30 @@ public struct ServiceManager: Sendable {
     ///
     /// - Parameter text: one line.
     public func status(_ text: String) { notify(nil, text) }
-    /// The service reads its configuration again; ``ready(status:)`` follows.
+    /// Notifies that the service reads its configuration again. Call ``ready(status:)`` afterwards.
     public func reloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         notify("RELOADING=1\nMONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1_000)")
     }
-    /// The service ends. From here on the manager starts another run for whoever asks, behind the end of this one.
+    /// Notifies that the service ends. When it is requested again from now on, the manager starts another run after the
+    /// end of this one.
     ///
-    /// - Parameter patience: how long that may take.
+    /// - Parameter patience: how long the end may take.
     public func stopping(within patience: Duration) {
         notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(Self.microseconds(patience))")
     }
-    /// A sign of life for the watchdog.
+    /// Sends a sign of life to the watchdog.
     public func isAlive() { notify("WATCHDOG=1") }
-    /// What is under way, a start or an end, takes so much longer.
+    /// Extends the manager's timeout for a start, a reload or an end.
     ///
-    /// - Parameter time: from now.
+    /// - Parameter time: the new timeout, from now on.
     public func extendTimeout(by time: Duration) { notify("EXTEND_TIMEOUT_USEC=\(Self.microseconds(time))") }
-    /// Does something that may take longer than the manager's timeout, such as opening a large journal: the timeout is
-    /// extended as long as it takes.
+    /// Runs code that may take longer than the manager's timeout, for example to open a large journal. The timeout is
+    /// extended until the code has returned.
     ///
     /// - Cancellation: is passed on to `body`.
-    /// - Parameter body: what takes long.
+    /// - Parameter body: the code that may take long.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
     public nonisolated(nonsending) func extendingTimeout<Result, Failure: Error>(

@@ -14,11 +14,11 @@ public import RelayCore
 ///     journalctl -u printer RELAY_KIND=LimitExceeded RELAY_INTERFACE=org.example.Printing1
 ///     journalctl -u printer -x        # with an explanation and the remedy
 ///
-/// An entry has `MESSAGE`, `PRIORITY`, `MESSAGE_ID` where the catalog explains it, and of a notice `RELAY_KIND`,
-/// `RELAY_INTERFACE`, `RELAY_PEER`, `RELAY_SEQUENCE`, `RELAY_CODE` and `RELAY_SUPPRESSED` as far as they are known. It
-/// never has the fields of an event or a command.
+/// An entry has `MESSAGE`, `PRIORITY`, and `MESSAGE_ID` if the catalog explains the message. The entry of a notice also
+/// has `RELAY_KIND`, `RELAY_INTERFACE`, `RELAY_PEER`, `RELAY_SEQUENCE`, `RELAY_CODE` and `RELAY_SUPPRESSED`, as far as
+/// they are known. An entry never has the fields of an event or a command.
 ///
-/// - Isolation: from any thread. A log that takes nothing blocks the caller; notices have a thread of their own.
+/// - Isolation: from any thread. A log that accepts nothing blocks the caller. Notices have a thread of their own.
 public struct SystemLog: Sendable {
     /// How urgent an entry is: syslog's numbers.
     public enum Priority: Int, Sendable {
@@ -37,21 +37,21 @@ public struct SystemLog: Sendable {
         let value: String
     }
 
-    /// The log, if it is what stderr writes to (`JOURNAL_STREAM` names it); else nil.
+    /// The log, if stderr is connected to it (`JOURNAL_STREAM` names it); else nil.
     public init?() {
         guard Self.isStream(getenv("JOURNAL_STREAM").map { String(cString: $0) }, 2) else { return nil }
     }
     /// Writes a notice.
     ///
-    /// - Parameter notice: what a service or a journal reported.
-    /// - Returns: whether the log took it. If not, write it where a person finds it.
+    /// - Parameter notice: the notice of a service or a journal.
+    /// - Returns: whether the log accepted it. If not, write it where a person finds it.
     @discardableResult public func write(_ notice: Notice) -> Bool { Self.send(Self.fields(of: notice)) }
     /// Writes a message.
     ///
-    /// - Parameter message: for a person.
+    /// - Parameter message: the text, for a person.
     /// - Parameter priority: how urgent it is.
-    /// - Parameter id: what the catalog explains; nil: nothing.
-    /// - Returns: whether the log took it.
+    /// - Parameter id: the number of an explanation in the catalog; nil: there is none.
+    /// - Returns: whether the log accepted it.
     @discardableResult public func write(
         _ message: String, _ priority: Priority = .info, id: MessageID? = nil
     ) -> Bool {

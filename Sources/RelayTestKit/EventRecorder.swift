@@ -1,10 +1,10 @@
 public import RelayCore
 import Synchronization
 
-/// Records what an interface's subscribers receive: its events with their stamps, and gaps, in their one order.
+/// Records what an interface's subscribers receive: its events with their stamps, and gaps, in the interface's order.
 ///
-/// It subscribes to every event of the interface, so a relay follows the interface. (``RecordingPublisher`` takes the
-/// place of a publisher, and makes no relay follow anything.)
+/// It subscribes to every event of the interface, so a relay follows the interface. (A ``RecordingPublisher`` takes the
+/// place of a publisher, and makes no relay follow an interface.)
 ///
 /// ```swift
 /// let recorder = EventRecorder(relay.publisher, of: Printing1.self)
@@ -16,9 +16,9 @@ import Synchronization
 /// ```
 ///
 /// - Order: that of the interface.
-/// - Isolation: from any thread. An event is recorded when it is delivered: no task and no hop is in between.
-/// - Loss: none; it holds everything until ``removeAll()``.
-/// - Cancellation: by its release.
+/// - Isolation: from any thread. An event is recorded at the moment of its delivery, without a task in between.
+/// - Loss: none. It holds everything until ``removeAll()``.
+/// - Cancellation: its release.
 public final class EventRecorder: Sendable {
     private let stream: EventStream<any DomainEvent>
     private let recorded = Mutex<[Delivery<any DomainEvent>]>([])
@@ -30,9 +30,9 @@ public final class EventRecorder: Sendable {
     public init<I: EventInterface>(_ publisher: EventPublisher, of interface: I.Type) {
         stream = publisher.events(in: interface, buffer: .bufferingNewest(.max))
     }
-    /// Records a stream that has no other consumer: a positioned one, for example.
+    /// Records a stream that has no other consumer, for example a positioned one.
     ///
-    /// Each look at the recorder takes what the stream holds by then. A long replay arrives in pages: call
+    /// Each access to the recorder reads what the stream holds at that moment. A long replay arrives in pages: call
     /// ``TestHarness/settle(within:)`` and look again, until nothing new has arrived.
     ///
     /// - Parameter stream: the stream.
@@ -80,7 +80,7 @@ public final class EventRecorder: Sendable {
 extension EventPublisher {
     /// Delivers a gap to an interface's subscribers, as a relay does when events are missing.
     ///
-    /// - Order: with the events that are published by the same thread.
+    /// - Order: that of the calls, together with the events that the same thread publishes.
     /// - Parameter gap: the gap.
     /// - Parameter interface: each subscription to any of its events gets the gap once.
     public func deliver<I: EventInterface>(gap: Gap, in interface: I.Type) { deliver(gap, in: I.self) }

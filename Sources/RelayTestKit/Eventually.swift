@@ -1,13 +1,13 @@
-/// Waits for a condition that other threads bring about.
+/// Waits for a condition that other threads make true.
 ///
 /// ```swift
 /// #expect(await eventually { counter.value == 3 })
 /// ```
 ///
-/// It checks again and again, so that a test takes as long as it must and no longer: a generous limit costs nothing
-/// when the condition comes.
+/// It checks again and again, so that a test takes no longer than it must. A generous limit costs nothing if the
+/// condition becomes true.
 ///
-/// - Isolation: the condition runs where the caller is.
+/// - Isolation: the condition runs on the caller's actor.
 /// - Parameter limit: how long to wait.
 /// - Parameter condition: what to wait for.
 /// - Returns: false if the time is over, or at once if the task is cancelled.

@@ -1,10 +1,10 @@
 public import RelayCore
 public import RelayJournal
 
-/// Stands in for the service of a journal: for tests of code that commits units of work, and of what a journal keeps.
+/// Takes the place of a journal's service, in tests of code that commits units of work, and of what a journal keeps.
 ///
-/// A journal accepts events from its service's interfaces only. This is a service without a bus, without handlers and
-/// without relays.
+/// A journal accepts events of its service's interfaces only. A stand-in is a service without a bus, handlers and
+/// relays.
 ///
 /// ```swift
 /// let journal = try EventJournal(directory: folder.path)
@@ -15,17 +15,17 @@ public import RelayJournal
 ///
 /// - Order: that of the journal.
 /// - Isolation: from any thread.
-/// - Cancellation: its release. A journal serves one service, once: open it again for the next one.
+/// - Cancellation: its release. A journal serves one service, once. Open it again for the next one.
 public final class JournalStandIn: Sendable {
     private static let name = "org.eventrelay.StandIn"
     private let harness: TestHarness
     private let service: EventService
 
-    /// Serves a journal, in the place of its service.
+    /// Takes the place of a journal's service.
     ///
-    /// - Parameter journal: one that has not served yet.
+    /// - Parameter journal: a journal that has not served yet.
     /// - Parameter interfaces: the interfaces whose events may be published.
-    /// - Parameter start: the time that events are stamped with, which stands still.
+    /// - Parameter start: the time in the events' stamps, which stands still.
     /// - Throws: what `EventService` throws: `.conflict` for a journal that has served already, `.unsupportedType` for
     ///   what D-Bus cannot carry.
     public convenience init(
@@ -34,11 +34,11 @@ public final class JournalStandIn: Sendable {
     ) async throws {
         try await self.init(journal, interfaces, start)
     }
-    /// Serves a log in memory, in the place of its service.
+    /// Takes the place of the service of a log in memory.
     ///
-    /// - Parameter log: one that has not served yet.
+    /// - Parameter log: a log that has not served yet.
     /// - Parameter interfaces: the interfaces whose events may be published.
-    /// - Parameter start: the time that events are stamped with, which stands still.
+    /// - Parameter start: the time in the events' stamps, which stands still.
     /// - Throws: what `EventService` throws: `.conflict` for a log that has served already, `.unsupportedType` for what
     ///   D-Bus cannot carry.
     public convenience init(
@@ -62,11 +62,11 @@ public final class JournalStandIn: Sendable {
         for command in interface.contract.commands { refuse(command) }
     }
 
-    /// The events that the journal keeps of an interface, with their stamps, and a gap for those that retention has
+    /// The events of an interface that the journal keeps, with their stamps, and a gap for those that retention has
     /// removed.
     ///
-    /// - Parameter interface: one of those that are exported.
-    /// - Returns: the events and gaps in their order.
+    /// - Parameter interface: one of the exported interfaces.
+    /// - Returns: the events and gaps, in order.
     /// - Throws: `.unsupportedType`, as any relay of the interface.
     public func deliveries<I: EventInterface>(in interface: I.Type) async throws -> [Delivery<any DomainEvent>] {
         let relay = try EventRelay(following: Self.name, on: harness.bus, interfaces: interface)
@@ -82,7 +82,7 @@ public final class JournalStandIn: Sendable {
             if deliveries.count == count { return deliveries }
         }
     }
-    /// The events of one type that the journal keeps, in their order.
+    /// The events of one type that the journal keeps, in order.
     ///
     /// - Parameter type: the type of event.
     /// - Returns: the events.

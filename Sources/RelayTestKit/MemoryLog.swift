@@ -9,8 +9,8 @@ public import RelayCore
 /// let next = try EventService(name: name, on: bus.bus, exporting: Printing1.self, journal: log.reopened())
 /// ```
 ///
-/// It survives a service, not the process. It keeps everything, whatever an interface's retention is, and has no units
-/// of work.
+/// It outlives a service, but not the process. It keeps everything, whatever an interface's retention is. It has no
+/// units of work.
 public final class MemoryLog: EventLog, Sendable {
     package let storage: MemoryLogStorage
 

@@ -2,7 +2,7 @@ package import BusProcess
 import Glibc
 public import RelayCore
 
-/// A bus of a test's own: a daemon in a temporary folder, which ends with this value or with the process.
+/// A bus for one test: a daemon with a temporary folder, which ends with this value or with the process.
 ///
 /// ```swift
 /// let bus = try PrivateBus()
@@ -11,9 +11,9 @@ public import RelayCore
 public final class PrivateBus: Sendable {
     /// The address of the bus.
     public let address: String
-    /// Where services and relays connect.
+    /// The bus for `on:` of services and relays.
     public var bus: Bus { .address(address) }
-    /// The folder of the socket, for whatever else a test needs beside it.
+    /// The folder of the socket. A test can put other files there.
     public let directory: String
     /// The daemon.
     package let process: ChildProcess

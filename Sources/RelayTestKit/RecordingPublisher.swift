@@ -1,10 +1,10 @@
 public import RelayCore
 import Synchronization
 
-/// A double for tests: takes the place of a publisher or an `EventSink`, and records every event.
+/// A double that takes the place of a publisher or an `EventSink`, and records every event.
 ///
-/// Pass `recorder` to code that takes an `EventSink`, `recorder.publisher` to code that takes an `EventPublisher`. What
-/// is published through either is recorded, and reaches the publisher's subscribers.
+/// Pass `recorder` to code that takes an `EventSink`, and `recorder.publisher` to code that takes an `EventPublisher`.
+/// What is published through either is recorded, and reaches the publisher's subscribers.
 ///
 /// ```swift
 /// let recorder = RecordingPublisher()
@@ -19,7 +19,7 @@ public final class RecordingPublisher: EventSink, Sendable {
         var events: [any Event] = []
         var refusal: (any Error)?
     }
-    /// An ordinary publisher.
+    /// An ordinary publisher, whose events are recorded.
     public let publisher: EventPublisher
     private let state: Shared
     private let tap: Subscription
@@ -52,7 +52,7 @@ public final class RecordingPublisher: EventSink, Sendable {
     /// - Throws: never: this cannot be called.
     @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
     public func publish<Document: DomainDocument>(_ state: Document) throws {}
-    /// Makes `publish(_:)` throw from now on.
+    /// Makes `publish(_:)` throw from now on, or no longer.
     ///
     /// - Parameter error: what it throws; nil for nothing.
     public func refuse(with error: (any Error)?) { state.value.withLock { $0.refusal = error } }

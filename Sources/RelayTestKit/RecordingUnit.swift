@@ -2,7 +2,7 @@ public import RelayCore
 
 /// A double for a unit of work: an `EventSink` that holds its events, as a transaction does until it is committed.
 ///
-/// Domain code that takes `inout some EventSink` accepts it as it accepts a journal's `UnitOfWork`.
+/// Pass it to domain code that takes `inout some EventSink`, in the place of a journal's `UnitOfWork`.
 ///
 /// ```swift
 /// var unit = RecordingUnit()
@@ -59,7 +59,7 @@ public struct RecordingUnit: EventSink, DocumentSink, Sendable {
 }
 
 extension RecordingPublisher {
-    /// Runs a unit of work, and publishes its events if nothing was thrown: all of them behind it, or none.
+    /// Runs a unit of work, then publishes its events. If `body` throws, none is published.
     ///
     /// - Parameter body: changes the state and publishes events.
     /// - Returns: what `body` returns.

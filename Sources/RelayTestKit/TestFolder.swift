@@ -1,8 +1,10 @@
 import Glibc
 public import RelayCore
 
-/// A folder of a test's own, closed to other users. It is removed, with its contents, when this value is released: keep
-/// it as long as the test runs, for example as a property of its suite.
+/// A folder for one test, closed to other users.
+///
+/// It is removed, with its contents, when this value is released. So keep it as long as the test runs, for example as a
+/// property of the suite.
 ///
 /// ```swift
 /// @Suite struct JournalTests {
@@ -11,7 +13,7 @@ public import RelayCore
 /// }
 /// ```
 public final class TestFolder: Sendable {
-    /// Where it is.
+    /// The path of the folder.
     public let path: String
 
     /// Makes a folder.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The bus to connect to.
+/// A D-Bus bus to connect to.
 public struct Bus: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case session, system, address(String)
@@ -11,13 +11,13 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
     }
     package let kind: Kind
 
-    /// The bus of the user's login: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in `XDG_RUNTIME_DIR`.
+    /// The user's session bus: at `DBUS_SESSION_BUS_ADDRESS`, else at the socket `bus` in `XDG_RUNTIME_DIR`.
     public static let session = Self(kind: .session)
-    /// The machine's bus: `DBUS_SYSTEM_BUS_ADDRESS`, else its well-known socket.
+    /// The system bus: at `DBUS_SYSTEM_BUS_ADDRESS`, else at its well-known socket.
     public static let system = Self(kind: .system)
     /// A bus at an address.
     ///
-    /// - Parameter address: in D-Bus's form: `unix:path=…`.
+    /// - Parameter address: the address in D-Bus's form: `unix:path=…`.
     public static func address(_ address: String) -> Self { Self(kind: .address(address)) }
 
     /// A bus at an address that is to be taken for the machine's: a test's.

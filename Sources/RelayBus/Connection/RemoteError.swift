@@ -1,6 +1,6 @@
-/// An error that came over the bus, by its D-Bus name: the cause of the `RelayError` that a call throws.
+/// An error that arrived over the bus: the cause of the `RelayError` that a call throws.
 public struct RemoteError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// `org.eventrelay.Error.NotPermitted`, `org.freedesktop.DBus.Error.ServiceUnknown`, …
+    /// The error's D-Bus name: `org.eventrelay.Error.NotPermitted`, `org.freedesktop.DBus.Error.ServiceUnknown`, …
     public let name: String
     /// The sender's text, which is untrusted.
     public let message: String

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Runs services and relays in one process, without a bus, for tests of the code on both sides.
 ///
-/// Services and relays are made as in a program, but `on:` the harness's ``bus``. Everything else is as in a program:
-/// the encoding, the comparison of schemas, the order, requirements, the journal, commands and their errors.
+/// Make services and relays as in a program, but `on:` the harness's ``bus``. Everything else is as in a program:
+/// encoding, comparison of schemas, order, requirements, journal, commands and their errors.
 ///
 /// ```swift
 /// let harness = TestHarness()
@@ -34,9 +34,9 @@ public final class TestHarness: Sendable {
     private let link: InProcessBus
     private let runs = Mutex<[Run]>([])
 
-    /// A harness with nothing in it.
+    /// A harness without services and relays.
     ///
-    /// - Parameter start: its time at the beginning: 2026-01-01, 00:00 UTC unless given.
+    /// - Parameter start: the harness's time at the beginning: 2026-01-01, 00:00 UTC, unless given.
     public init(startingAt start: Timestamp = Timestamp(microseconds: 1_767_225_600_000_000)) {
         link = InProcessBus(ManualClock(startingAt: start))
     }
@@ -47,7 +47,7 @@ public final class TestHarness: Sendable {
 
     /// The bus for `on:` of services and relays.
     ///
-    /// To requirements, peers that connect to it are the test's own user.
+    /// For requirements, peers that connect to it have the test's own user.
     public var bus: Bus { bus(user: getuid()) }
     /// The same bus, as another user sees it: for tests of requirements.
     ///
@@ -57,14 +57,15 @@ public final class TestHarness: Sendable {
         .link(LinkedBus(link, userID: user, groupIDs: groups))
     }
 
-    /// Answers in polkit's place, for requirements with `.polkit(action:)`. Without it they are `.unavailable`. A later
-    /// call is a change of polkit's rules: peers that are no longer permitted receive no more events.
+    /// Answers in polkit's place, for requirements with `.polkit(action:)`. Without this, such calls are
+    /// `.unavailable`. A later call acts as a change of polkit's rules: peers that are no longer permitted receive no
+    /// more events.
     ///
     /// ```swift
     /// harness.polkit { action, user in action == "org.example.printer.follow" || user == 0 }
     /// ```
     ///
-    /// - Parameter permits: whether a user may do something. Called for each question, on any thread.
+    /// - Parameter permits: returns whether a user may do an action. It is called for each question, on any thread.
     public func polkit(_ permits: @escaping @Sendable (_ action: String, _ user: UInt32) -> Bool) {
         link.permit(permits)
     }
@@ -118,7 +119,7 @@ public final class TestHarness: Sendable {
     public var now: Timestamp { link.clock.timestamp }
     /// Advances the time, from one due moment to the next, and returns when everything due has been done.
     ///
-    /// A handler of a command that does not return is left alone, so that a call can time out:
+    /// It does not wait for a command's handler that does not return, so that a call can time out:
     ///
     /// ```swift
     /// let call = Task { try await relay.call(Ponder(), timeout: .seconds(5)) }
@@ -126,8 +127,8 @@ public final class TestHarness: Sendable {
     /// try await harness.advance(by: .seconds(5))
     /// ```
     ///
-    /// - Parameter duration: by how much.
-    /// - Throws: `.cancelled` if the task is.
+    /// - Parameter duration: how far.
+    /// - Throws: `.cancelled` if the task is cancelled.
     public func advance(by duration: Duration) async throws {
         let clock = link.clock
         let end = MonotonicClock.deadline(after: duration, from: clock.now)
@@ -139,10 +140,10 @@ public final class TestHarness: Sendable {
 
     // MARK: Waiting, and faults
 
-    /// Waits until nothing is under way any more: whatever was published, called or committed has arrived, and the
+    /// Waits until nothing is under way: everything that was published, called or committed has arrived, and the
     /// handlers that it reached have returned.
     ///
-    /// What has not arrived then will not arrive, until something else happens:
+    /// So a test can assert that nothing arrives:
     ///
     /// ```swift
     /// try service.publish(Heartbeat())
@@ -151,16 +152,16 @@ public final class TestHarness: Sendable {
     /// ```
     ///
     /// It waits for services and relays that are connected here, and for their subscribers: closures, objects and
-    /// actors of the relay's publisher, handlers of positioned subscriptions, and states that are followed
-    /// (`EventRelay.follow`): their queries have been answered, or have failed. It does not wait for tasks that the tested
+    /// actors of the relay's publisher, and handlers of positioned subscriptions. It also waits until the queries of
+    /// followed states (`EventRelay.follow`) were answered or have failed. It does not wait for tasks that the tested
     /// code starts, for loops over an `EventStream`, or for a pollable target.
     ///
     /// - Parameter limit: how long to wait.
-    /// - Throws: `.timedOut`, with what is still under way. `.cancelled` if the task is.
+    /// - Throws: `.timedOut` with what is still under way. `.cancelled` if the task is cancelled.
     public func settle(within limit: Duration = .seconds(300)) async throws {
         try await wait(within: limit, for: "quiet") { unsettled }
     }
-    /// Whether a call waits for its answer while nothing else is under way: its handler has not returned.
+    /// Whether a call waits for its handler, and nothing else is under way.
     ///
     /// Wait for this before you advance the time: then the call's timeout has begun.
     public var isCalling: Bool {
@@ -195,10 +196,10 @@ public final class TestHarness: Sendable {
             pause = min(pause * 2, .milliseconds(5))
         }
     }
-    /// Loses the next events of an interface on their way to the relays, as a transport may.
+    /// Drops the next events of an interface on their way to the relays, as a transport may.
     ///
-    /// A relay finds out with the next event that arrives, or within ``advance(by:)`` of 2 s. It then reads what is
-    /// missing from the journal; of a volatile interface it is a gap.
+    /// A relay notices that with the next event that arrives, or when the time is advanced by 2 s. It then reads the
+    /// missing events from the journal. On a volatile interface they are a gap.
     ///
     /// - Parameter count: how many.
     /// - Parameter interface: the interface.

@@ -38,7 +38,7 @@ enum Samples {
     static func integer<I: FixedWidthInteger>(_ round: Int) -> I { I(clamping: integers[round % integers.count]) }
 }
 
-/// An example value, for a type whose `init(from:)` accepts no value that schema derivation tries.
+/// A type with an example value, for types whose `init(from:)` refuses the values that the derivation of schemas tries.
 public protocol WireExample: Decodable {
     /// A value that its `init(from:)` accepts.
     static var wireExample: Self { get }
