@@ -1,9 +1,9 @@
 public import RelayCore
 
-/// What the boxes hold, version 1: a document for those that show the present state, and no events.
+/// What the boxes hold, version 1: a document for front ends that show the present state, and no events.
 ///
-/// It has an interface of its own, since each of its entries is a whole state: whoever follows `Relocation1` is not sent
-/// them, and old ones are not kept as long as events are.
+/// It has an interface of its own, since each of its entries is a whole state. So subscribers to `Relocation1` do not
+/// receive them, and old ones need not be kept as long as events.
 public enum Inventory1: EventInterface {
     public static let name = "org.eventrelay.Inventory1"
     /// Whom the bus admits: on the system's, its policy says who that is (Packaging/dbus-1/system.d).

@@ -28,7 +28,7 @@ struct Tool {
         (_ bus: BusChoice, _ rules: [String], _ timeout: Duration) throws(RelayError) -> any MessageSource = {
             (bus, rules, timeout) throws(RelayError) in try BusMonitor(Bus(bus), rules: rules, timeout: timeout)
         }
-    /// The names of the programs behind unique names, as far as the bus and the system tell.
+    /// The names of the programs behind unique names, as far as the bus and the system report them.
     var programs: (_ peer: any BusPeer, _ names: [String]) -> [String: String] = { $0.programs(of: $1) }
     /// What the doctor asks the system.
     var facts = SystemFacts.ofProcess()

@@ -102,7 +102,7 @@ struct JournalTool: Equatable {
 
     /// Returns the line for stdout. Throws `ServiceFailure` with the exit code.
     ///
-    /// - Parameter show: is told how far it is; the text replaces the one before, and is empty at the end.
+    /// - Parameter show: is called with the progress; each text replaces the one before, and the last one is empty.
     func run(environment: [String: String], show: (String) -> Void) throws(ServiceFailure) -> String {
         let journal: JournalInspection
         if case .check(let file?) = task {

@@ -15,10 +15,10 @@ struct ServiceOptions: Equatable {
         case checked(String)
         case help, manual, version
     }
-    /// What a power loss may take.
+    /// What a power loss can undo.
     enum Synchronous: String, CaseIterable { case full, normal }
     static let standardName = "org.eventrelay.Service1"
-    /// Where `--check-config` looks that is not told where.
+    /// What `--check-config` reads by default.
     static let standardSettings = "relay-service.conf"
 
     /// The name on the bus.

@@ -39,7 +39,7 @@ public struct RelayMetrics: Hashable, Sendable {
     }
     /// One transport that has brought events.
     public struct Transport: Hashable, Sendable {
-        /// The transport's name: `signal`, `ring`, or `journal` for events that were read.
+        /// The transport's name: `signal`, `ring`, `journal` for events that were read, or `memory` in a harness.
         public let name: String
         /// How many events it has delivered.
         public let events: UInt64

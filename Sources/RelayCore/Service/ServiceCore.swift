@@ -219,7 +219,7 @@ final class ServiceCore: BusHandler {
     /// here by then.
     ///
     /// A service that nobody uses releases the name first: there is no subscriber to which `End` would mean anything,
-    /// and the bus starts the next run for whoever calls later.
+    /// and the bus starts the next run for later calls.
     func stop(patience: Duration) async {
         loop.execute { [self] in
             releaseAllReplies()

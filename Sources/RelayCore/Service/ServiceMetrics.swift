@@ -45,7 +45,7 @@ public struct ServiceMetrics: Hashable, Sendable {
     }
     /// One transport by which a stream reaches subscribers.
     public struct Transport: Hashable, Sendable {
-        /// The transport's name: `signal` or `ring`.
+        /// The transport's name: `signal`, `ring`, or `memory` in a harness.
         public let name: String
         /// How many subscribers get their events by it.
         public let subscribers: Int

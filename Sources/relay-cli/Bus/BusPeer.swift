@@ -61,7 +61,7 @@ final class BusLine: BusPeer {
     /// What comes unasked.
     private final class Ears: BusHandler {
         let senders = Mutex<[String]>([])
-        /// More tell nothing new.
+        /// More would show nothing new.
         private static let most = 10_000
 
         func signal(_ message: borrowing ReceivedMessage) {

@@ -28,9 +28,9 @@ indirect enum JSONValue: Equatable, Sendable {
 
 /// Reads JSON (RFC 8259).
 ///
-/// Not FoundationEssentials' JSONDecoder: for a value of unknown type it gives objects as dictionaries, without the order of
-/// their keys and without those that come twice; it does not tell `1` from `1.0`; and it makes a static program larger by
-/// more than all the rest of this one.
+/// Not FoundationEssentials' JSONDecoder: for a value of unknown type it gives objects as dictionaries, without the
+/// order of their keys and without those that come twice; it does not distinguish `1` from `1.0`; and it makes a static
+/// program larger by more than all the rest of this one.
 struct JSONParser {
     /// What is wrong, and at which byte.
     struct Failure: Error, Equatable {

@@ -219,7 +219,7 @@ struct Examination {
     private func receive(_ catalogue: Catalogue, _ owner: Owner, _ peer: any BusPeer) -> Attachment? {
         let interfaces = catalogue.offered.filter { !$0.interface.events.isEmpty }.map(\.interface.name)
         for interface in interfaces {
-            // Heads tell as much as events.
+            // A `Head` shows as much as an event.
             for name in [interface, Stream1.name] {
                 let rule = MatchRule(sender: owner.name, path: Stream1.path(of: interface), interface: name)
                 guard let error = peer.listen(rule, within: timeout) else { continue }
@@ -390,7 +390,7 @@ struct Examination {
                 ? Finding("limits", .warning, text, remedy: "raise it: ulimit -n 1024, or LimitNOFILE= in the unit")
                 : Finding("limits", .ok, text))
     }
-    /// Of a bus that tells: dbus-daemon, to those who may ask.
+    /// On a bus that reports them: dbus-daemon, to callers that may ask.
     private static func stats(_ peer: any BusPeer, _ timeout: Duration) -> String? {
         let call = MethodCall(
             to: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus.Debug.Stats",

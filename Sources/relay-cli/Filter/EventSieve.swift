@@ -1,7 +1,7 @@
 import RelayCore
 import RelayTool
 
-/// What events have as fields, with all that the service and its journal tell of them.
+/// The fields of events, with what the service's introspection data and its journal say about them.
 struct EventFields {
     struct Key: Hashable {
         let interface: String
@@ -20,7 +20,7 @@ struct EventFields {
             }
         }
     }
-    /// Those of one event. `told` are those of the schema that its journal names.
+    /// The fields of one event. `told` are the fields of the schema that its journal names.
     func fields(of key: Key, signature: String, told: [WireField]?) -> [IntrospectedField] {
         if let told {
             let fields = told.map { field in

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayTool
 
-/// All that a service tells about itself: its objects, in the order of their paths.
+/// A service's introspection data: its objects, in the order of their paths.
 struct Catalogue: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         let path: String

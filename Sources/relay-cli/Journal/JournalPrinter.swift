@@ -3,7 +3,8 @@ import RelayTool
 
 /// Writes what the journal has. The seam between reading and the forms of output.
 protocol JournalPrinter {
-    /// Takes the schemas of an interface, in the order of the sources' numbers; once more when a page has a number that they lack.
+    /// Takes the schemas of an interface, in the order of the sources' numbers; once more when a page has a number that
+    /// they lack.
     mutating func learn(_ schemas: [UInt32: EventSchema], of interface: String, source: Int) throws(CLIFailure)
     /// What stands before all events; once every interface's schemas are known.
     mutating func begin(_ output: inout ByteBuffer) throws(CLIFailure)
@@ -75,7 +76,7 @@ struct LinesPrinter: JournalPrinter {
     private func line(of event: StoredPage.Event, _ source: Int) -> EventLine {
         let known = sources[source].lines[event.schema]
         if let known, known.fields.signature == event.signature { return known }
-        // What its service tells of it does not fit: its signature comes with it.
+        // The service's description does not fit, but each event has its signature.
         let fields =
             FieldsPrinter(unknown: event.signature, leavingOut: 3, style: style)
             ?? FieldsPrinter([], signature: event.signature, style: style)

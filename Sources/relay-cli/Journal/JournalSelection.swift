@@ -11,7 +11,7 @@ struct JournalSelection: Sendable {
     }
     /// By the interfaces' names; at least one.
     let sources: [Source]
-    /// What the service tells of itself, with the events that it had before.
+    /// The service's introspection data, with the events that it had before.
     let offered: [IntrospectedInterface]
     /// The interfaces and events that were asked for.
     let events: EventSelection

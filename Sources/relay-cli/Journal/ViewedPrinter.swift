@@ -12,7 +12,7 @@ struct ViewedPrinter: JournalPrinter {
     private var schemas: [[UInt32: EventSchema]] = []
     private var interfaces: [String] = []
 
-    /// - Parameter offered: what the service tells of itself: also the names of values, which a journal has not.
+    /// - Parameter offered: the service's introspection data. It has the names of values, which a journal lacks.
     init(
         _ view: EventView, _ lines: LinesPrinter, offered: [IntrospectedInterface], _ selection: EventSelection,
         clock: EventClock, note: @escaping (String) -> Void

@@ -34,7 +34,7 @@ struct MonitorPrinter {
         (self.service, self.all, self.style, self.clock, self.isUTF8) = (service, all, style, clock, isUTF8)
     }
 
-    /// What the service tells about itself; what it told before is forgotten.
+    /// Takes the service's introspection data, in place of what was known before.
     mutating func learn(_ catalogue: Catalogue) {
         interfaces = [:]
         for entry in catalogue.entries { interfaces[entry.interface.name] = entry.interface }
@@ -53,7 +53,7 @@ struct MonitorPrinter {
         return false
     }
     private func isOwn(_ name: String?) -> Bool { name != nil && (name == service || name == owner) }
-    /// Of a service that has told nothing, all but the machinery is shown.
+    /// Without introspection data, all but the standard interfaces is shown.
     private func isShown(_ interface: String) -> Bool {
         let isMachinery = interface == Stream1.name || interface.hasPrefix("org.freedesktop.DBus.")
         return all || offered.contains(interface) || interfaces[interface] == nil && !isMachinery
@@ -207,7 +207,7 @@ struct MonitorPrinter {
             SafeText.append(name, to: &output)
         }
     }
-    /// The arguments, by their names where the service has told them, and the body is of their types.
+    /// The arguments, by their names if the introspection data has them and the body has their types.
     private func fields(
         _ fields: [IntrospectedField], _ message: MonitoredMessage, leavingOut tail: Int = 0,
         _ output: inout ByteBuffer

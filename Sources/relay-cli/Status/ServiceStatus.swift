@@ -102,7 +102,7 @@ struct ServiceStatus: Equatable, Sendable {
         return found
     }
 
-    /// How many events a subscriber has yet to get; nil: it does not tell.
+    /// How many events a subscriber has yet to get; nil: it does not report that.
     func lag(of subscriber: Subscriber) -> UInt64? {
         guard subscriber.sequence > 0, let head else { return nil }
         return head > subscriber.sequence ? head - subscriber.sequence : 0

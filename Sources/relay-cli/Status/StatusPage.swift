@@ -92,7 +92,7 @@ struct StatusPage {
     private func append(
         _ subscribers: [ServiceStatus.Subscriber], _ status: ServiceStatus, to output: inout ByteBuffer
     ) {
-        // Who is the furthest behind comes first; who does not tell, last.
+        // The subscriber furthest behind comes first; those that report no position, last.
         let sorted = subscribers.enumerated().sorted { one, other in
             let (first, second) = (status.lag(of: one.element), status.lag(of: other.element))
             if first == second { return one.offset < other.offset }

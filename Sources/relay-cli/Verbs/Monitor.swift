@@ -84,7 +84,7 @@ struct Monitor: Verb {
     }
     private func learn(_ printer: inout MonitorPrinter, _ peer: any BusPeer, _ timeout: Duration) {
         guard let owner = printer.owner else { return }
-        // What it does not tell is shown without names.
+        // What the introspection data lacks is shown without names.
         if let catalogue = try? PeerWalk(peer: peer, timeout: timeout).catalogue(of: owner) { printer.learn(catalogue) }
     }
 

@@ -53,7 +53,7 @@ struct NewService: Verb {
         }
     }
 
-    /// Whoever writes a first service may have no bus yet.
+    /// The author of a first service may have no bus yet.
     var asksService: Bool { false }
 
     func run(in context: VerbContext) throws(CLIFailure) {

@@ -148,7 +148,7 @@ final class Barrier: @unchecked Sendable {  // In a turn of the loop only.
 private struct BarrierMark {
     let stream: StreamController
     let head: StreamHead
-    /// The stream has been told of the head.
+    /// The stream has received the head.
     var isHeard = false
 
     mutating func hasPassed(_ session: SessionController) -> Bool {

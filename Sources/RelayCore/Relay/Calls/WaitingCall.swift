@@ -45,7 +45,7 @@ final class CallTicket: @unchecked Sendable {  // Touched on the loop's thread o
     var isCancelled = false
     /// There was an answer, or there will be none.
     var isAnswered = false
-    /// The service is told when the caller gives up.
+    /// The service is notified when the caller gives up.
     let isCancellable: Bool
     /// Is given the signature and the body of each signal of progress.
     let onProgress: (@Sendable (String, [UInt8]) -> Void)?

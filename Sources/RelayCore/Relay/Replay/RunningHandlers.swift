@@ -3,8 +3,8 @@ import Synchronization
 
 /// Whether a positioned subscription's handler runs, and on which thread.
 ///
-/// Noted before the look at whether the subscription was cancelled, which is under the feed's lock: whoever has cancelled
-/// sees a handler that was not held up by it.
+/// It is noted before the check whether the subscription was cancelled, which is under the buffer's lock. So the code
+/// that cancels sees a handler that the cancellation did not stop.
 struct HandlerActivity: ~Copyable {
     private let runner = Atomic<UInt>(0)
 

@@ -25,7 +25,7 @@ extension ServiceCore {
                     CallGate.Entry(
                         call: call, requirement: requirement, what: what, isCommand: isCommand,
                         credentials: credentials, proceed: proceed), connection)
-            // Whoever may call need not be known; a peer that has left cannot be.
+            // If any peer may call, the caller need not be known. A peer that has left cannot be.
             case .failure(let error) where requirement.isAnyone && error.code == .unavailable: proceed(self, nil)
             case .failure(let error): refuse(call, error.code, error.message, connection)
             }
@@ -114,7 +114,7 @@ extension ServiceCore {
         notices.report(.lookUpFailed, .warning, "\(text); \(reason)", of: subject(entry.call, .unavailable))
         refuse(entry.call, .unavailable, "\(text), and \(reason): try again", connection)
     }
-    /// In the place of the peer's other calls, whoever it is.
+    /// In the order of the peer's other calls, whether or not the peer is known.
     func inOrder(
         _ call: IncomingCall, _ connection: BusConnection, _ body: @escaping @Sendable (ServiceCore) -> Void
     ) {

@@ -5,7 +5,7 @@ import Synchronization
 struct SignalOutlet: MessageOutlet {
     /// Who gets the events.
     private enum Audience: Sendable {
-        /// Whoever asks the bus.
+        /// Every connection with a match rule at the bus.
         case everyone
         /// The peers that attached, and may: each gets a signal of its own.
         case attached(Set<String>)

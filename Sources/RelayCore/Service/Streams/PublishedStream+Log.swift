@@ -5,7 +5,7 @@ extension PublishedStream: CommittedEventSink {
     /// Goes on where the log stands. Before that, and without it, the stream is a volatile interface's.
     func begin(_ run: LogSnapshot) {
         state.withLock { state in
-            // Whoever has the log may have published already; nobody was there to hear it.
+            // The log's owner may have published already, before there were subscribers.
             state.place.sequence = max(state.place.sequence, run.head)
             for (index, name) in names.enumerated() {
                 state.place.last[index] = max(state.place.last[index], run.last[name] ?? 0)

@@ -161,10 +161,10 @@ package final class PublishedStream: Sendable {
             state.outlets.depart(peer)
         }
     }
-    /// Peers may receive nothing any more: they are detached, and told. If one of them has the ring, all readers get
+    /// Detaches peers that may receive no more events, and notifies them. If one of them has the ring, all readers get
     /// another one.
     ///
-    /// - Parameter endsFormerReaders: also if somebody may have the ring who does not read it any more.
+    /// - Parameter endsFormerReaders: whether a ring also ends for a former reader, which may still have it mapped.
     func withdraw(_ peers: Set<String>, endsFormerReaders: Bool = false) {
         state.withLock { state in
             var told = peers
