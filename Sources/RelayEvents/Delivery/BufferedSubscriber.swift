@@ -142,12 +142,17 @@ public struct EventBuffer: Hashable, Sendable {
 
     /// Drops the oldest events. The gap comes first, then the newest events.
     ///
-    /// A subscriber that falls behind again before it has caught up loses half of the buffer at once. So it receives a
-    /// few gaps of many events, instead of a gap for each event.
+    /// A backlog is one gap, however long it is. A subscriber that goes on taking events while it stays too slow gets
+    /// more than one, since what it has received lies between what is missing. They are few: past the first one, a full
+    /// buffer drops its older half, so that each gap is of at least so many events.
     ///
     /// - Parameter limit: how many events are buffered.
     public static func bufferingNewest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropOldest) }
     /// Drops the newest events. The gap comes after the events that were buffered before it.
+    ///
+    /// A backlog is one gap, however long it is. A subscriber that goes on taking events while it stays too slow gets
+    /// more than one, since what it has received lies between what is missing. They are few: a buffer that was full
+    /// drops events until half of it is free, so that at least so many come between two gaps.
     ///
     /// - Parameter limit: how many events are buffered.
     public static func bufferingOldest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropNewest) }
@@ -158,4 +163,9 @@ public struct EventBuffer: Hashable, Sendable {
 
     /// The newest 1,024 events.
     public static let standard = Self.bufferingNewest(1_024)
+
+    /// How many events are dropped at once, or have to be taken before another one has room: for few gaps.
+    package var share: Int { max(1, limit / 2) }
+    /// With fewer events, a buffer that has dropped the newest takes one again.
+    package var boundWhileDropping: Int { limit - share + 1 }
 }

@@ -3,7 +3,8 @@
 /// Holds at most `limit` events, and at most one run of gaps before, between and behind them.
 ///
 /// A subscriber that is slower than its publisher would get a gap of one event after each event. So once a backlog has
-/// caused a gap, a full queue drops its older half: one backlog makes few gaps, each of many events.
+/// caused a gap, a full queue that drops the oldest drops its older half; one that drops the newest goes on doing so
+/// until half of it is free. No two gaps can be one if an event was taken between them: it lies between what is missing.
 struct DeliveryQueue {
     enum Entry { case event(AnyEventBox, Stamp), gaps(CoalescedGaps) }
     /// What is delivered in one step.
@@ -24,9 +25,11 @@ struct DeliveryQueue {
     private var entries = Deque<Entry>()
     /// What stood before the oldest entry.
     private var lost: CoalescedGaps?
-    /// A gap at the front was delivered, and since then the queue was never empty.
+    /// A gap at the front was delivered, and since then the queue was never empty; or the newest are dropped.
     private var isBehind = false
     private var events = 0
+    /// With fewer events it takes another one: the limit, or less while the newest are dropped.
+    private var bound: Int
     private let buffer: EventBuffer
     private let drops: DropCounts
     /// Whether anything more is taken.
@@ -34,21 +37,23 @@ struct DeliveryQueue {
     /// Events in gaps so far; a gap that has no count counts as one.
     private(set) var missed = 0
 
-    init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) { (self.buffer, self.drops) = (buffer, drops) }
+    init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) {
+        (self.buffer, self.drops, bound) = (buffer, drops, buffer.limit)
+    }
     var isEmpty: Bool { entries.isEmpty && lost == nil }
     var entryCount: Int { entries.count }
 
     mutating func push(_ event: AnyEventBox, _ stamp: Stamp) -> Change {
         if isClosed { return Change() }
-        if events < buffer.limit {
-            if isBehind && isEmpty { isBehind = false }
+        if events < bound {
+            if isBehind { endDropping() }
             entries.append(.event(event, stamp))
             events += 1
             return Change(isAdded: true)
         }
         switch buffer.overflow {
         case .dropOldest:
-            let count = isBehind ? max(1, buffer.limit / 2) : 1
+            let count = isBehind ? buffer.share : 1
             noteOverflow(count)
             var change = Change()
             for _ in 0..<count { dropOldest(&change) }
@@ -58,8 +63,15 @@ struct DeliveryQueue {
             return change
         case .dropNewest, .end:
             noteOverflow(1)
-            isClosed = buffer.overflow == .end
+            (isClosed, isBehind, bound) = (buffer.overflow == .end, true, buffer.boundWhileDropping)
             return append(CoalescedGaps(stamp))
+        }
+    }
+    /// Another event is taken by a queue that was behind.
+    private mutating func endDropping() {
+        switch buffer.overflow {
+        case .dropOldest: if isEmpty { isBehind = false }
+        case .dropNewest, .end: (isBehind, bound) = (false, buffer.limit)
         }
     }
     mutating func push(_ gap: Gap) -> Change {

@@ -14,7 +14,8 @@ public struct Gap: Hashable, Sendable {
     /// From the first missing sequence to the last. An upper bound of `UInt64.max` means that the run ended at an
     /// unknown sequence.
     ///
-    /// Some of these sequences may belong to events of other types. None is an event that this subscription received.
+    /// Sequences in between may be events of other types. None is an event that this subscription has received: so what
+    /// is missing before and behind a received event makes two gaps.
     public let sequences: ClosedRange<UInt64>
     /// How many events *of this subscription* are missing; nil if the number cannot be known.
     public let count: Int?
@@ -41,7 +42,8 @@ public struct Gap: Hashable, Sendable {
     public struct Reason: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The buffer overflowed.
+        /// The buffer overflowed. A backlog is one gap; a subscriber that takes events while its buffer overflows
+        /// again gets few, as ``EventBuffer`` says.
         public static let overflow = Self(rawValue: "overflow")
         /// Retention removed them from the journal.
         public static let expired = Self(rawValue: "expired")

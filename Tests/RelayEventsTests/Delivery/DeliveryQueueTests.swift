@@ -155,6 +155,73 @@ extension DeliveryQueue {
         // The first may be of a single event, all others of half a buffer.
         #expect(missed > 0 && gaps <= 1 + missed / (limit / 2), "\(gaps) gaps for \(missed) events")
     }
+    @Test(
+        "a backlog that drops the newest makes few gaps, each in its place, whatever the pace",
+        arguments: [2, 3, 10, 100], [1, 2, 5, 64, 1_024])
+    func fewGapsBehind(pace: Int, limit: Int) {
+        var queue = DeliveryQueue(.bufferingOldest(limit))
+        let box = EventBox(Numbered(number: 0))
+        var (position, missed): (UInt64, Int) = (0, 0)
+        /// How many events came before the first gap, between two, and behind the last.
+        var runs = [0]
+        func take() {
+            switch queue.pop() {
+            case .event(_, let stamp)?:
+                #expect(stamp.sequence == position + 1)
+                position = stamp.sequence
+                runs[runs.count - 1] += 1
+            case .gap(let gap)?:
+                #expect(gap.sequences.lowerBound == position + 1 && gap.count == gap.sequences.count)
+                #expect(gap.reason == .overflow)
+                position = gap.sequences.upperBound
+                missed += gap.sequences.count
+                runs.append(0)
+            case nil: Issue.record("nothing after \(position)")
+            }
+        }
+        let published: UInt64 = 20_000
+        for sequence in 1...published {
+            _ = queue.push(box, stamp(sequence))
+            if Int(sequence) % pace == 0 { take() }
+        }
+        while !queue.isEmpty { take() }
+        #expect(position == published && queue.missed == missed)
+        #expect(runs.count > 1 && runs[0] >= limit, "\(runs)")
+        #expect(runs.dropFirst().dropLast().allSatisfy { $0 >= max(1, limit / 2) }, "\(runs)")
+    }
+    @Test(
+        "what nobody takes makes one gap, however much it is; what was taken between two losses makes two",
+        arguments: [EventBuffer.bufferingNewest(4), .bufferingOldest(4)])
+    func oneGapForABacklog(_ buffer: EventBuffer) {
+        var queue = DeliveryQueue(buffer)
+        let box = EventBox(Numbered(number: 0))
+        func popAll() -> [DeliveryQueue.Item] {
+            var items: [DeliveryQueue.Item] = []
+            while let item = queue.pop() { items.append(item) }
+            return items
+        }
+        func gaps(_ items: [DeliveryQueue.Item]) -> [ClosedRange<UInt64>] {
+            items.compactMap { if case .gap(let gap) = $0 { gap.sequences } else { nil } }
+        }
+        for sequence in 1...100_000 as ClosedRange<UInt64> { _ = queue.push(box, stamp(sequence)) }
+        let backlog = popAll()
+        #expect(backlog.count == 5 && gaps(backlog).count == 1 && gaps(backlog)[0].count == 99_996)
+        // Full once more; then one event is taken, and more are lost before and behind it.
+        for sequence in 100_001...100_005 as ClosedRange<UInt64> { _ = queue.push(box, stamp(sequence)) }
+        var items = (0..<3).compactMap { _ in queue.pop() }
+        for sequence in 100_006...100_020 as ClosedRange<UInt64> { _ = queue.push(box, stamp(sequence)) }
+        items += popAll()
+        let missing = gaps(items)
+        let received = items.compactMap { if case .event(_, let stamp) = $0 { stamp.sequence } else { nil } }
+        // One gap would claim what was received.
+        if buffer == .bufferingNewest(4) {
+            #expect(missing == [100_001...100_001, 100_004...100_017])
+            #expect(received == [100_002, 100_003, 100_018, 100_019, 100_020])
+        } else {
+            #expect(missing == [100_005...100_005, 100_009...100_020])
+            #expect(received == [100_001, 100_002, 100_003, 100_004, 100_006, 100_007, 100_008])
+        }
+    }
     @Test("who catches up keeps the whole buffer again") func catchesUp() {
         var queue = DeliveryQueue(.bufferingNewest(4))
         let box = EventBox(Numbered(number: 0))

@@ -49,6 +49,8 @@ final class ReplayBuffer: Sendable {
         var isHeld = false
         var queuedPages = 0
         var liveEvents = 0
+        /// With fewer signals it takes another one: the buffer's limit, or less while the newest are dropped.
+        var bound: Int
         var missed = 0
         /// Nothing more comes.
         var isFinished = false
@@ -65,7 +67,7 @@ final class ReplayBuffer: Sendable {
         var onNews: @Sendable () -> Void = {}
         var onRoom: @Sendable (Room) -> Void = { _ in }
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// Its consumer is a handler, which takes everything as it comes.
     let isHandled = Atomic(false)
     /// Of a followed state, what its consumer is about.
@@ -75,7 +77,10 @@ final class ReplayBuffer: Sendable {
     private let buffer: EventBuffer
     private let drops: DropCounts
 
-    init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) { (self.buffer, self.drops) = (buffer, drops) }
+    init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) {
+        (self.buffer, self.drops) = (buffer, drops)
+        state = Mutex(State(bound: buffer.limit))
+    }
 
     // MARK: The loop's side
 
@@ -116,19 +121,22 @@ final class ReplayBuffer: Sendable {
     func append(live page: ReplayPage, isDurable: Bool) {
         fill { state in
             if state.liveEvents == 0 { state.isBehind = false }
-            if !isDurable, state.liveEvents >= buffer.limit {
-                let count = state.isBehind && buffer.overflow == .dropOldest ? max(1, buffer.limit / 2) : 1
+            if !isDurable, state.liveEvents >= state.bound {
+                let count = state.isBehind && buffer.overflow == .dropOldest ? buffer.share : 1
                 state.missed = Gap.sum(state.missed, count) ?? .max
                 drops.countOverflow(count)
                 switch buffer.overflow {
                 case .dropOldest: for _ in 0..<count { state.dropOldestSignal() }
-                case .dropNewest: return state.append(CoalescedGaps(page.stamp(0)))
+                case .dropNewest:
+                    state.bound = buffer.boundWhileDropping
+                    return state.append(CoalescedGaps(page.stamp(0)))
                 case .end:
                     state.append(CoalescedGaps(page.stamp(0)))
                     state.isFinished = true
                     return
                 }
             }
+            state.bound = buffer.limit
             state.liveEvents += 1
             state.chunks.append(.page(page))
         }
