@@ -42,7 +42,7 @@ public final class PollableTarget: Sendable {
     private let state = Mutex(State())
     private struct State {
         /// At most one for each mailbox and each task, so bounded by their number.
-        var due: [Job] = []
+        var due = Deque<Job>()
         /// Steps of tasks that a drain met within another step: actors are not entered twice.
         var held: [UnownedJob] = []
         var isInStep = false
@@ -71,23 +71,38 @@ public final class PollableTarget: Sendable {
     /// Runs what is due at this moment, on the calling thread.
     ///
     /// It may be called within a handler, or between two suspensions of a task, as a nested main loop does. Then it
-    /// skips the handler that runs, and other tasks go on after that task has been suspended.
+    /// skips the handler that runs, and other tasks go on after that task has been suspended. Everything else that is due
+    /// is run.
     public func drain() {
-        let jobs = state.withLock { state in
-            var count: UInt64 = 0
-            // Takes the count back to zero: not readable. It cannot block, and its result is known already.
-            _ = read(fileDescriptor, &count, MemoryLayout.size(ofValue: count))
+        var left = state.withLock { state in
             state.thread = pthread_self()
-            defer { state.due = [] }
-            return state.due
+            // What made it readable may have been forgotten.
+            if state.due.isEmpty { setUnreadable() }
+            return state.due.count
         }
-        for job in jobs {
+        // What becomes due meanwhile waits for the next call, so that the loop gets its turn.
+        while left > 0, let job = next() {
+            left -= 1
             switch job {
             case .mailbox(let mailbox): mailbox.drain()
             case .other(let body): body()
             case .step(let step): run(step)
             }
         }
+    }
+    /// One at a time: a drain within its handler has to find the others, for which a nested main loop may wait.
+    private func next() -> Job? {
+        state.withLock { state in
+            let job = state.due.popFirst()
+            if job != nil && state.due.isEmpty { setUnreadable() }
+            return job
+        }
+    }
+    /// Under the lock, as all that the descriptor shows: it is readable while something is due.
+    private func setUnreadable() {
+        var count: UInt64 = 0
+        // Takes the count back to zero. It cannot block, and its result is known already.
+        _ = read(fileDescriptor, &count, MemoryLayout.size(ofValue: count))
     }
     private func run(_ step: UnownedJob) {
         let runs = state.withLock { state in
@@ -109,7 +124,7 @@ public final class PollableTarget: Sendable {
     private func enqueue(_ job: Job) { state.withLock { add([job], &$0) } }
     private func add(_ jobs: [Job], _ state: inout State) {
         let wasEmpty = state.due.isEmpty
-        state.due += jobs
+        for job in jobs { state.due.append(job) }
         if !wasEmpty || jobs.isEmpty { return }
         var one: UInt64 = 1
         // Can fail only at the counter's limit, and it is 0 here.
@@ -119,10 +134,9 @@ public final class PollableTarget: Sendable {
     /// be released where no lock is held. The descriptor may stay readable: `drain()` then finds nothing.
     func forget(_ mailbox: Mailbox) -> Mailbox? {
         state.withLock { state in
-            let index = state.due.firstIndex { if case .mailbox(let known) = $0 { known === mailbox } else { false } }
-            guard let index else { return nil }
-            state.due.remove(at: index)
-            return mailbox
+            let count = state.due.count
+            state.due.filter { if case .mailbox(let known) = $0 { known !== mailbox } else { true } }
+            return state.due.count < count ? mailbox : nil
         }
     }
 }

@@ -57,6 +57,52 @@ import Testing
         #expect(log.values == [1, 2, 3])
         subscription.cancel()
     }
+    @Test("a drain inside a handler runs what was due behind it: a nested main loop may wait for that")
+    func nestedBatch() throws {
+        let target = try PollableTarget()
+        let (asking, answering) = (
+            EventPublisher(delivery: .pollable(target)), EventPublisher(delivery: .pollable(target))
+        )
+        let log = Log<String>()
+        let dialog = asking.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+            log.add("asks")
+            #expect(isReadable(target))
+            target.drain()
+            #expect(!isReadable(target))
+            log.add("goes on")
+        }
+        let answer = answering.subscribe(to: Numbered.self, onGap: .ignore) { _ in log.add("answer") }
+        asking.publish(Numbered(number: 1))
+        answering.publish(Numbered(number: 1))
+        target.drain()
+        #expect(log.values == ["asks", "answer", "goes on"])
+        #expect(!isReadable(target))
+        withExtendedLifetime((dialog, answer)) {}
+    }
+    @Test("a step of a task that was due behind a handler runs while that handler drains") func nestedTask()
+        async throws
+    {
+        let target = try PollableTarget()
+        let publisher = EventPublisher(delivery: .pollable(target))
+        let log = Log<String>()
+        let dialog = publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+            log.add("asks")
+            target.drain()
+            log.add("goes on")
+        }
+        publisher.publish(Numbered(number: 1))
+        let task = Task(executorPreference: target) { log.add("answer") }
+        target.drain()
+        // Where the task is not due yet, it comes behind.
+        #expect(
+            await eventually {
+                if isReadable(target) { target.drain() }
+                return log.count == 3
+            })
+        await task.value
+        #expect(log.values == ["asks", "answer", "goes on"])
+        dialog.cancel()
+    }
     @Test("one that is polled by a loop gets all events of several publishing threads")
     func loop() async throws {
         let target = try PollableTarget()
