@@ -19,9 +19,9 @@ extension EventService {
     /// version is set. The last handler counts.
     ///
     /// The handler returns the state to set, which need not be the submitted one. A `Refusal` of the document reaches
-    /// the caller as itself, other errors as with ``handle(_:with:)``. The handler must change nothing: it is called
-    /// before the version is finally compared, and again for a repeated operation. To change other state in the same
-    /// transaction, use `handleSubmissions(of:in:_:)` of RelayJournal.
+    /// the caller as itself, other errors as with ``handle(_:with:)``. The handler is called only for a state that is
+    /// based on the present version, and before that version is finally compared: so it must change nothing. To change
+    /// other state in the same transaction, use `handleSubmissions(of:in:_:)` of RelayJournal.
     ///
     /// - Parameter type: the document.
     /// - Parameter handler: is called with each submission, and returns the state to set.

@@ -32,7 +32,7 @@ struct Submissions<Document: EditableDocument>: Sendable {
             guard let log else { throw RelayError(.internalFailure, "\(Document.name) is durable, without a journal") }
             let state = try await accepted(command, context)
             return try await log.submit(command, from: context, to: document) { draft in
-                guard document.isPresent(command.basis, last: draft.sequence) else {
+                guard let state, document.isPresent(command.basis, last: draft.sequence) else {
                     throw SubmitFailure<Document>.conflict
                 }
                 return state
@@ -40,13 +40,14 @@ struct Submissions<Document: EditableDocument>: Sendable {
         }
         let operation = try Self.operation(of: command, context)
         if let operation, let known = try repeated(operation) { return known }
-        let state = try await accepted(command, context)
-        let version = try document.set(state, basedOn: command.basis) { version in
-            if let (operation, hash) = operation {
-                document.operations.withLock { $0.add(operation, hash, version) }
+        if let state = try await accepted(command, context) {
+            let version = try document.set(state, basedOn: command.basis) { version in
+                if let (operation, hash) = operation {
+                    document.operations.withLock { $0.add(operation, hash, version) }
+                }
             }
+            if let version { return version }
         }
-        if let version { return version }
         // The same operation may have been done meanwhile, by another connection of the same user.
         if let operation, let known = try repeated(operation) { return known }
         // What is based on another run's was applied to nothing that there is now.
@@ -56,12 +57,15 @@ struct Submissions<Document: EditableDocument>: Sendable {
         }
         throw SubmitFailure<Document>.conflict
     }
+    /// What is to be set; nil if the submission is not based on the present version. The handler is not asked about such
+    /// a one: it would judge by a state that its caller has not seen, and refuse a repetition of what it has accepted.
     private func accepted(
         _ command: SubmitDocument<Document>, _ context: CommandContext
-    ) async throws -> Document {
+    ) async throws -> Document? {
+        let (present, sequence) = document.present
+        guard document.isPresent(command.basis, last: sequence) else { return nil }
         guard let handler else { return command.state }
         do {
-            let present = document.present.state
             return try await handler(Submission(command.state, from: present, peer: context.peer))
         } catch let refusal as Document.Refusal {
             throw SubmitFailure<Document>.refused(refusal)

@@ -277,6 +277,40 @@ private enum Quiet1: EventInterface {
         #expect(other == Self.ours + "NotPermitted")
         try await office.stop()
     }
+    @Test(
+        "a handler is asked only about what is based on the present version: no repetition, and nothing that comes late",
+        arguments: [true, false])
+    func handledOnce(isDurable: Bool) async throws {
+        // Both let a number only rise: by the present state they would refuse what they have accepted before.
+        let office = try await Office { service in
+            service.handleSubmissions(of: Lamp.self) { submission in
+                if submission.state.brightness <= submission.present.brightness { throw Lamp.Refusal.tooBright }
+                return submission.state
+            }
+            service.handleSubmissions(of: Rules.self) { submission in
+                if (submission.state.numbers["a"] ?? 0) <= (submission.present.numbers["a"] ?? 0) {
+                    throw RelayError(.notPermitted, "it has to rise")
+                }
+                return submission.state
+            }
+        }
+        let (interface, name) = isDurable ? (Archive1.name, "Rules") : (Office1.name, "Lamp")
+        func state(_ number: Int64) -> DBusValue { isDurable ? rules(["a": number]) : lamp(Int32(number)) }
+        let first = try await office.snapshot(name, of: interface).version
+        let operation = submission(state(5), first, "one")
+        let reply = try await office.call(interface, "Submit\(name)", operation, of: interface)
+        #expect(reply == [.uint64(first.epoch), .uint64(1)])
+        #expect(try await office.call(interface, "Submit\(name)", operation, of: interface) == reply)
+        let late = submission(state(3), first, "two")
+        #expect(
+            await office.refusal(interface, "Submit\(name)", late, of: interface) == "\(interface).Error.Conflict")
+        let present = DocumentVersion(epoch: first.epoch, sequence: 1)
+        let lower = submission(state(3), present, "three")
+        let refusal = await office.refusal(interface, "Submit\(name)", lower, of: interface)
+        #expect(refusal == (isDurable ? Self.ours + "NotPermitted" : "\(interface).Error.TooBright"))
+        #expect(try await office.property(name, of: interface) == state(5))
+        try await office.stop()
+    }
     @Test("a read-only document refuses submissions, and another state's fields are refused by name")
     func readOnly() async throws {
         let office = try await Office()
