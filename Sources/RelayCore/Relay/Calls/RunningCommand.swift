@@ -18,6 +18,8 @@ public final class RunningCommand<C: Command>: Sendable {
     /// What the command reports. It ends when the command ends.
     public let progress: AsyncStream<C.Progress>
     private let state = Mutex<State>(.waiting([]))
+    /// Decoded once: a file descriptor in the reply has one owner, whoever asks for the outcome.
+    private let decoded = Mutex<CommandOutcome<C>?>(nil)
     private let decode: @Sendable (Result<BusReply, RelayError>) -> CommandOutcome<C>
     private let onCancel: @Sendable () -> Void
     private let listener: AsyncStream<C.Progress>.Continuation
@@ -35,7 +37,7 @@ public final class RunningCommand<C: Command>: Sendable {
         (progress, listener) = stream
         (self.decode, self.onCancel) = (decode, onCancel)
     }
-    /// How the command ended. It waits for the end.
+    /// How the command ended, the same for everyone who asks. It waits for the end.
     public var outcome: CommandOutcome<C> {
         get async {
             let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
@@ -53,7 +55,11 @@ public final class RunningCommand<C: Command>: Sendable {
             } onCancel: {
                 cancel()
             }
-            return decode(result)
+            return decoded.withLock { decoded in
+                let outcome = decoded ?? decode(result)
+                decoded = outcome
+                return outcome
+            }
         }
     }
     /// Ends the call with `.cancelled`, unless it has ended. A second call does nothing.

@@ -88,7 +88,8 @@ extension ServiceCore {
                     peer: call.sender, user: state.onLoop.credentials[call.sender]?.userID, count: count,
                     deadline: MonotonicClock.deadline(after: patience)
                 ) { continuation.resume(returning: $0) }
-                if state.onLoop.isStopping && room(for: wait) == nil { return wait.completion(.full) }
+                // Room is counted as soon as it is found: it is looked for once.
+                if state.onLoop.isStopping { return wait.completion(room(for: wait) ?? .full) }
                 state.onLoop.descriptorWaits.append(wait)
                 releaseDescriptors()
                 lookForDescriptors(connection)

@@ -127,6 +127,35 @@ private struct OpenLogs: Command {
         #expect(reply.parts.count == 1)
         try await site.service.stop()
     }
+    @Test("all who ask for the outcome of a command have the same reply, and its descriptors are taken once")
+    func askedTwice() async throws {
+        let bus = try PrivateBus()
+        let site = try await Site(bus.bus)
+        let relay = try activeRelay(bus.bus)
+        let running = relay.start(OpenLogs(count: 1))
+        let first = try await running.outcome.get()
+        let second = try await running.outcome.get()
+        #expect(first.parts[0].log === second.parts[0].log)
+        do { _ = try first.parts[0].log.take() }
+        #expect(throws: RelayError.self) { _ = try second.parts[0].log.take() }
+        try await site.service.stop()
+    }
+    @Test("a service that ends sends the replies of what runs, where the bus does not say what was read")
+    func ending() async throws {
+        let bus = try PrivateBus()
+        let site = try await Site(bus.bus)
+        let core = site.service.core
+        core.loop.withTurn { core.state.onLoop.descriptorSource = .nobody }
+        let relay = try activeRelay(bus.bus)
+        let running = relay.start(OpenLogs(count: 2, isHeld: true))
+        #expect(await eventually { site.runs == 1 })
+        let ending = Task { try await site.service.stop(patience: .seconds(300)) }
+        #expect(await eventually { core.loop.withTurn { core.state.onLoop.isStopping } })
+        site.release()
+        let reply = try await running.outcome.get()
+        #expect(reply.parts.count == 2)
+        try await ending.value
+    }
     @Test("replies that are left unread are bounded, and a caller that says otherwise gains nothing")
     func unread() async throws {
         let bus = try PrivateBus()
