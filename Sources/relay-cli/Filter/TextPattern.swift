@@ -7,8 +7,14 @@ final class TextPattern: @unchecked Sendable {
     // Not changed once it is made; regexec(3) takes a lock of its own in it.
     private var expression = regex_t()
 
+    /// The C library's compiler calls itself for each parenthesis and each part: a long pattern takes all of the stack.
+    static let longest = 1_000
+
     /// Throws what is wrong with it, in the C library's words.
     init(_ text: String) throws(PatternFault) {
+        if text.utf8.count > Self.longest {
+            throw PatternFault(reason: "it has more than \(Self.longest) bytes")
+        }
         let code = Self.withUTF8 { regcomp(&expression, text, REG_EXTENDED | REG_NOSUB) }
         if code == 0 { return }
         var words = [CChar](repeating: 0, count: 128)

@@ -163,6 +163,17 @@ struct FilterTests {
         let fault = #expect(throws: FilterFault.self) { try Self.holds(text) }
         #expect(fault == FilterFault(message, at: column))
     }
+    @Test("a pattern that could take all of the stack is refused; one of the greatest length is not")
+    func longPattern() throws {
+        func pattern(_ part: String, _ count: Int, _ end: String = "") throws {
+            _ = try TextPattern(String(repeating: part, count: count) + String(repeating: end, count: count))
+        }
+        let refusal = PatternFault(reason: "it has more than 1000 bytes")
+        #expect(throws: refusal) { try pattern("(", 1_000_000) }
+        #expect(throws: refusal) { try pattern("a*", 1_000_000) }
+        try pattern("(", 500, ")")
+        try pattern("a*", 500)
+    }
     @Test("the caret stands below the place, also in a long text, and nothing acts on the terminal")
     func caret() {
         #expect(FilterFault("", at: 3).excerpt(of: "a\tb+c") == ["  a?b+c", "     ^"])
