@@ -21,6 +21,8 @@ package enum HangUps {
             for end in [pipe.reading, pipe.writing] { close(end) }
             throw error
         }
+        // A handler must not wait where nobody reads for a while: a full pipe has requests enough.
+        _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)
         // Both ends stay open: the handler may use the one at any time.
         let failed = relay_catch_hang_up(pipe.writing)
         if failed != 0 { throw SystemError(failed) }
