@@ -1,19 +1,25 @@
 import CDBus
 import CRelayShims
+import Synchronization
 
 /// libdbus's watches, as one epoll registration for each descriptor.
 ///
-/// Its callbacks come from within libdbus calls, all of which are made under the connection's lock: so is everything
-/// here. Nothing in a callback calls libdbus on the connection, which would deadlock.
-final class WatchTable: @unchecked Sendable {  // Guarded by the connection's lock, which every libdbus call holds.
+/// Its callbacks come from within libdbus calls, which are made under the connection's lock; but for the release of a
+/// message: that may let libdbus read on, and happens on any thread. So this has a lock of its own. Nothing in a
+/// callback calls libdbus on the connection, which would deadlock.
+final class WatchTable: @unchecked Sendable {  // What is not under its lock is set before libdbus has it.
     private struct Entry {
-        let watch: OpaquePointer
+        /// The watch's address.
+        let watch: UInt
         let descriptor: Int32
         let flags: UInt32
         var isEnabled: Bool
     }
-    private var entries: [Entry] = []
-    private var registered: [Int32: UInt32] = [:]
+    private struct State {
+        var entries: [Entry] = []
+        var registered: [Int32: UInt32] = [:]
+    }
+    private let state = Mutex(State())
     private let loop: BusLoop
     var onRemoval: @Sendable () -> Void = {}
     var handlerID: UInt64 = 0
@@ -22,47 +28,57 @@ final class WatchTable: @unchecked Sendable {  // Guarded by the connection's lo
 
     /// False when the kernel has no room for another watched descriptor.
     func add(_ watch: OpaquePointer) -> Bool {
-        entries.append(
-            Entry(
-                watch: watch, descriptor: dbus_watch_get_unix_fd(watch), flags: dbus_watch_get_flags(watch),
-                isEnabled: dbus_watch_get_enabled(watch) != 0))
-        if update(entries[entries.count - 1].descriptor) { return true }
-        entries.removeLast()
-        return false
+        let entry = Entry(
+            watch: UInt(bitPattern: watch), descriptor: dbus_watch_get_unix_fd(watch),
+            flags: dbus_watch_get_flags(watch), isEnabled: dbus_watch_get_enabled(watch) != 0)
+        return state.withLock { state in
+            state.entries.append(entry)
+            if update(entry.descriptor, &state) { return true }
+            state.entries.removeLast()
+            return false
+        }
     }
     func remove(_ watch: OpaquePointer) {
-        guard let index = entries.firstIndex(where: { $0.watch == watch }) else { return }
-        let entry = entries.remove(at: index)
-        _ = update(entry.descriptor)
+        let address = UInt(bitPattern: watch)
+        let isKnown = state.withLock { state in
+            guard let index = state.entries.firstIndex(where: { $0.watch == address }) else { return false }
+            let entry = state.entries.remove(at: index)
+            _ = update(entry.descriptor, &state)
+            return true
+        }
         // A send on another thread may have found the connection dead: the loop has to look.
-        onRemoval()
+        if isKnown { onRemoval() }
     }
     func toggle(_ watch: OpaquePointer) {
-        guard let index = entries.firstIndex(where: { $0.watch == watch }) else { return }
-        entries[index].isEnabled = dbus_watch_get_enabled(watch) != 0
-        _ = update(entries[index].descriptor)
+        let (address, isEnabled) = (UInt(bitPattern: watch), dbus_watch_get_enabled(watch) != 0)
+        state.withLock { state in
+            guard let index = state.entries.firstIndex(where: { $0.watch == address }) else { return }
+            state.entries[index].isEnabled = isEnabled
+            _ = update(state.entries[index].descriptor, &state)
+        }
     }
 
     /// With no enabled watch the descriptor leaves epoll: that one reports a hang-up whatever it is asked for, again
     /// and again, and libdbus takes none while its watches are off.
-    private func update(_ descriptor: Int32) -> Bool {
+    private func update(_ descriptor: Int32, _ state: inout State) -> Bool {
         var events: UInt32 = 0
-        for entry in entries where entry.isEnabled && entry.descriptor == descriptor {
+        for entry in state.entries where entry.isEnabled && entry.descriptor == descriptor {
             if entry.flags & DBUS_WATCH_READABLE.rawValue != 0 { events |= EPOLLIN.rawValue }
             if entry.flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events |= EPOLLOUT.rawValue }
         }
         let wanted = events == 0 ? nil : events
-        guard loop.watch(descriptor, for: wanted, was: registered[descriptor], handler: handlerID) else {
-            if wanted == nil { registered[descriptor] = nil }
+        guard loop.watch(descriptor, for: wanted, was: state.registered[descriptor], handler: handlerID) else {
+            if wanted == nil { state.registered[descriptor] = nil }
             return wanted == nil
         }
-        registered[descriptor] = wanted
+        state.registered[descriptor] = wanted
         return true
     }
     /// What epoll is asked for, by descriptor.
-    var watched: [Int32: UInt32] { registered }
+    var watched: [Int32: UInt32] { state.withLock { $0.registered } }
 
-    /// Reports to libdbus what epoll saw. A watch may leave while another is handled, so each is looked up anew.
+    /// Reports to libdbus what epoll saw, under the connection's lock: no watch leaves before it is handled. One may
+    /// while another is handled, so each is looked up anew.
     func handle(_ events: UInt32) {
         var flags: UInt32 = 0
         if events & EPOLLIN.rawValue != 0 { flags |= DBUS_WATCH_READABLE.rawValue }
@@ -72,8 +88,12 @@ final class WatchTable: @unchecked Sendable {  // Guarded by the connection's lo
             | (events & EPOLLHUP.rawValue != 0 ? DBUS_WATCH_HANGUP.rawValue : 0)
         for kind in [DBUS_WATCH_READABLE.rawValue, DBUS_WATCH_WRITABLE.rawValue]
         where flags & kind != 0 || failures != 0 {
-            guard let entry = entries.first(where: { $0.isEnabled && $0.flags & kind != 0 }) else { continue }
-            dbus_watch_handle(entry.watch, (flags & kind) | failures)
+            let address = state.withLock { state in
+                state.entries.first { $0.isEnabled && $0.flags & kind != 0 }?.watch
+            }
+            // Not under this lock: libdbus calls back. The address is a watch's, as libdbus gave it.
+            guard let address, let watch = OpaquePointer(bitPattern: address) else { continue }
+            dbus_watch_handle(watch, (flags & kind) | failures)
         }
     }
 }
