@@ -86,6 +86,7 @@ test: export RELAY_WITH_EXAMPLES = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-refusals.sh
+	scripts/check-public-only
 	scripts/check-doc-code
 	scripts/public-api
 	scripts/check-examples

@@ -16,6 +16,20 @@ extension EventService {
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type..., journal: EventJournal,
         onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
+        try self.init(name: name, on: bus, exporting: interfaces, journal: journal, onNotice: onNotice)
+    }
+    /// Prepares a service with a journal, and with interfaces that are chosen when the program runs.
+    ///
+    /// - Parameter name: the well-known bus name.
+    /// - Parameter bus: the bus to connect to.
+    /// - Parameter interfaces: the interfaces to export.
+    /// - Parameter journal: keeps the events of durable interfaces, as where the interfaces are named one by one.
+    /// - Parameter onNotice: is called with what goes wrong while the service runs: see `Notice.Kind`.
+    /// - Throws: as where the interfaces are named one by one.
+    public convenience init(
+        name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type], journal: EventJournal,
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) throws {
         try self.init(name, bus, interfaces, journal: journal, onNotice)
     }
 }

@@ -5,13 +5,26 @@ import RelayCore
 /// A journal looked at from outside, whether a service uses it or not: checked in full, and copied.
 ///
 /// It never writes to the journal, and never delays the service: the service's log grows while this reads.
-package struct JournalInspection: Sendable {
+///
+/// ```swift
+/// let copied = try JournalInspection(directory: "/var/lib/printer").copy(to: "/var/backups/printer.sqlite")
+/// print("\(copied.events) events")
+/// ```
+///
+/// - Isolation: it reads on the thread that calls it, which waits for the disk.
+/// - Cancellation: within a task that is cancelled it ends with `.cancelled`; nothing is left then.
+public struct JournalInspection: Sendable {
     /// How much is in it.
-    package struct Summary: Hashable, Sendable {
-        package let interfaces, events, bytes: Int
+    public struct Summary: Hashable, Sendable {
+        /// How many interfaces have been served with it.
+        public let interfaces: Int
+        /// How many events it keeps.
+        public let events: Int
+        /// The size of the file.
+        public let bytes: Int
     }
     /// How far it is, for people who wait.
-    package enum Progress: Hashable, Sendable {
+    public enum Progress: Hashable, Sendable {
         /// Pages of the copy.
         case copying(done: Int, total: Int)
         /// Reads each page. SQLite does not tell how many are left.
@@ -25,26 +38,36 @@ package struct JournalInspection: Sendable {
     private static let instructions: Int32 = 100_000
 
     /// The file of the journal.
-    package let path: String
+    public let path: String
     private var file: JournalFile { JournalFile(at: path, vfs: nil) }
 
-    package init(file path: String) { self.path = path }
+    /// A journal's file, such as a copy.
+    ///
+    /// - Parameter path: the file.
+    public init(file path: String) { self.path = path }
     /// The journal that is kept in a directory.
-    package init(directory: String) { path = JournalFile(in: directory, vfs: nil).path }
+    ///
+    /// - Parameter directory: the directory, as ``EventJournal`` has it.
+    public init(directory: String) { path = JournalFile(in: directory, vfs: nil).path }
 
     /// Reads every page and every row, of one moment.
     ///
-    /// - Throws: `.unavailable` with `UnfitFile` for a file that is damaged, `.invalidArgument` for one of something
+    /// - Parameter report: is called with how far it is, now and then.
+    /// - Returns: how much is in it.
+    /// - Throws: `.unavailable` with ``UnfitFile`` for a file that is damaged, `.invalidArgument` for one of something
     ///   else or of a newer version, `.notFound` without one, `.cancelled` when the task was.
-    package func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
+    public func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
         try look { database in try Self.check(database, file, report) }
     }
 
     /// Copies the journal, of one moment, checks the copy, and gives it its name when it is whole and on the disk.
     ///
     /// - Parameter target: a file that is not there yet. Only its user can read it.
-    /// - Throws: as `check`; `.conflict` for a file that is there, `.storageFull` without room. Nothing is left then.
-    package func copy(to target: String, _ report: (Progress) -> Void = { _ in }) throws -> Summary {
+    /// - Parameter report: is called with how far it is, now and then.
+    /// - Returns: how much is in the copy.
+    /// - Throws: as ``check(_:)``; `.conflict` for a file that is there, `.storageFull` without room. Nothing is left
+    ///   then.
+    public func copy(to target: String, _ report: (Progress) -> Void = { _ in }) throws -> Summary {
         var status = stat()
         if lstat(target, &status) == 0 {
             throw RelayError(.conflict, "\(target) is there already: a backup replaces nothing; name another file")

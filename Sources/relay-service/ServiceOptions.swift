@@ -121,13 +121,7 @@ extension ServiceOptions {
     private static let ownBus = Option(
         switch: "own-bus", "a private bus that ends with the service, for machines without one")
     private static let busName = Option<String>(
-        "name",
-        ValueKind("NAME") { text throws(Unfit) in
-            guard BusNames.isWellKnownName(text) else {
-                throw Unfit("is no name for a service; one looks like \(standardName)")
-            }
-            return text
-        }, "the service's name on the bus", standard: standardName)
+        "name", .serviceName("NAME", example: standardName), "the service's name on the bus", standard: standardName)
     private static let config = Option<String?>(
         "config",
         ValueKind("FILE") { text throws(Unfit) in

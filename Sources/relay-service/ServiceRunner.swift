@@ -87,7 +87,11 @@ struct ServiceRunner {
             if options.domains.contains(.relocation) { interfaces.append(Relocation1.self) }
             if options.domains.contains(.inventory) { interfaces.append(Inventory1.self) }
             if options.domains.contains(.telemetry) { interfaces.append(Telemetry1.self) }
-            return try EventService(options.name, bus, interfaces, journal: kept?.journal, report)
+            guard let journal = kept?.journal else {
+                return try EventService(name: options.name, on: bus, exporting: interfaces, onNotice: report)
+            }
+            return try EventService(
+                name: options.name, on: bus, exporting: interfaces, journal: journal, onNotice: report)
         } catch let error as RelayError where UnfitFile.explains(error) || error.cause is SQLiteError {
             throw ServiceFailure(opening: error)
         }

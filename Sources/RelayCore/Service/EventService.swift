@@ -45,6 +45,19 @@ public final class EventService: Sendable {
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
         onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
+        try self.init(name: name, on: bus, exporting: interfaces, onNotice: onNotice)
+    }
+    /// Prepares a service of volatile interfaces that are chosen when the program runs.
+    ///
+    /// - Parameter name: the well-known bus name.
+    /// - Parameter bus: the bus to connect to.
+    /// - Parameter interfaces: the interfaces to export.
+    /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``.
+    /// - Throws: as where the interfaces are named one by one.
+    public convenience init(
+        name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type],
+        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) throws {
         try self.init(name, bus, interfaces, journal: nil, onNotice)
     }
     /// With a log for the events of durable interfaces.

@@ -1,3 +1,5 @@
+import RelayCore
+
 /// Why a text is no value of its kind: how a sentence goes on that begins with the text, as in "is no number of events
 /// from 1 on".
 package struct Unfit: Error, Equatable, Sendable {
@@ -96,6 +98,15 @@ extension ValueKind where Value == String {
     package static let directory = ValueKind("DIR") { text throws(Unfit) in
         if text.isEmpty { throw Unfit("is no folder; give the path of one") }
         return text
+    }
+    /// The well-known name of a service; `example` is one.
+    package static func serviceName(_ name: String, example: String) -> ValueKind {
+        ValueKind(name) { text throws(Unfit) in
+            guard BusNames.isWellKnownName(text) else {
+                throw Unfit("is no name for a service; one looks like \(example)")
+            }
+            return text
+        }
     }
     /// A D-Bus address, if it has the shape of one: libdbus has the last word.
     package static let busAddress = ValueKind("ADDRESS") { text throws(Unfit) in
