@@ -97,6 +97,22 @@ final class WatchedDesk: Sendable {
         try await running.value
     }
     static func path(_ interface: String) -> String { Stream1.path(of: interface) }
+    func onLoop<Value: Sendable>(_ body: @escaping @Sendable (ServiceCore) -> Value) async -> Value {
+        let core = service.core
+        return await withCheckedContinuation { continuation in
+            core.loop.execute { continuation.resume(returning: body(core)) }
+        }
+    }
+    /// To all of the durable interface, by a peer that waits for a person.
+    static func attach() throws -> MethodCall {
+        var body = WireWriter()
+        let request = AttachRequest(epoch: 0, after: 0, names: ["*"], options: AttachOptions())
+        try Stream1.write(request, into: &body)
+        return MethodCall(
+            to: name, path: path(Watched1.name), interface: Stream1.name, member: "Attach",
+            signature: try Signature(Stream1.attachSignature), body: body.bytes,
+            flags: .allowInteractiveAuthorization)
+    }
 
     /// One call of each kind that a requirement guards on an interface.
     struct Guarded: Sendable {
