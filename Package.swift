@@ -252,6 +252,39 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
     ]
 }
 
+// The window of Examples/moving-house. Its view model is built and tested with the other examples; the window itself needs GTK, and has
+// a step of its own: `make test-desktop`.
+let hasDesktop = Context.environment["RELAY_WITH_DESKTOP"] == "1"
+if hasDesktop || Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
+    package.targets += [
+        .target(
+            name: "MovingHouse", dependencies: ["Relocation", "RelayCore"], path: "Examples/moving-house/MovingHouse",
+            swiftSettings: strict),
+        .testTarget(
+            name: "MovingHouseTests",
+            dependencies: [
+                "MovingHouse", "RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "RelocationDomain",
+                "TestTraits",
+            ],
+            path: "Examples/moving-house/MovingHouseTests", swiftSettings: strict),
+    ]
+}
+if hasDesktop {
+    package.targets += [
+        .systemLibrary(
+            name: "CGTK", path: "Examples/moving-house/CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+        .executableTarget(
+            name: "moving-house", dependencies: ["CGTK", "MovingHouse", "RelayCore", "Relocation"],
+            path: "Examples/moving-house/moving-house", swiftSettings: strict),
+        .testTarget(
+            name: "DesktopTests",
+            dependencies: [
+                "BusProcess", "CGTK", "RelayCore", "RelayTestKit", "Relocation", "TestTraits", "moving-house",
+            ],
+            path: "Examples/moving-house/DesktopTests", swiftSettings: strict),
+    ]
+}
+
 // RELAY_TESTS=RingTests,RelayToolTests builds these test targets alone: for who works on one folder.
 if let chosen = Context.environment["RELAY_TESTS"]?.split(separator: ",").map(String.init), !chosen.isEmpty {
     package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }

@@ -1,0 +1,120 @@
+public import RelayCore
+import Relocation
+
+/// The view model: keeps a `MoveView` in step with the service, and sends what a person asks for.
+///
+/// It knows no widget. All of it runs on the loop that drains the pollable target, as the window does: what `@MainActor`
+/// is on a Mac.
+public actor MoveModel {
+    public nonisolated let target: PollableTarget
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
+    private let relay: EventRelay
+    private let history: StreamPosition
+    private var state: MoveState
+    private var subscriptions: [Subscription] = []
+    private var log: EventStream<Relocation1>?
+    private var show: (@Sendable (MoveView) -> Void)?
+    private var shown: MoveView?
+    private var isDue = false
+
+    /// - Parameter relay: delivers to the target.
+    /// - Parameter target: drained by the window's loop.
+    /// - Parameter history: where the log begins.
+    public init(_ relay: EventRelay, on target: PollableTarget, history: StreamPosition = .now) {
+        (self.relay, self.target, self.history) = (relay, target, history)
+        state = MoveState(service: relay.service)
+    }
+    deinit { log?.cancel() }
+
+    /// Follows the service from now on. Before the relay is activated.
+    ///
+    /// - Parameter show: is called on the loop with what there is to show, now and after each change.
+    public func start(show: @escaping @Sendable (MoveView) -> Void) throws {
+        self.show = show
+        let states = relay.publisher.subscribe(to: EventRelay.State.self, onGap: .ignore) { [weak self] state in
+            self?.assumeIsolated { model in model.change { $0.connection(state) } }
+        }
+        let contents = try relay.follow(Relocation1.self, pages: Contents()) { [weak self] pages in
+            self?.assumeIsolated { model in
+                model.change { $0.show(pages) }
+                model.readLog()
+            }
+        } then: { [weak self] event, stamp in
+            self?.assumeIsolated { model in model.change { $0.apply(event, stamp) } }
+        } onFailure: { [weak self] error in
+            self?.assumeIsolated { model in model.change { $0.fail(error) } }
+        }
+        subscriptions = [states, contents]
+        change { _ in }
+    }
+    /// The log is a subscription of its own: the state skips what a later state includes, and the log must not.
+    private func readLog() {
+        if log != nil { return }
+        do {
+            let events = try relay.events(of: Relocation1.self, from: history)
+            log = events
+            Task { [weak self] in for await delivery in events { await self?.note(delivery) } }
+        } catch { change { $0.fail(RelayError(.internalFailure, "there is no log: \(error)", cause: error)) } }
+    }
+    private func note(_ delivery: Delivery<Relocation1>) {
+        change { state in
+            switch delivery {
+            case .event(let event, let stamp): state.note(event, stamp)
+            case .gap(let gap): state.note(gap)
+            }
+        }
+    }
+
+    /// Many changes at once are shown once.
+    private func change(_ body: (inout MoveState) -> Void) {
+        body(&state)
+        if isDue { return }
+        isDue = true
+        Task { showNow() }
+    }
+    private func showNow() {
+        isDue = false
+        let view = state.view
+        if view == shown { return }
+        shown = view
+        show?(view)
+    }
+
+    // MARK: What a person does
+
+    /// From a callback of the window: on the loop's thread.
+    public nonisolated func perform(_ action: MoveAction) { assumeIsolated { $0.begin(action) } }
+    private func begin(_ action: MoveAction) {
+        var isSent = false
+        change { isSent = $0.begin(action) }
+        if !isSent { return }
+        Task {
+            let note = await send(action)
+            change { $0.finish(action, note) }
+        }
+    }
+    private func send(_ action: MoveAction) async -> Note? {
+        switch action {
+        case .order(let label, let capacity):
+            note(await relay.outcome(of: OrderBox(label: label, capacity: capacity))) { "Box \($0.boxID) is ordered." }
+        case .pack(let title):
+            note(await relay.outcome(of: DistributeItem(title: title))) { "It is in box \($0.boxID)." }
+        // The box and the item go from the window: there is nothing else to say.
+        case .dissolve(let boxID): note(await relay.outcome(of: RemoveBox(boxID: boxID))) { _ in nil }
+        case .takeOut(let itemID, let boxID):
+            note(await relay.outcome(of: RemoveItem(itemID: itemID, boxID: boxID))) { _ in nil }
+        case .edit, .dismissGap: nil
+        }
+    }
+    private func note<C: Command>(_ outcome: CommandOutcome<C>, done: (C.Reply) -> String?) -> Note? {
+        switch outcome {
+        case .success(let reply): done(reply).map { Note(.done, $0) }
+        case .refused(let failure): Note(.refused, sentence(failure.message))
+        case .failed(let error):
+            Note(.failed, sentence(error.message) + (error.mayHaveRun ? " It may have been done: look." : ""))
+        }
+    }
+    private func sentence(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    }
+}
