@@ -226,6 +226,27 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
             name: "ShopTests",
             dependencies: ["Shop", "ShopDesk", "ShopViews", "RelayCore", "RelayJournal", "RelayTestKit"],
             path: "Examples/shop/ShopTests"),
+        .systemLibrary(
+            name: "CGPXExpat", path: "Examples/track-summary/CGPXExpat", pkgConfig: "expat",
+            providers: [.apt(["libexpat1-dev"])]),
+        .target(name: "TrackFile", dependencies: ["CGPXExpat"], path: "Examples/track-summary/TrackFile"),
+        .target(name: "Tracks", dependencies: ["RelayCore"], path: "Examples/track-summary/Tracks"),
+        .target(
+            name: "TrackDesk", dependencies: ["TrackFile", "Tracks", "RelayCore", "RelayJournal"],
+            path: "Examples/track-summary/TrackDesk"),
+        .target(name: "TrackViews", dependencies: ["RelayEvents"], path: "Examples/track-summary/TrackViews"),
+        .target(
+            name: "TrackFrontend", dependencies: ["TrackViews", "Tracks", "RelayCore"],
+            path: "Examples/track-summary/TrackFrontend"),
+        .executableTarget(
+            name: "track-summary", dependencies: ["TrackDesk", "TrackFrontend", "Tracks", "RelayCore", "RelayJournal"],
+            path: "Examples/track-summary/track-summary"),
+        .testTarget(
+            name: "TrackTests",
+            dependencies: [
+                "TrackDesk", "TrackFile", "TrackFrontend", "TrackViews", "Tracks", "RelayCore", "RelayJournal",
+                "RelayTestKit",
+            ], path: "Examples/track-summary/TrackTests"),
         .target(name: "Canvases", dependencies: ["RelayEvents"], path: "Examples/canvas/Canvases"),
         .executableTarget(
             name: "canvas-demo", dependencies: ["Canvases", "RelayEvents"], path: "Examples/canvas/canvas-demo"),

@@ -45,6 +45,40 @@ let package = Package(
                 "Shop", "ShopDesk", "ShopViews", .product(name: "RelayCore", package: "relay"),
                 .product(name: "RelayJournal", package: "relay"), .product(name: "RelayTestKit", package: "relay"),
             ], path: "shop/ShopTests"),
+        // From a view to a service and back, without a cycle: see track-summary/README.md.
+        .systemLibrary(
+            name: "CGPXExpat", path: "track-summary/CGPXExpat", pkgConfig: "expat",
+            providers: [.apt(["libexpat1-dev"])]),
+        .target(name: "TrackFile", dependencies: ["CGPXExpat"], path: "track-summary/TrackFile"),
+        .target(
+            name: "Tracks", dependencies: [.product(name: "RelayCore", package: "relay")],
+            path: "track-summary/Tracks"),
+        .target(
+            name: "TrackDesk",
+            dependencies: [
+                "TrackFile", "Tracks", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "track-summary/TrackDesk"),
+        .target(
+            name: "TrackViews", dependencies: [.product(name: "RelayEvents", package: "relay")],
+            path: "track-summary/TrackViews"),
+        .target(
+            name: "TrackFrontend",
+            dependencies: ["TrackViews", "Tracks", .product(name: "RelayCore", package: "relay")],
+            path: "track-summary/TrackFrontend"),
+        .executableTarget(
+            name: "track-summary",
+            dependencies: [
+                "TrackDesk", "TrackFrontend", "Tracks", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "track-summary/track-summary"),
+        .testTarget(
+            name: "TrackTests",
+            dependencies: [
+                "TrackDesk", "TrackFile", "TrackFrontend", "TrackViews", "Tracks",
+                .product(name: "RelayCore", package: "relay"), .product(name: "RelayJournal", package: "relay"),
+                .product(name: "RelayTestKit", package: "relay"),
+            ], path: "track-summary/TrackTests"),
         // Objects with an identity: see canvas/README.md.
         .target(
             name: "Canvases", dependencies: [.product(name: "RelayEvents", package: "relay")], path: "canvas/Canvases"),
