@@ -24,6 +24,16 @@ struct OutputChannel {
     var taken: UInt64 { gone + UInt64(written) }
     /// Bytes that were composed so far.
     var composed: UInt64 { gone + UInt64(pending.count) }
+    /// Lines among the bytes that `countLines` has seen.
+    private(set) var lines: UInt64 = 0
+    private var counted: UInt64 = 0
+
+    /// Brings `lines` up to date. To be called before each `write`, which forgets bytes.
+    mutating func countLines() {
+        let start = Int(max(counted, gone) - gone)
+        lines += UInt64(pending.bytes[start...].count { $0 == UInt8(ascii: "\n") })
+        counted = composed
+    }
 
     /// Writes what the descriptor takes at once.
     mutating func write() -> Outcome {

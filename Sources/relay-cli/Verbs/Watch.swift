@@ -9,6 +9,8 @@ struct Watch: Verb {
     var count: UInt64?
     var duration: Duration?
     var waitsForService = true
+    /// Whether an event counts as seen when its line was confirmed, and not before.
+    var confirms = false
     /// Lines a second; 0: every event. nil: what suits the output.
     var sample: UInt64?
     var view = EventView()
@@ -17,7 +19,7 @@ struct Watch: Verb {
         "watch",
         summary: "a line for each event, as it happens",
         operands: [EventOptions.events],
-        options: [EventOptions.since, resume, cursors, count, duration, EventOptions.noWait, sample]
+        options: [EventOptions.since, resume, cursors, confirm, count, duration, EventOptions.noWait, sample]
             + EventView.options,
         exclusive: [beginnings],
         details: [
@@ -45,6 +47,11 @@ struct Watch: Verb {
             letters, digits, '_' and '-', one for each set of events. Each event is shown at least once: after a kill,
             the last ones may come again. A second watch of the name at the same time is refused (75). The places are
             files of --cursors DIR, else of $XDG_STATE_HOME/relay/cursors, else of $HOME/.local/state/relay/cursors.
+            """,
+            """
+            With --confirm, too, what was written out does not count: NAME's place moves on when stdin has a line for each
+            line that was written. So a pipeline loses nothing that its reader had not dealt with when it was killed. Ends
+            when stdin does. Examples/notifier shows such a pipeline.
             """,
             """
             A document that EVENT names is shown first as it is now, with the time of this look, then each change of it: the
@@ -81,6 +88,8 @@ struct Watch: Verb {
     private static let resume = Option<String?>(
         "resume", .cursorName, "go on where the watch of this name stopped")
     private static let cursors = Option<String?>("cursors", .directory, "the folder where --resume keeps its places")
+    private static let confirm = Option(
+        switch: "confirm", "with --resume: an event counts as seen when stdin has a line for it")
     static let count = Option<UInt64?>("count", .events, "end after N events")
     static let sample = Option<UInt64?>(
         "sample", .count(of: "lines", 0...1_000_000),
@@ -113,7 +122,8 @@ struct Watch: Verb {
                     template: view.template),
                 linesPerSecond: linesPerSecond(isTerminal: tool.isTerminal)),
             output: OutputChannel(descriptor: tool.output), queue: queue, wakeup: wakeup, stop: stop.descriptor,
-            duration: duration, now: { Timestamp.now.microseconds },
+            duration: duration, confirmations: confirms ? LineConfirmations(descriptor: tool.input) : nil,
+            now: { Timestamp.now.microseconds },
             perform: { action in
                 switch action {
                 case .discover: Task { queue.post(.discovered(await discovery.outcome())) }
@@ -151,6 +161,9 @@ extension Watch {
                 throw UsageError("'--resume' shows every event: '--sample' does not go with it")
             }
             start = .resuming(name: name, folder: folder)
+            confirms = line[Self.confirm]
+        } else if line[Self.confirm] {
+            throw UsageError("option '--confirm' says when the place of '--resume NAME' moves on; give that, too")
         } else if folder != nil {
             throw UsageError("option '--cursors' says where '--resume NAME' keeps its place; give that, too")
         } else if let point = try EventOptions.since.point(in: line, at: time) {

@@ -18,11 +18,13 @@ struct WatchLoop {
     let perform: (WatchMachine.Action) -> Void
     /// Microseconds since the Unix epoch.
     let now: () -> UInt64
+    /// Of the reader of the lines; nil: a line counts as seen when it was written.
+    private var confirmations: LineConfirmations?
 
     private var output: OutputChannel
     private var machine: WatchMachine
     private var inputs: ArraySlice<WatchInput> = []
-    private var sources = WatchSources()
+    private var sources: WatchSources
     private var sourcesFirst = false
     private var hasEnded = false
     private var failure: CLIFailure?
@@ -35,10 +37,13 @@ struct WatchLoop {
 
     init(
         _ machine: WatchMachine, output: OutputChannel, queue: WatchQueue, wakeup: Wakeup, stop: Int32,
-        duration: Duration?, now: @escaping () -> UInt64, perform: @escaping (WatchMachine.Action) -> Void
+        duration: Duration?, confirmations: LineConfirmations? = nil, now: @escaping () -> UInt64,
+        perform: @escaping (WatchMachine.Action) -> Void
     ) {
         (self.machine, self.output, self.queue, self.wakeup) = (machine, output, queue, wakeup)
         (self.stop, self.duration, self.now, self.perform) = (stop, duration, now, perform)
+        self.confirmations = confirmations
+        sources = WatchSources(marksEach: confirmations != nil)
     }
 
     /// Returns when the watch is over; nil: in a good way.
@@ -46,6 +51,8 @@ struct WatchLoop {
         let deadline = duration.map { ContinuousClock.now + $0 }
         defer {
             say(.max)
+            // What the reader confirmed before it went away counts.
+            if confirmations != nil { takeConfirmations() }
             sources.cancel()
         }
         act(machine.start())
@@ -53,16 +60,18 @@ struct WatchLoop {
             wakeup.clear()
             let hasMore = takeInputs()
             machine.reportSkipped(now: now(), isLast: hasEnded, output: &output.pending)
+            if confirmations != nil { output.countLines() }
             let outcome = output.write()
-            sources.written(output.taken)
+            if confirmations == nil { sources.written(output.taken) } else { takeConfirmations() }
             say(output.taken)
             switch outcome {
             case .closed: return failure
             case .failed(let number):
                 return .cannotWrite(errno: number)
-            case .drained where hasEnded: return failure
+            case .drained where hasEnded && isSeen: return failure
             case .drained, .blocked: break
             }
+            if confirmations?.hasEnded == true { return failure }
             if let patience, ContinuousClock.now >= patience { return failure }
             // Also with more to show at once: events may come faster than they are shown, and a signal must be heard.
             let isBusy = hasMore && outcome == .drained
@@ -117,6 +126,7 @@ struct WatchLoop {
         guard machine.isReady, !hasEnded, output.waitingBytes < Self.mostComposed else {
             return !hasEnded && machine.isReady
         }
+        let confirms = confirmations != nil
         // Out of the loop's state, which showing an event changes.
         var sources = WatchSources()
         swap(&sources, &self.sources)
@@ -129,8 +139,18 @@ struct WatchLoop {
                 act(machine.take(.gap(interface: source.interface, gap), now: now(), output: &output.pending))
             case .caughtUp: act(machine.caughtUp(with: source.interface))
             }
-            return (output.composed, machine.isReady && !hasEnded && output.waitingBytes < Self.mostComposed)
+            let goesOn = machine.isReady && !hasEnded && output.waitingBytes < Self.mostComposed
+            guard confirms else { return (output.composed, goesOn) }
+            output.countLines()
+            return (output.lines, goesOn)
         }
+    }
+
+    /// Whether the end waits for nobody: after a failure the reader may be what failed.
+    private var isSeen: Bool { failure != nil || confirmations?.isComplete(output.lines) ?? true }
+    private mutating func takeConfirmations() {
+        confirmations?.take()
+        sources.written(confirmations?.count ?? 0)
     }
 
     /// Shows what has arrived, if the output takes it soon.
@@ -171,6 +191,7 @@ struct WatchLoop {
             pollfd(fd: patience == nil ? stop : -1, events: Int16(POLLIN), revents: 0),
             // Without events asked for, the end of the reader is still reported.
             pollfd(fd: output.descriptor, events: forRoom ? Int16(POLLOUT) : 0, revents: 0),
+            pollfd(fd: confirmations?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         _ = poll(&polls, nfds_t(polls.count), isBusy ? 0 : Self.milliseconds(until: end))
         return (polls[1].revents != 0, polls[2].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0)

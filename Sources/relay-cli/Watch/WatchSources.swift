@@ -8,7 +8,7 @@ struct WatchSource: Sendable {
 
 /// What `watch` takes from journals: in turn, so that none waits for another, and acknowledged when it was written out.
 struct WatchSources {
-    /// A delivery whose line ends at this byte of the output.
+    /// A delivery whose line ends at this place of the output: after so many bytes, or lines.
     private struct Mark {
         let end: UInt64
         let source: Int
@@ -17,15 +17,19 @@ struct WatchSources {
     /// Taken of one source before the next has its turn.
     private static let batch = 64
 
+    /// Whether each delivery is acknowledged by itself; else up to a batch at a time.
+    private let marksEach: Bool
     private var sources: [WatchSource] = []
     private var turn = 0
     private var marks: ArraySlice<Mark> = []
+
+    init(marksEach: Bool = false) { self.marksEach = marksEach }
 
     mutating func add(_ more: [WatchSource]) { sources += more }
 
     /// Hands on what there is, until `show` says to stop. Returns whether there may be more.
     ///
-    /// - Parameter show: composes a delivery's line, and tells how many bytes of output have been composed then.
+    /// - Parameter show: composes a delivery's line, and tells how many bytes of output, or lines, have been composed then.
     mutating func take(
         show: (WatchSource, FollowedDelivery) -> (composed: UInt64, goesOn: Bool)
     ) -> Bool {
@@ -40,6 +44,10 @@ struct WatchSources {
                 isIdle = false
                 let shown = show(source, delivery)
                 if Self.hasPlace(delivery) { mark = Mark(end: shown.composed, source: index, delivery: delivery) }
+                if marksEach, let each = mark {
+                    add(each)
+                    mark = nil
+                }
                 goesOn = shown.goesOn
             }
             if let mark { marks.append(mark) }
@@ -47,6 +55,18 @@ struct WatchSources {
             if !goesOn { return true }
         }
         return false
+    }
+    /// A delivery without a line replaces the one before it: of a source there is one for each place of the output.
+    private mutating func add(_ mark: Mark) {
+        var index = marks.endIndex
+        while index > marks.startIndex, marks[index - 1].end == mark.end {
+            index -= 1
+            if marks[index].source == mark.source {
+                marks.remove(at: index)
+                break
+            }
+        }
+        marks.append(mark)
     }
     /// Whether there is something to acknowledge. What comes behind an event and has no place must not stand for it.
     private static func hasPlace(_ delivery: FollowedDelivery) -> Bool {
@@ -57,9 +77,9 @@ struct WatchSources {
         }
     }
 
-    /// The output has taken so many bytes.
-    mutating func written(_ bytes: UInt64) {
-        while let mark = marks.first, mark.end <= bytes {
+    /// The output has taken so many bytes, or its reader has confirmed so many lines.
+    mutating func written(_ place: UInt64) {
+        while let mark = marks.first, mark.end <= place {
             marks.removeFirst()
             sources[mark.source].events.acknowledge(mark.delivery)
         }
