@@ -30,7 +30,9 @@ import Tracks
         panel.show(TrackViewData(rows: [elbe], trouble: "no"))
         panel.show(TrackViewData(rows: [elbe], trouble: "no"))
         panel.show(TrackViewData(rows: [elbe, oder]))
-        #expect(lines == ["#1 Elbe", "   long", "! no", "#2 Oder"])
+        let labe = TrackViewData.Row(trackID: 1, title: "Labe", lines: elbe.lines)
+        panel.show(TrackViewData(rows: [labe, oder]))
+        #expect(lines == ["#1 Elbe", "   long", "! no", "#2 Oder", "#1 Labe"])
     }
 
     @Test("the handler makes one command of each view event, in their order") func handler() async {

@@ -42,9 +42,11 @@ public struct TrackViewData: Sendable, Equatable {
 
     /// Draws what differs from what is shown.
     public func show(_ data: TrackViewData) {
-        for row in data.rows where !shown.rows.contains(row) {
+        for row in data.rows {
+            let present = shown.rows.first { $0.trackID == row.trackID }
+            if row == present { continue }
             print("#\(row.trackID) \(row.title)")
-            for line in row.lines { print("   \(line)") }
+            if row.lines != present?.lines { for line in row.lines { print("   \(line)") } }
         }
         if let trouble = data.trouble, trouble != shown.trouble { print("! \(trouble)") }
         shown = data
