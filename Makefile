@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test latencies soak tsan asan figures demo bench bench-docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging release install uninstall deb test-packaging
+.PHONY: help build check test latencies soak tsan asan figures demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -31,11 +31,12 @@ help:
 	@echo "make deb     the Debian packages relay-service, relay-cli and librelay-dev, in .build/deb"
 	@echo "make test-packaging   the packages installed, used, upgraded and removed in a Debian of their own, below .build"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
+	@echo "make docs    the libraries' documentation as web pages, in .build/docs; looked at in a browser, links checked"
 	@echo "make lint    what the formatter would change, and whether the documentation is true; 'make format' does it"
 	@echo "make clean   removes everything that was built"
 	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
 
-dependencies-build dependencies-test dependencies-bench dependencies-packaging: dependencies-%:
+dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs: dependencies-%:
 	@scripts/install-dependencies $*
 
 # With Swift's library in them: they run where there is no toolchain.
@@ -155,6 +156,16 @@ bench: dependencies-bench
 # What a commit may not worsen: no times, so a busy machine does not matter. scripts/figures --update records them.
 figures: dependencies-bench
 	scripts/figures
+
+# The pages of docc, of the libraries' comments and catalogues (Sources/*/*.docc): any warning and any dead link fails. The tutorial is
+# followed to the letter, so that what it shows is what its reader sees.
+docs: export RELAY_WITH_EXAMPLES = 1
+docs: dependencies-docs
+	$(swift) build
+	scripts/make-docs
+	scripts/check-tutorial --run
+	scripts/check-site --look
+	@echo "To read them: python3 -m http.server --directory .build/docs, then http://localhost:8000/relay/documentation/"
 
 # The last results of transport-bench, put into the documentation.
 bench-docs:
