@@ -67,7 +67,8 @@ enum RelayPeer {
         }
         peer_ready()
         var waited = options
-        while !peer_is_done(&waited) { try await Task.sleep(for: .milliseconds(20)) }
+        // As often as the C peers look.
+        while !peer_is_done(&waited) { try await Task.sleep(for: .milliseconds(100)) }
         subscription.cancel()
         peer_report_received()
     }
