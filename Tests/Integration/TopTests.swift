@@ -40,12 +40,62 @@ import Testing
         #expect(top.isRaw && top.text.hasPrefix(Self.begin))
         let picture = top.picture
         #expect(picture.first?.hasSuffix("q quits") == true && picture.allSatisfy { $0.count <= 100 }, "\(picture)")
-        let row = try #require(picture.first { $0.hasPrefix("org.eventrelay.Telemetry1") })
-        let rate = row.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+        // The selected row has a mark.
+        let row = try #require(picture.first { $0.hasPrefix("> org.eventrelay.Telemetry1") })
+        let rate = row.split(separator: " ").dropFirst(2).first.flatMap { Double($0) } ?? 0
         #expect(rate > 10 && rate < 400, "\(row)")
         #expect(row.contains("µs") || row.contains("ms"), "\(row)")
         top.type("q")
         await expectRestored(top)
+        _ = await service.terminate()
+    }
+    @Test("keys: help, the subscribers with their programs, a row by itself, another order; at 60 columns, too")
+    func keys() async throws {
+        let (bus, service) = try await start(50)
+        let top = try onTerminal(bus, columns: 60, rows: 24)
+        func shows(_ part: String) async {
+            #expect(await eventually { top.picture.contains { $0.contains(part) } }, "\(part): \(top.picture)")
+        }
+        await shows("MemorySampled")
+        let heading = try #require(top.picture.first { $0.contains("EVENT") })
+        #expect(heading.hasSuffix(" LOST") && heading.contains(" RATE/S "), "\(heading)")
+        top.type("?")
+        await shows("give the terminal back until 'fg'")
+        top.type("\u{1B}")  // Alone: the page before.
+        await shows("streams by name")
+        top.type("\t")
+        await shows("subscribers by lag")
+        await shows("relay-cli")
+        top.type("\r")
+        await shows("subscriber :")
+        top.type("1s\u{1B}[B")  // The streams by rate, and an arrow.
+        await shows("streams by rate")
+        top.type("\n")
+        await shows("latency in the last 5 seconds")
+        #expect(top.picture.allSatisfy { $0.count <= 60 }, "\(top.picture)")
+        top.type("q")
+        await expectRestored(top)
+        _ = await service.terminate()
+    }
+    @Test("page and order by options, on a terminal and as a table")
+    func options() async throws {
+        let (bus, service) = try await start(100)
+        let top = try onTerminal(bus, ["top", "--view", "subscribers", "--sort", "name", "--reverse"])
+        #expect(
+            await eventually { top.picture.contains { $0.contains("subscribers by name, reversed") } }, "\(top.text)")
+        top.type("q")
+        await expectRestored(top)
+        let table = try await RunningProgram.run(
+            Programs.cli, ["--bus", bus.address, "top", "--for", "0.2", "--view", "streams", "--sort", "rate"],
+            environment: Programs.environment())
+        #expect(table.code == 0 && !table.output.contains { $0.contains("SUBSCRIBER") }, "\(table)")
+        let names = table.output.compactMap { $0.split(separator: " ").first }
+        // One processor or more, and their load: whose samples are more than one each is first.
+        #expect(names.firstIndex(of: "CPUSampled") != nil && names[1] == "EVENT", "\(table)")
+        let others = try await RunningProgram.run(
+            Programs.cli, ["--bus", bus.address, "top", "--for", "0.2", "--view", "subscribers"],
+            environment: Programs.environment())
+        #expect(others.output.contains { $0.contains(":") && $0.contains("relay-cli") }, "\(others)")
         _ = await service.terminate()
     }
     @Test("a signal that ends it gives the terminal back, too", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])

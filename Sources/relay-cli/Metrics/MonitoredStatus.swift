@@ -19,27 +19,21 @@ struct MonitoredStatus: Equatable, Sendable {
     var numbers: [String: UInt64] = [:]
     var flags: [String: Bool] = [:]
 
-    static let signature = "a{sv}"
     private static let figuresSignature = "a(sa{ss}t)"
 
     /// A value of another type than expected counts as absent.
     static func read(_ reader: inout WireReader) throws(WireFault) -> MonitoredStatus {
         var status = MonitoredStatus()
-        let end = try reader.beginArray(elementAlignment: 8)
-        let start = reader.position
-        while reader.position < end {
-            try reader.align(8)
-            let name = try reader.string()
-            let signature = try reader.signature()
+        try StatusReply.walk(&reader) { (name, signature, reader) throws(WireFault) in
             switch (name, signature.text) {
             case ("Figures", figuresSignature): status.figures = try figures(&reader)
             case ("ServiceFigures", figuresSignature): status.serviceFigures = try figures(&reader)
             case (_, "t"): status.numbers[name] = try reader.uint64()
             case (_, "b"): status.flags[name] = try reader.bool()
-            default: for type in signature.types { try reader.skip(type) }
+            default: return false
             }
+            return true
         }
-        try reader.endArray(end, elements: start)
         return status
     }
     private static func figures(_ reader: inout WireReader) throws(WireFault) -> [Figure] {

@@ -2,15 +2,6 @@ import RelayCore
 
 /// What a service reports of one of its interfaces, and what was found out beside it.
 struct ServiceStatus: Equatable, Sendable {
-    struct Subscriber: Equatable, Sendable {
-        let peer: String
-        /// `*`: all.
-        let names: [String]
-        /// `ring` or `signal`
-        let transport: String
-        /// The last that it has got; 0: unknown.
-        let sequence: UInt64
-    }
     /// An entry of the reply, its value as JSON.
     struct Entry: Equatable, Sendable {
         let name: String
@@ -31,26 +22,20 @@ struct ServiceStatus: Equatable, Sendable {
     var logBytes: UInt64?
     var freeBytes: UInt64?
     var isChecked: Bool?
-    var subscribers: [Subscriber] = []
+    var subscribers = StatusSubscribers()
 
-    static let signature = "a{sv}"
-    /// Throws `WireFault` or `RelayError` for a reply that is none; a value of another type than expected counts as
-    /// absent.
-    static func read(_ reader: inout WireReader) throws -> ServiceStatus {
+    static func read(_ reader: inout WireReader) throws(WireFault) -> ServiceStatus {
         var status = ServiceStatus()
-        let end = try reader.beginArray(elementAlignment: 8)
-        let start = reader.position
-        while reader.position < end {
-            try reader.align(8)
-            let name = try reader.string()
-            // Once as JSON, and once for what is known of it.
-            var copy = reader
+        var values: [(name: String, json: [UInt8])] = []
+        // Once as JSON, and once for what is known of it.
+        try StatusReply.walk(&reader) { (name, reader) throws(WireFault) in
             var value = ByteBuffer()
-            try ValuePrinter.append(.variant, from: &copy, to: &value)
-            try status.take(name, &reader)
-            status.entries.append(Entry(name: name, value: status.json(name, value.bytes)))
+            try ValuePrinter.append(.variant, from: &reader, to: &value)
+            values.append((name, value.bytes))
+        } _: { (name, signature, reader) throws(WireFault) in
+            try status.take(name, signature, &reader)
         }
-        try reader.endArray(end, elements: start)
+        status.entries = values.map { Entry(name: $0.name, value: status.json($0.name, $0.json)) }
         return status
     }
     /// A run's number is a text, as everywhere: readers of JSON round what is above 2^53. No oldest event is null.
@@ -62,8 +47,10 @@ struct ServiceStatus: Equatable, Sendable {
         }
     }
 
-    private mutating func take(_ name: String, _ reader: inout WireReader) throws {
-        let signature = try reader.signature()
+    /// False for what is not known.
+    private mutating func take(
+        _ name: String, _ signature: Signature, _ reader: inout WireReader
+    ) throws(WireFault) -> Bool {
         switch (name, signature.text) {
         case ("Epoch", "t"): epoch = try reader.uint64()
         case ("Head", "t"): head = try reader.uint64()
@@ -79,33 +66,10 @@ struct ServiceStatus: Equatable, Sendable {
         case ("WalBytes", "t"): logBytes = try reader.uint64()
         case ("FreeBytes", "t"): freeBytes = try reader.uint64()
         case ("Checked", "t"): isChecked = try reader.uint64() != 0
-        case ("Subscribers", "a(sasst)"): subscribers = try Self.subscribers(&reader)
-        default: for type in signature.types { try reader.skip(type) }
+        case ("Subscribers", StatusSubscribers.signature): subscribers = try StatusSubscribers.read(&reader)
+        default: return false
         }
-    }
-    private static func subscribers(_ reader: inout WireReader) throws(WireFault) -> [Subscriber] {
-        var found: [Subscriber] = []
-        let end = try reader.beginArray(elementAlignment: 8)
-        let start = reader.position
-        while reader.position < end {
-            try reader.align(8)
-            let peer = try reader.string()
-            var names: [String] = []
-            let namesEnd = try reader.beginArray(elementAlignment: 4)
-            let namesStart = reader.position
-            while reader.position < namesEnd { names.append(try reader.string()) }
-            try reader.endArray(namesEnd, elements: namesStart)
-            found.append(
-                Subscriber(peer: peer, names: names, transport: try reader.string(), sequence: try reader.uint64()))
-        }
-        try reader.endArray(end, elements: start)
-        return found
-    }
-
-    /// How many events a subscriber has yet to get; nil: it does not report that.
-    func lag(of subscriber: Subscriber) -> UInt64? {
-        guard subscriber.sequence > 0, let head else { return nil }
-        return head > subscriber.sequence ? head - subscriber.sequence : 0
+        return true
     }
 }
 

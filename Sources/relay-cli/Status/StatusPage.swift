@@ -37,13 +37,14 @@ struct StatusPage {
         var lags: [(peer: String, lag: UInt64)] = []
         var peers: Set<String> = []
         for one in all {
-            for subscriber in one.status?.subscribers ?? [] {
+            for subscriber in one.status?.subscribers.listed ?? [] {
                 peers.insert(subscriber.peer)
-                if let lag = one.status?.lag(of: subscriber), lag > 0 { lags.append((subscriber.peer, lag)) }
+                if let lag = subscriber.lag(behind: one.status?.head), lag > 0 { lags.append((subscriber.peer, lag)) }
             }
         }
         if peers.isEmpty { return "Nobody is subscribed." }
-        let count = Quantity.count(UInt64(peers.count), "subscriber")
+        let isLeast = all.contains { $0.status?.subscribers.others ?? 0 > 0 }
+        let count = (isLeast ? "More than " : "") + Quantity.count(UInt64(peers.count), "subscriber")
         guard let most = lags.max(by: { ($0.lag, $1.peer) < ($1.lag, $0.peer) }) else {
             return "\(count); none is known to be behind."
         }
@@ -85,16 +86,16 @@ struct StatusPage {
         }
         rows.append(("signals", status.signalsPause ? "paused: too many, or a full bus; rings go on" : "sent"))
         if let epoch = status.epoch { rows.append(("run", "\(epoch)")) }
-        rows.append(("subscribers", status.subscribers.isEmpty ? "none" : "\(status.subscribers.count)"))
+        rows.append(("subscribers", status.subscribers.count == 0 ? "none" : "\(status.subscribers.count)"))
         return rows
     }
 
     private func append(
-        _ subscribers: [ServiceStatus.Subscriber], _ status: ServiceStatus, to output: inout ByteBuffer
+        _ subscribers: StatusSubscribers, _ status: ServiceStatus, to output: inout ByteBuffer
     ) {
         // The subscriber furthest behind comes first; those that report no position, last.
-        let sorted = subscribers.enumerated().sorted { one, other in
-            let (first, second) = (status.lag(of: one.element), status.lag(of: other.element))
+        let sorted = subscribers.listed.enumerated().sorted { one, other in
+            let (first, second) = (one.element.lag(behind: status.head), other.element.lag(behind: status.head))
             if first == second { return one.offset < other.offset }
             guard let first else { return false }
             return second.map { first > $0 } ?? true
@@ -103,12 +104,12 @@ struct StatusPage {
         let column = names.map(\.count).max() ?? 0
         for (subscriber, name) in zip(sorted, names) {
             let lag =
-                switch status.lag(of: subscriber) {
+                switch subscriber.lag(behind: status.head) {
                 case nil: "does not tell what it has"
                 case 0?: "up to date"
                 case let lag?: "\(Quantity.count(lag, "event")) behind"
                 }
-            let events = subscriber.names.contains("*") ? "all events" : subscriber.names.joined(separator: ", ")
+            let events = subscriber.receivesAll ? "all events" : subscriber.names.joined(separator: ", ")
             let text = [subscriber.transport, lag, events].filter { !$0.isEmpty }.joined(separator: "; ")
             // Beside a long name there would be room for a few letters only.
             let start = 4 + column + 2
@@ -119,6 +120,7 @@ struct StatusPage {
             PageText.append(PageText.safe(text), at: from, from: from, width: style.width, to: &output)
             output.append("\n")
         }
+        if subscribers.others > 0 { output.append("    and \(subscribers.others) more\n") }
     }
 
     // MARK: JSON

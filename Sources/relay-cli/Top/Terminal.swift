@@ -42,6 +42,7 @@ struct TopScreen {
         case .title, .interface: Color.event
         case .heading: Color.field
         case .faint: Color.time
+        case .selected: "\u{1B}[7m"
         case .plain: nil
         }
     }

@@ -11,7 +11,7 @@ enum TopJSON {
             }
         }
         for (name, interface) in model.interfaces.sorted(by: { $0.key < $1.key }) {
-            for one in interface.status?.subscribers ?? [] {
+            for one in interface.status?.subscribers?.listed ?? [] {
                 output.append("{\"subscriber\":")
                 SafeText.append(quoted: one.peer, to: &output)
                 output.append(",\"interface\":")

@@ -7,6 +7,8 @@ import RelayTool
 /// at once.
 struct TopLoop {
     private static let tick = Duration.seconds(1)
+    /// What follows an escape within this time belongs to it.
+    private static let keyPause = Duration.milliseconds(50)
 
     let counters: TopCounters
     let inbox: TopInbox
@@ -20,16 +22,18 @@ struct TopLoop {
 
     var machine: TopMachine
     var screen: TopScreen
+    private var browser: TopBrowser
+    private var keys = TopKeyDecoder()
     private var isAsking = false
     private var hasEnded = false
     private var failure: CLIFailure?
 
     init(
-        _ machine: TopMachine, _ screen: TopScreen, terminal: Terminal, counters: TopCounters, inbox: TopInbox,
-        signals: SignalDescriptor, duration: Duration?, isUTF8: Bool,
+        _ machine: TopMachine, _ screen: TopScreen, _ browser: TopBrowser, terminal: Terminal, counters: TopCounters,
+        inbox: TopInbox, signals: SignalDescriptor, duration: Duration?, isUTF8: Bool,
         perform: @escaping (TopMachine.Action) -> Void, askStatus: @escaping ([String]) -> Void
     ) {
-        (self.machine, self.screen, self.terminal) = (machine, screen, terminal)
+        (self.machine, self.screen, self.browser, self.terminal) = (machine, screen, browser, terminal)
         (self.counters, self.inbox, self.signals) = (counters, inbox, signals)
         (self.duration, self.isUTF8, self.perform, self.askStatus) = (duration, isUTF8, perform, askStatus)
     }
@@ -48,24 +52,27 @@ struct TopLoop {
                 act(machine.take(input))
                 screen.setNeedsDrawing()
             }
+            // A program that stood still is told so before it counts what came meanwhile.
+            takeSignals()
             if hasEnded { break }
             let now = ContinuousClock.now
             if now - last >= Self.tick {
                 second(now - last)
                 last = now
             }
-            let (model, view) = (machine.model, view())
-            switch screen.update({ view.lines(model) }) {
+            let (model, view, browser) = (machine.model, view, browser)
+            let next = min(last + Self.tick, deadline ?? last + Self.tick)
+            switch screen.update({ view.screen(model, browser) }) {
             case .closed: return failure
             case .failed(let number): return .cannotWrite(errno: number)
-            case .drained: wait(until: min(last + Self.tick, deadline ?? last + Self.tick), forRoom: false)
-            case .blocked: wait(until: min(last + Self.tick, deadline ?? last + Self.tick), forRoom: true)
+            case .drained: wait(until: next, forRoom: false)
+            case .blocked: wait(until: next, forRoom: true)
             }
             if let deadline, ContinuousClock.now >= deadline { hasEnded = true }
         }
         return failure
     }
-    private func view() -> TopView {
+    private var view: TopView {
         let size = terminal.size
         return TopView(width: size.columns, height: size.rows, isUTF8: isUTF8, hasKeys: terminal.keys >= 0)
     }
@@ -93,13 +100,20 @@ struct TopLoop {
             pollfd(fd: terminal.keys, events: Int16(POLLIN), revents: 0),
             pollfd(fd: terminal.output, events: forRoom ? Int16(POLLOUT) : 0, revents: 0),
         ]
+        let isMidKey = keys.isWaiting
+        let end = isMidKey ? min(end, .now + Self.keyPause) : end
         let (seconds, attoseconds) = max(.zero, end - .now).components
         let milliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
         _ = poll(&polls, nfds_t(polls.count), milliseconds)
-        if polls[1].revents != 0 { while let number = signals.next() { took(number) } }
-        if polls[2].revents != 0 { readKeys() }
+        if polls[1].revents != 0 { takeSignals() }
+        if polls[2].revents != 0 {
+            readKeys()
+        } else if isMidKey, let key = keys.timeout() {
+            took(key)
+        }
         if polls[3].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { hasEnded = true }
     }
+    private mutating func takeSignals() { while let number = signals.next() { took(number) } }
     private mutating func took(_ number: Int32) {
         switch number {
         case SIGWINCH: screen.setNeedsDrawing()
@@ -130,8 +144,17 @@ struct TopLoop {
         if count < 0 && (errno == EINTR || errno == EAGAIN) { return }
         // None: the terminal is gone.
         if count <= 0 { hasEnded = true }
-        for byte in bytes.prefix(max(0, count)) where byte == UInt8(ascii: "q") || byte == UInt8(ascii: "Q") {
-            hasEnded = true
+        for byte in bytes.prefix(max(0, count)) {
+            if let key = keys.take(byte) { took(key) }
+        }
+    }
+    private mutating func took(_ key: TopKey) {
+        let (model, page) = (machine.model, browser.page)
+        let rows = model.rows(on: page, browser.sorting)
+        switch browser.take(key, rows: rows, room: view.room(model, on: page)) {
+        case .none: break
+        case .draw: screen.setNeedsDrawing()
+        case .quit: hasEnded = true
         }
     }
 }

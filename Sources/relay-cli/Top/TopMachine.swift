@@ -9,6 +9,8 @@ enum TopInput: Sendable {
     case following
     /// nil: the service did not tell.
     case status([(interface: String, status: TopStatus?)])
+    /// What programs are behind unique names, as far as that is known.
+    case programs([String: String])
 }
 
 /// Between the threads of the bus and that of the screen. One input for each question, and for each time the service comes or goes.
@@ -73,6 +75,9 @@ struct TopMachine {
             return []
         case .status(let all):
             for (name, status) in all { model.take(status, of: name) }
+            return []
+        case .programs(let programs):
+            model.take(programs: programs)
             return []
         }
     }

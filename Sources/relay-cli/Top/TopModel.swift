@@ -39,6 +39,8 @@ struct TopModel: Equatable {
     /// What is shown in place of figures: no service exports them.
     var notice: String?
     private(set) var interfaces: [String: Interface] = [:]
+    /// The programs behind the unique names of subscribers, as far as the bus and the system tell.
+    private(set) var programs: [String: String] = [:]
     private(set) var ticks = 0
 
     init(service: String) { self.service = service }
@@ -72,6 +74,15 @@ struct TopModel: Equatable {
             interface.lostUnknown = interface.lostUnknown || tally.lostUnknown
             interfaces[name] = interface
         }
+    }
+    /// Those who are attached to any interface.
+    var peers: Set<String> {
+        Set(interfaces.values.flatMap { $0.status?.subscribers?.listed.map(\.peer) ?? [] })
+    }
+    /// What was found out about peers; nothing is kept of those who left.
+    mutating func take(programs found: [String: String]) {
+        let peers = peers
+        programs = programs.merging(found) { $1 }.filter { peers.contains($0.key) }
     }
     /// What the service has reported of an interface, just now; nil: it did not.
     mutating func take(_ status: TopStatus?, of name: String) {

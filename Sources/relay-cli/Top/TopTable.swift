@@ -34,7 +34,8 @@ struct TopTable {
             inbox.wakeup.clear()
             for input in inbox.take() {
                 act(machine.take(input))
-                if case .status = input, isAsking {
+                // What it is asked for comes in this order.
+                if case .programs = input, isAsking {
                     result = machine.model
                     return nil
                 }

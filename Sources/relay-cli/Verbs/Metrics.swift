@@ -95,7 +95,7 @@ struct Metrics: Verb {
         if names.isEmpty { throw CLIFailure(.unavailable, "\(service) has no interface built with RelayCore") }
         for name in names {
             do {
-                let status = try await reader.ask("Status", of: name, MonitoredStatus.signature) {
+                let status = try await reader.ask("Status", of: name, StatusReply.signature) {
                     try MonitoredStatus.read(&$0)
                 }
                 families.add(status, of: name)

@@ -27,7 +27,7 @@ struct Status: Verb {
         let all = try Waiting.result {
             try await Self.all(of: options.service, asking: caller, timeout: options.timeout)
         }
-        let peers = Set(all.flatMap { $0.status?.subscribers.map(\.peer) ?? [] })
+        let peers = Set(all.flatMap { $0.status?.subscribers.listed.map(\.peer) ?? [] })
         let programs = style.json ? [:] : context.programs(of: peers)
         let page = StatusPage(style: style, now: context.tool.time.now.microseconds) { programs[$0] }
         var output = ByteBuffer()
@@ -71,7 +71,7 @@ extension Status {
 extension JournalReader {
     /// What the service reports of an interface. Throws `ServiceAbsent` or `CLIFailure`.
     func status(of interface: String) async throws -> ServiceStatus {
-        try await ask("Status", of: interface, ServiceStatus.signature) { try ServiceStatus.read(&$0) }
+        try await ask("Status", of: interface, StatusReply.signature) { try ServiceStatus.read(&$0) }
     }
     /// When the first event behind a sequence was published, in microseconds since the Unix epoch; nil: there is none.
     fileprivate func time(of interface: String, after sequence: UInt64) async throws -> UInt64? {

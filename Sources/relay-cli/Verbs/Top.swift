@@ -8,12 +8,15 @@ struct Top: Verb {
     var events: [String] = []
     var duration: Duration?
     var waitsForService = true
+    /// nil: streams first, and where a table is printed both.
+    var page: TopPage?
+    var sorting: TopSorting?
 
     static let declaration = CommandDeclaration(
         "top",
         summary: "rates, latencies and subscribers, live",
         operands: [EventOptions.events],
-        options: [duration, EventOptions.noWait],
+        options: [page, order, isReversed, duration, EventOptions.noWait],
         details: [
             "Shows for each interface and event, updated each second:",
             .terms([
@@ -25,10 +28,18 @@ struct Top: Verb {
                 "LOST": "events that did not come, and cannot be had",
             ]),
             """
-            A graph shows the course of the rate. Below stands for each subscriber of the service by which transport it
-            gets the events, and how many it has yet to see.
+            A graph shows the course of the rate, bars how the latencies of the selected row are spread. Below stands who is
+            subscribed: by which transport it gets the events (BY), and how many it has yet to see (LAG). A narrow
+            terminal has fewer columns, and no part of one.
             """,
-            "'q' and ctrl-C end it; ctrl-Z gives the terminal back until 'fg'.",
+            """
+            Keys: '?' shows all of them. tab goes to the subscribers and back, the arrows select a row, enter shows it by
+            itself and esc the list again; 's' sorts by the next column, 'r' reverses the order. 'q' and ctrl-C end it;
+            ctrl-Z gives the terminal back until 'fg'.
+            """,
+            """
+            Streams are sorted by name, rate, p50, p99, lag or lost, subscribers by lag, name, transport or interface.
+            """,
             """
             Where the output is no terminal, or a dumb one, and with --json (times in microseconds), it measures for a
             second, or --for SECONDS, prints a table, and ends.
@@ -36,12 +47,20 @@ struct Top: Verb {
         ],
         examples: [
             Example("top", summary: "all events, on the whole terminal"),
+            Example("top", "--view", "subscribers", summary: "who is subscribed, those who lag the most first"),
             Example("top", "CPUSampled", "--for", "10", "--json", summary: "ten seconds' figures, for a program"),
         ],
         exitCodes: Program.exitCodes())
 
     private static let duration = Option<Duration?>(
         "for", .seconds, "end after this time; where a table is printed, measure so long")
+
+    private static let page = Option<TopPage?>("view", .word("VIEW"), "begin with this page; print this table alone")
+    private static let order = Option<TopOrder?>("sort", .word("COLUMN"), "sort the rows by this column")
+    private static let isReversed = Option(switch: "reverse", "from Z to A, and the smallest figures first")
+
+    /// For what can be done without.
+    private static let patience = Duration.seconds(2)
 
     /// Where it is shown.
     private enum Place {
@@ -73,6 +92,9 @@ struct Top: Verb {
         at place: Place, on bus: BusChoice, _ signals: SignalDescriptor, _ context: VerbContext
     ) throws(CLIFailure) {
         let (service, timeout) = (context.options.service, context.options.timeout)
+        // For the names of subscribers' programs; without it they have none.
+        let programs = TopPrograms(
+            context.options.json ? nil : try? context.tool.openPeer(bus, min(timeout, Self.patience)))
         let (counters, inbox) = (TopCounters(), TopInbox(wakeup: try Wakeup()))
         let followed = try context.follow(on: bus) { input in
             switch input {
@@ -101,6 +123,8 @@ struct Top: Verb {
                 var all: [(String, TopStatus?)] = []
                 for interface in interfaces { all.append((interface, try? await reader.topStatus(of: interface))) }
                 inbox.post(.status(all))
+                let peers = Set(all.flatMap { $0.1?.subscribers?.listed.map(\.peer) ?? [] })
+                inbox.post(.programs(programs.programs(of: peers)))
             }
         }
         let failure: CLIFailure?
@@ -108,7 +132,8 @@ struct Top: Verb {
         case .screen(let terminal, let hasColor, let isUTF8):
             var loop = TopLoop(
                 TopMachine(events: events, service: service, waits: waitsForService),
-                TopScreen(terminal, hasColor: hasColor), terminal: terminal, counters: counters, inbox: inbox,
+                TopScreen(terminal, hasColor: hasColor), TopBrowser(page: page ?? .streams, sorting: sorting),
+                terminal: terminal, counters: counters, inbox: inbox,
                 signals: signals, duration: duration, isUTF8: isUTF8, perform: perform, askStatus: askStatus)
             failure = loop.run()
         case .table(let isJSON, let isUTF8):
@@ -121,7 +146,8 @@ struct Top: Verb {
                 if isJSON {
                     TopJSON.append(model, to: &channel.pending)
                 } else {
-                    for line in TopView(isUTF8: isUTF8).lines(model) { channel.pending.append(line.text + "\n") }
+                    let lines = TopView(isUTF8: isUTF8).table(model, page: page, sorting: sorting)
+                    for line in lines { channel.pending.append(line.text + "\n") }
                 }
                 _ = try channel.drain()
             }
@@ -131,15 +157,29 @@ struct Top: Verb {
 }
 
 extension Top {
-    init(_ line: ParsedLine, at time: LocalTime) {
+    init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
         (events, duration) = (line[EventOptions.events], line[Self.duration])
         waitsForService = !line[EventOptions.noWait]
+        page = line[Self.page]
+        let isReversed = line[Self.isReversed]
+        guard let order = line[Self.order] else {
+            if isReversed { sorting = TopSorting(order: .standard(on: page ?? .streams), isReversed: true) }
+            return
+        }
+        let orders = TopOrder.all(on: page ?? .streams)
+        if !orders.contains(order) {
+            let shown = page ?? .streams
+            throw UsageError(
+                "option '--sort': \(shown.rawValue) are not sorted by '\(order.rawValue)', but by "
+                    + "\(Words.list(orders.map(\.rawValue))); give --view \(shown.other.rawValue) for that column")
+        }
+        sorting = TopSorting(order: order, isReversed: isReversed)
     }
 }
 
 extension JournalReader {
     /// Throws `ServiceAbsent` or `CLIFailure`.
     fileprivate func topStatus(of interface: String) async throws -> TopStatus {
-        try await ask("Status", of: interface, TopStatus.signature) { try TopStatus.read(&$0) }
+        try await ask("Status", of: interface, StatusReply.signature) { try TopStatus.read(&$0) }
     }
 }

@@ -154,10 +154,10 @@ import Testing
             status
                 == TopStatus(
                     head: 17, signalsPaused: true,
-                    subscribers: [
+                    subscribers: StatusSubscribers([
                         .init(peer: ":1.5", names: ["*"], transport: "ring", sequence: 12),
                         .init(peer: ":1.6", names: ["A", "B"], transport: "signal", sequence: 0),
-                    ]))
+                    ])))
         #expect(try self.status { _ in } == TopStatus())
         #expect(throws: (any Error).self) { try self.status { $0.uint64(7) } }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 import RelayTool
 import TestTraits
@@ -5,94 +6,450 @@ import Testing
 
 @testable import relay_cli
 
-@Suite("The picture of top", .computing) struct TopViewTests {
-    private func model(ticks: Int = 30, subscribers: [TopStatus.Subscriber]? = nil) -> TopModel {
-        var model = TopModel(service: "org.eventrelay.Service1")
-        model.follow(EventSelection(names: ["org.eventrelay.Telemetry1": nil, "org.eventrelay.Relocation1": nil]))
-        for tick in 0..<ticks {
-            var tally = TopTally(sequence: UInt64(tick) * 10_000, lost: tick == 3 ? 12 : 0)
-            for (name, count) in [("CPUSampled", 1_000 * UInt64(1 + tick % 8)), ("LoadSampled", 2)] {
-                var event = TopTally.Event(count: count)
-                for time: UInt64 in [40, 50, 7_000] { event.latency.add(time) }
-                tally.events[name] = event
-            }
-            model.tick(["org.eventrelay.Telemetry1": tally], seconds: 1)
-        }
-        model.take(
-            TopStatus(head: UInt64(max(0, ticks - 1)) * 10_000 + 1_500, subscribers: subscribers),
-            of: "org.eventrelay.Telemetry1")
-        return model
-    }
-    private let subscribers = [
-        TopStatus.Subscriber(peer: ":1.5", names: ["*"], transport: "ring", sequence: 291_400),
-        TopStatus.Subscriber(peer: ":1.7", names: ["CPUSampled", "LoadSampled"], transport: "signal", sequence: 0),
-    ]
-
-    @Test("a wide terminal has everything") func wide() {
-        let lines = TopView(width: 100, height: 24).lines(model(subscribers: subscribers)).map(\.text)
-        #expect(lines[0].hasPrefix("org.eventrelay.Service1  6,002 events/s") && lines[0].hasSuffix("q quits"))
-        #expect(lines[0].count == 100)
-        #expect(lines[1] == "EVENT                          RATE/S      P50      P99       LAG     LOST")
-        #expect(lines[2].hasPrefix("org.eventrelay.Relocation1        0.0        -        -         -        -"))
-        #expect(lines[3].hasPrefix("org.eventrelay.Telemetry1       6,002    50 µs   6.9 ms     1,500       12  "))
-        #expect(lines[3].hasSuffix("▁▂▃▄▅▆▇█▁▂▃▄▅▆▇█▁▂▃▄▅▆".suffix(10)))
-        #expect(lines[4].hasPrefix("  CPUSampled                    6,000 "))
+@Suite("The screens of top", .computing) struct TopViewTests {
+    @Test("streams at 120 columns: everything, with graphs") func wide() {
         #expect(
-            lines[6...] == [
-                "", "SUBSCRIBER  TRANSPORT  LAG  INTERFACE                  EVENTS",
-                ":1.5        ring       100  org.eventrelay.Telemetry1  all",
-                ":1.7        signal       -  org.eventrelay.Telemetry1  CPUSampled LoadSampled",
-            ])
+            TopScreens.screen(TopScreens.model(), width: 120) == """
+                org.eventrelay.Service1  802 events/s                                                                    ? keys  q quits
+                streams by name   tab: subscribers
+                  EVENT                       RATE/S    P50    P99     LAG   LOST
+                > org.eventrelay.Relocation1     0.0 448 µs 448 µs       0      -                                             █
+                    BoxProvisioned               0.0 448 µs 448 µs                                                            █
+                    ItemDistributionFailed       0.0      -      -
+                  org.eventrelay.Telemetry1      802  60 µs 6.9 ms   1,210     12                         ▂▃▄▅▆▆▇█▂▃▄▅▆▆▇█▂▃▄▅▆▆▇█▂▃▄▅▆▆
+                    CPUSampled                   600  60 µs 6.9 ms                                        ▁▂▃▄▅▆▇█▁▂▃▄▅▆▇█▁▂▃▄▅▆▇█▁▂▃▄▅▆
+                    LoadSampled                  2.0  60 µs 120 µs                                        ██████████████████████████████
+                    MemorySampled                200  60 µs 1.0 ms                                        ██████████████████████████████
+
+                latency of Relocation1: 200 µs █ 500 µs
+
+                SUBSCRIBER  PROGRAM    BY          LAG  STREAM                     EVENTS
+                :1.12       dashboard  signal    1,500  org.eventrelay.Telemetry1  CPUSampled LoadSampled
+                :1.5        relay-cli  ring        100  org.eventrelay.Telemetry1  all
+                :1.31       -          ring          -  org.eventrelay.Telemetry1  MemorySampled
+
+                """)
     }
-    @Test("no line is wider than the terminal, nor are there more than it has; the rate stays longest") func narrow() {
-        let model = model(subscribers: subscribers)
+    @Test("streams at 80 columns") func usual() {
+        #expect(
+            TopScreens.screen(TopScreens.model(), width: 80) == """
+                org.eventrelay.Service1  802 events/s                            ? keys  q quits
+                streams by name   tab: subscribers
+                  EVENT                       RATE/S    P50    P99     LAG   LOST
+                > org.eventrelay.Relocation1     0.0 448 µs 448 µs       0      -     █
+                    BoxProvisioned               0.0 448 µs 448 µs                    █
+                    ItemDistributionFailed       0.0      -      -
+                  org.eventrelay.Telemetry1      802  60 µs 6.9 ms   1,210     12  ▃▄▅▆▆▇█▂▃▄▅▆▆
+                    CPUSampled                   600  60 µs 6.9 ms                 ▂▃▄▅▆▇█▁▂▃▄▅▆
+                    LoadSampled                  2.0  60 µs 120 µs                 █████████████
+                    MemorySampled                200  60 µs 1.0 ms                 █████████████
+
+                latency of Relocation1: 200 µs █ 500 µs
+
+                SUBSCRIBER  PROGRAM    BY          LAG  STREAM                     EVENTS
+                :1.12       dashboard  signal    1,500  org.eventrelay.Telemetry1  CPUSampled …
+                :1.5        relay-cli  ring        100  org.eventrelay.Telemetry1  all
+                :1.31       -          ring          -  org.eventrelay.Telemetry1  MemorySampled
+
+                """)
+    }
+    @Test("streams at 60 columns: the median is left out, and LOST is whole") func narrow() {
+        #expect(
+            TopScreens.screen(TopScreens.model(), width: 60) == """
+                org.eventrelay.Service1  802 events/s        ? keys  q quits
+                streams by name   tab: subscribers
+                  EVENT                       RATE/S    P99     LAG   LOST
+                > org.eventrelay.Relocation1     0.0 448 µs       0      -
+                    BoxProvisioned               0.0 448 µs
+                    ItemDistributionFailed       0.0      -
+                  org.eventrelay.Telemetry1      802 6.9 ms   1,210     12
+                    CPUSampled                   600 6.9 ms
+                    LoadSampled                  2.0 120 µs
+                    MemorySampled                200 1.0 ms
+
+                latency of Relocation1: 200 µs █ 500 µs
+
+                SUBSCRIBER  PROGRAM    BY          LAG  STREAM
+                :1.12       dashboard  signal    1,500  …Telemetry1
+                :1.5        relay-cli  ring        100  …Telemetry1
+                :1.31       -          ring          -  …Telemetry1
+
+                """)
+    }
+    @Test("subscribers at 120, 80 and 60 columns, those who lag the most first") func subscribers() {
+        let browser = TopBrowser(page: .subscribers)
+        #expect(
+            TopScreens.screen(TopScreens.model(), browser, width: 120) == """
+                org.eventrelay.Service1  802 events/s                                                                    ? keys  q quits
+                subscribers by lag   tab: streams
+                  SUBSCRIBER  PROGRAM    BY          LAG  STREAM                     EVENTS
+                > :1.12       dashboard  signal    1,500  org.eventrelay.Telemetry1  CPUSampled LoadSampled
+                  :1.5        relay-cli  ring        100  org.eventrelay.Telemetry1  all
+                  :1.31       -          ring          -  org.eventrelay.Telemetry1  MemorySampled
+
+                """)
+        #expect(
+            TopScreens.screen(TopScreens.model(), browser, width: 80) == """
+                org.eventrelay.Service1  802 events/s                            ? keys  q quits
+                subscribers by lag   tab: streams
+                  SUBSCRIBER  PROGRAM    BY          LAG  STREAM       EVENTS
+                > :1.12       dashboard  signal    1,500  …Telemetry1  CPUSampled LoadSampled
+                  :1.5        relay-cli  ring        100  …Telemetry1  all
+                  :1.31       -          ring          -  …Telemetry1  MemorySampled
+
+                """)
+        #expect(
+            TopScreens.screen(TopScreens.model(), browser, width: 60) == """
+                org.eventrelay.Service1  802 events/s        ? keys  q quits
+                subscribers by lag   tab: streams
+                  SUBSCRIBER  PROGRAM    BY          LAG  STREAM
+                > :1.12       dashboard  signal    1,500  …Telemetry1
+                  :1.5        relay-cli  ring        100  …Telemetry1
+                  :1.31       -          ring          -  …Telemetry1
+
+                """)
+    }
+    @Test("a stream, an event and a subscriber by themselves, with the latencies as bars") func details() {
+        let model = TopScreens.model()
+        #expect(
+            TopScreens.screen(model, TopScreens.browser([.down, .down, .down, .enter], model), width: 80) == """
+                org.eventrelay.Service1  802 events/s                            ? keys  q quits
+                stream org.eventrelay.Telemetry1
+                esc: back
+                802 a second                                ▂▃▄▅▆▆▇█▂▃▄▅▆▆▇█▂▃▄▅▆▆▇█▂▃▄▅▆▆
+                last event #30500; 1,210 events ahead; 12 lost; the ring is in use
+
+                latency in the last 5 seconds: half within 60 µs, 99 of 100 within 6.9 ms
+                   20 µs  30  ████████████████████████
+                   50 µs  50  ████████████████████████████████████████
+                  100 µs  15  ████████████
+                  200 µs   0
+                  500 µs   0
+                  1.0 ms   5  ████
+                  2.0 ms   0
+                  5.0 ms   5  ████
+
+                SUBSCRIBER  PROGRAM    BY          LAG  STREAM                     EVENTS
+                :1.12       dashboard  signal    1,500  org.eventrelay.Telemetry1  CPUSampled …
+                :1.5        relay-cli  ring        100  org.eventrelay.Telemetry1  all
+                :1.31       -          ring          -  org.eventrelay.Telemetry1  MemorySampled
+
+                """)
+        #expect(
+            TopScreens.screen(model, TopScreens.browser([.last, .enter], model), width: 60, isUTF8: false) == """
+                org.eventrelay.Service1  802 events/s        ? keys  q quits
+                event MemorySampled
+                esc: back
+                200 a second                  ##############################
+                of org.eventrelay.Telemetry1
+
+                latency in the last 5 seconds: half within 60 us, 99 of 100
+                within 1.0 ms
+                   20 us  10  ###########################
+                   50 us  15  ########################################
+                  100 us   5  #############
+                  200 us   0
+                  500 us   0
+                  1.0 ms   5  #############
+
+                """)
+        #expect(
+            TopScreens.screen(
+                model, TopScreens.browser([.enter], model, page: .subscribers), width: 60) == """
+                    org.eventrelay.Service1  802 events/s        ? keys  q quits
+                    subscriber :1.12, dashboard
+                    esc: back
+
+                    org.eventrelay.Telemetry1
+                      by signal; 1,500 events behind; CPUSampled, LoadSampled
+
+                    """)
+    }
+    @Test("the keys") func help() {
+        let model = TopScreens.model()
+        #expect(
+            TopScreens.screen(model, TopScreens.browser([.help], model), width: 60) == """
+                org.eventrelay.Service1  802 events/s        ? keys  q quits
+                ?, h       this page, and back
+                q, ctrl-C  end
+                ctrl-Z     give the terminal back until 'fg'
+                tab        the other page: streams, or subscribers
+                1, 2       streams; subscribers
+                up, down   select a row; also k and j, page up and down,
+                           home and end
+                enter      the selected row by itself
+                esc        back
+                s, S       sort by the next column; by the previous
+                r          reverse the order
+
+                streams can be sorted by name, rate, p50, p99, lag, lost.
+
+                """)
+    }
+    @Test("nobody is subscribed; the service does not say; it publishes nothing; it is away") func without() {
+        let none = TopScreens.model(subscribers: [])
+        #expect(
+            TopScreens.screen(none, TopBrowser(page: .subscribers), width: 60) == """
+                org.eventrelay.Service1  802 events/s        ? keys  q quits
+                subscribers by lag   tab: streams
+                nobody is subscribed
+
+                """)
+        let silent = TopScreens.model(subscribers: nil)
+        #expect(
+            TopScreens.screen(silent, TopBrowser(page: .subscribers), width: 60) == """
+                org.eventrelay.Service1  802 events/s        ? keys  q quits
+                subscribers by lag   tab: streams
+                the service does not report who is subscribed
+
+                """)
+        #expect(
+            TopScreens.screen(TopModel(service: "a.b"), width: 60) == """
+                a.b  0.0 events/s                            ? keys  q quits
+                streams by name   tab: subscribers
+                nothing to show: the service publishes no such event
+
+                """)
+        var gone = TopScreens.model(ticks: 2)
+        gone.notice = "org.eventrelay.Service1 went away; waiting for it, whatever happens"
+        #expect(
+            TopScreens.screen(gone, width: 60, height: 9) == """
+                org.eventrelay.Service1  402 events/s        ? keys  q quits
+                org.eventrelay.Service1 went away; waiting for it, whatever
+                happens
+                streams by name, rows 1 to 4 of 7   tab: subscribers
+                  EVENT                       RATE/S    P99     LAG   LOST
+                > org.eventrelay.Relocation1     0.0      -       0      -
+                    BoxProvisioned               0.0      -
+                    ItemDistributionFailed       0.0      -
+                  org.eventrelay.Telemetry1      402 6.9 ms  29,490      -
+
+                """)
+        var unknown = TopModel(service: "a.b")
+        unknown.notice = "waiting for a.b"
+        #expect(
+            TopScreens.screen(unknown, width: 60) == """
+                a.b  0.0 events/s                            ? keys  q quits
+                waiting for a.b
+
+                """)
+    }
+    @Test("of many rows those around the selected one are shown, and where they are") func many() {
+        let model = TopScreens.many()
+        #expect(
+            TopScreens.screen(model, width: 60, height: 8) == """
+                org.example.fleet  780 events/s              ? keys  q quits
+                streams by name, rows 1 to 5 of 80   tab: subscribers
+                  EVENT                     RATE/S     P99     LAG   LOST
+                > org.example.fleet.Unit1      0.0    0 µs       0      -
+                    Sampled                    0.0    0 µs
+                  org.example.fleet.Unit10     9.0  8.7 ms       0      -
+                    Sampled                    9.0  8.7 ms
+                  org.example.fleet.Unit11      10  9.7 ms       0      3
+
+                """)
+        let browser = TopScreens.browser([.pageDown, .pageDown], model, room: 5)
+        #expect(
+            TopScreens.screen(model, browser, width: 60, height: 8) == """
+                org.example.fleet  780 events/s              ? keys  q quits
+                streams by name, rows 7 to 11 of 80   tab: subscribers
+                  EVENT                     RATE/S     P99     LAG   LOST
+                  org.example.fleet.Unit12      11 10.7 ms       0      6
+                    Sampled                     11 10.7 ms
+                > org.example.fleet.Unit13      12 11.7 ms       0      -
+                    Sampled                     12 11.7 ms
+                  org.example.fleet.Unit14      13 12.8 ms       0      3
+
+                """)
+        let last = TopScreens.browser([.last], model, page: .subscribers)
+        #expect(
+            TopScreens.screen(model, last, width: 60, height: 7) == """
+                org.example.fleet  780 events/s              ? keys  q quits
+                subscribers by lag, rows 197 to 200 of 200   tab: streams
+                  SUBSCRIBER  BY          LAG  STREAM   EVENTS
+                  :1.6        signal        0  …Unit7   all
+                  :1.7        signal        0  …Unit8   all
+                  :1.8        signal        0  …Unit9   all
+                > :1.9        signal        0  …Unit10  all
+
+                """)
+    }
+    @Test("rows sorted by each column, and the other way round; events stay below their streams") func sorting() {
+        let model = TopScreens.model()
+        func streams(_ order: TopOrder, _ isReversed: Bool = false) -> [String] {
+            model.streamRows(TopSorting(order: order, isReversed: isReversed)).map(\.name)
+        }
+        let boxes = [TopScreens.relocation, "BoxProvisioned", "ItemDistributionFailed"]
+        let figures = [TopScreens.telemetry, "CPUSampled", "LoadSampled", "MemorySampled"]
+        #expect(streams(.name) == boxes + figures)
+        #expect(
+            streams(.name, true) == [TopScreens.telemetry, "MemorySampled", "LoadSampled", "CPUSampled"]
+                + [TopScreens.relocation, "ItemDistributionFailed", "BoxProvisioned"])
+        #expect(streams(.rate) == [TopScreens.telemetry, "CPUSampled", "MemorySampled", "LoadSampled"] + boxes)
+        #expect(
+            streams(.rate, true) == boxes + [TopScreens.telemetry, "LoadSampled", "MemorySampled", "CPUSampled"])
+        #expect(streams(.p99) == [TopScreens.telemetry, "CPUSampled", "MemorySampled", "LoadSampled"] + boxes)
+        #expect(streams(.p50) == boxes + figures, "of the boxes one event took long; the figures are alike")
+        #expect(streams(.lag).first == TopScreens.telemetry && streams(.lost).first == TopScreens.telemetry)
+        #expect(streams(.lost, true).first == TopScreens.relocation)
+        func peers(_ order: TopOrder, _ isReversed: Bool = false) -> [String] {
+            model.subscriberRows(TopSorting(order: order, isReversed: isReversed)).map(\.subscriber.peer)
+        }
+        #expect(peers(.lag) == [":1.12", ":1.5", ":1.31"] && peers(.lag, true) == [":1.31", ":1.5", ":1.12"])
+        #expect(peers(.name) == [":1.12", ":1.31", ":1.5"] && peers(.transport) == [":1.31", ":1.5", ":1.12"])
+        #expect(peers(.interface) == peers(.name))
+    }
+    @Test("where there is no terminal: all rows of both tables, or of one, as wide as they are") func table() {
+        let view = TopView(hasKeys: false)
+        let model = TopScreens.model()
+        #expect(
+            view.table(model).map { $0.text + "\n" }.joined() == """
+                org.eventrelay.Service1  802 events/s
+                EVENT                       RATE/S    P50    P99     LAG   LOST
+                org.eventrelay.Relocation1     0.0 448 µs 448 µs       0      -
+                  BoxProvisioned               0.0 448 µs 448 µs
+                  ItemDistributionFailed       0.0      -      -
+                org.eventrelay.Telemetry1      802  60 µs 6.9 ms   1,210     12
+                  CPUSampled                   600  60 µs 6.9 ms
+                  LoadSampled                  2.0  60 µs 120 µs
+                  MemorySampled                200  60 µs 1.0 ms
+
+                SUBSCRIBER  PROGRAM    BY          LAG  STREAM                     EVENTS
+                :1.12       dashboard  signal    1,500  org.eventrelay.Telemetry1  CPUSampled LoadSampled
+                :1.5        relay-cli  ring        100  org.eventrelay.Telemetry1  all
+                :1.31       -          ring          -  org.eventrelay.Telemetry1  MemorySampled
+
+                """)
+        let one = view.table(model, page: .subscribers, sorting: TopSorting(order: .name)).map(\.text)
+        #expect(one.count == 5 && one[1].hasPrefix("SUBSCRIBER") && one[2].hasPrefix(":1.12"), "\(one)")
+        let other = view.table(model, page: .streams, sorting: TopSorting(order: .rate)).map(\.text)
+        #expect(other.count == 9 && other[2].hasPrefix(TopScreens.telemetry), "\(other)")
+        #expect(view.table(TopScreens.model(subscribers: [])).last?.text == "nobody is subscribed")
+    }
+
+    // MARK: Whatever the size
+
+    private static let browsers: [(TopBrowser, TopModel)] = {
+        let (model, many) = (TopScreens.model(), TopScreens.many())
+        return [
+            (TopBrowser(), model), (TopBrowser(page: .subscribers), model), (TopScreens.browser([.help], model), model),
+            (TopScreens.browser([.down, .down, .down, .enter], model), model),
+            (TopScreens.browser([.enter], model, page: .subscribers), model),
+            (TopScreens.browser([.last], many), many), (TopScreens.browser([.last], many, page: .subscribers), many),
+            (TopBrowser(), TopModel(service: "a.b")),
+        ]
+    }()
+    @Test("no line is wider than the terminal, and there are no more than it has; the selected row is among them")
+    func sizes() {
         for width in stride(from: 1, through: 140, by: TestForm.rounds(7, soak: 1)) {
-            for height in [1, 2, 5, 40] {
-                for isUTF8 in [true, false] {
-                    let lines = TopView(width: width, height: height, isUTF8: isUTF8).lines(model).map(\.text)
-                    #expect(lines.allSatisfy { $0.count <= width } && lines.count <= height, "\(width) × \(height)")
-                    #expect(isUTF8 || lines.allSatisfy { $0.utf8.allSatisfy { 0x20..<0x7F ~= $0 } }, "\(lines)")
-                    if width >= 24, height == 40 {
+            for height in [1, 2, 3, 5, 12, 40] {
+                for (browser, model) in Self.browsers {
+                    for isUTF8 in [true, false] {
+                        let lines = TopView(width: width, height: height, isUTF8: isUTF8).screen(model, browser)
+                        let texts = lines.map(\.text)
                         #expect(
-                            lines.contains { $0.contains("CPUSampled".prefix(8)) && $0.contains("6,000") }, "\(lines)")
+                            texts.allSatisfy { $0.count <= width } && texts.count <= height, "\(width) × \(height)")
+                        #expect(isUTF8 || texts.allSatisfy { $0.utf8.allSatisfy { 0x20..<0x7F ~= $0 } }, "\(texts)")
+                        let isList = !browser.showsHelp && !browser.showsDetail && model.interfaces.count > 0
+                        #expect(!isList || height < 5 || lines.contains { $0.style == .selected }, "\(texts)")
                     }
                 }
             }
         }
-        #expect(TopView(width: 60, height: 5).lines(model).last?.text == "… 6 more lines")
-        let half = TopView(width: 50, height: 40).lines(model).map(\.text)
-        #expect(half[1].contains("P99") && !half[1].contains("LOST"), "\(half[1])")
     }
-    @Test("before anything is known there is a notice, and nothing else; a table has no keys") func notice() {
-        var model = TopModel(service: "a.b")
-        model.notice = "waiting for a.b"
-        let lines = TopView(width: 40, height: 10).lines(model).map(\.text)
-        #expect(lines == ["a.b  0.0 events/s" + String(repeating: " ", count: 16) + "q quits", "waiting for a.b"])
-        #expect(TopView().lines(model)[0].text == "a.b  0.0 events/s")
-        #expect(TopView(width: 40, height: 10, hasKeys: false).lines(model)[0].text == "a.b  0.0 events/s")
+    @Test("a column is whole, or left out: its title, and each of its figures") func wholeColumns() {
+        let model = TopScreens.model()
+        let titles: Set<String> = ["EVENT", "RATE/S", "P50", "P99", "LAG", "LOST"]
+        let figures = Set(
+            TopView(hasKeys: false).table(model, page: .streams).dropFirst(2).flatMap {
+                $0.text.split(separator: " ").dropFirst().map(String.init)
+            })
+        var seen: Set<String> = []
+        for width in 24...140 {
+            let lines = TopView(width: width, height: 10, isUTF8: true).screen(model, TopBrowser()).map(\.text)
+            let heading = lines[2].split(separator: " ").map(String.init)
+            #expect(titles.isSuperset(of: heading) && heading.contains("RATE/S"), "\(width): \(lines[2])")
+            seen.formUnion(heading)
+            for line in lines[3...] where line.contains("Sampled") || line.contains("Telemetry1") {
+                // Without the mark and the name, and without the graph.
+                let cells = line.dropFirst(2).split(separator: " ").dropFirst()
+                    .filter { !$0.contains { "▁▂▃▄▅▆▇█".contains($0) } }
+                #expect(figures.isSuperset(of: cells.map(String.init)), "\(width): \(line)")
+            }
+            #expect(width < 41 || heading.contains("LOST"), "\(width): \(lines[2])")
+        }
+        #expect(seen == titles)
     }
-    @Test("without a status, or without subscribers in it, that part is left out") func noStatus() {
-        #expect(!TopView(width: 80, height: 24).lines(model()).contains { $0.text.contains("SUBSCRIBER") })
-        #expect(TopView(width: 80, height: 24).lines(model(subscribers: [])).last?.text.hasPrefix("SUBSCRIBER") == true)
+    @Test("no word is broken from 41 columns on: each stands in the widest screen, too") func wholeWords() {
+        for (browser, model) in Self.browsers {
+            func words(_ width: Int) -> Set<Substring> {
+                let lines = TopView(width: width, height: 300).screen(model, browser)
+                // Bars are as long as there is room.
+                return Set(
+                    lines.flatMap { $0.text.split(separator: " ") }
+                        .filter { !$0.contains { "▁▂▃▄▅▆▇█".contains($0) } && $0 != "…" })
+            }
+            let all = words(400)
+            for width in 41...120 {
+                let broken = words(width).filter { word in
+                    // Of a name with dots the last parts.
+                    let isEnd = word.hasPrefix("…") && all.contains { $0.hasSuffix("." + word.dropFirst()) }
+                    return !all.contains(word) && !isEnd
+                }
+                #expect(broken.isEmpty, "\(width): \(broken)")
+            }
+        }
     }
     @Test("what a peer says of itself cannot act on the terminal") func hostile() {
-        let evil = TopStatus.Subscriber(peer: "\u{1B}[2J\u{202E}", names: ["\n\u{9B}"], transport: "宽", sequence: 1)
-        for line in TopView(width: 80, height: 24).lines(model(subscribers: [evil])) {
-            #expect(line.text.unicodeScalars.allSatisfy { $0.isPlainlyVisible && $0.value != 0x5BBD }, "\(line.text)")
+        let evil = StatusSubscriber(peer: "\u{1B}[2J\u{202E}", names: ["\n\u{9B}"], transport: "宽", sequence: 1)
+        var model = TopScreens.model(subscribers: [evil])
+        model.take(programs: [evil.peer: "\u{1B}]0;x\u{7}"])
+        for page in TopPage.allCases {
+            for keys in [[], [.enter]] as [[TopKey]] {
+                let browser = TopScreens.browser(keys, model, page: page)
+                for line in TopView(width: 80, height: 24).screen(model, browser) {
+                    #expect(
+                        line.text.unicodeScalars.allSatisfy { $0.isPlainlyVisible && $0.value != 0x5BBD },
+                        "\(line.text)")
+                }
+            }
         }
     }
     @Test("for programs there is an object a line") func json() {
         var output = ByteBuffer()
-        TopJSON.append(model(ticks: 4, subscribers: subscribers), to: &output)
+        TopJSON.append(TopScreens.model(ticks: 4), to: &output)
         #expect(
             output.text.split(separator: "\n") == [
-                #"{"interface":"org.eventrelay.Relocation1","rate":0.0,"p50":null,"p99":null,"lag":null,"lost":0}"#,
-                #"{"interface":"org.eventrelay.Telemetry1","rate":4002.0,"p50":50,"p99":6912,"lag":1500,"lost":12}"#,
-                #"{"interface":"org.eventrelay.Telemetry1","event":"CPUSampled","rate":4000.0,"p50":50,"p99":6912}"#,
-                #"{"interface":"org.eventrelay.Telemetry1","event":"LoadSampled","rate":2.0,"p50":50,"p99":6912}"#,
-                #"{"subscriber":":1.5","interface":"org.eventrelay.Telemetry1","transport":"ring","sequence":291400,"events":["*"]}"#,
-                #"{"subscriber":":1.7","interface":"org.eventrelay.Telemetry1","transport":"signal","sequence":null,"events":["CPUSampled","LoadSampled"]}"#,
+                #"{"interface":"org.eventrelay.Relocation1","rate":0.0,"p50":null,"p99":null,"lag":0,"lost":0}"#,
+                #"{"interface":"org.eventrelay.Relocation1","event":"BoxProvisioned","rate":0.0,"p50":null,"p99":null}"#,
+                #"{"interface":"org.eventrelay.Relocation1","event":"ItemDistributionFailed","rate":0.0,"p50":null,"p99":null}"#,
+                #"{"interface":"org.eventrelay.Telemetry1","rate":602.0,"p50":60,"p99":6912,"lag":27470,"lost":12}"#,
+                #"{"interface":"org.eventrelay.Telemetry1","event":"CPUSampled","rate":400.0,"p50":60,"p99":6912}"#,
+                #"{"interface":"org.eventrelay.Telemetry1","event":"LoadSampled","rate":2.0,"p50":60,"p99":120}"#,
+                #"{"interface":"org.eventrelay.Telemetry1","event":"MemorySampled","rate":200.0,"p50":60,"p99":1088}"#,
+                #"{"subscriber":":1.5","interface":"org.eventrelay.Telemetry1","transport":"ring","sequence":30400,"events":["*"]}"#,
+                #"{"subscriber":":1.12","interface":"org.eventrelay.Telemetry1","transport":"signal","sequence":29000,"events":["CPUSampled","LoadSampled"]}"#,
+                #"{"subscriber":":1.31","interface":"org.eventrelay.Telemetry1","transport":"ring","sequence":null,"events":["MemorySampled"]}"#,
             ])
+    }
+    @Test("the screen in OPERATING.md is this one, and README's is its beginning") func pages() throws {
+        let screen = TopScreens.screen(
+            TopScreens.model(), TopScreens.browser([.down, .down, .down], TopScreens.model()), width: 80
+        ).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { $0.isEmpty ? "" : "    " + $0 }
+        func page(_ name: String) throws -> [String] {
+            let folder = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+            let file = try #require(fopen(folder + "/" + name, "r"), "\(name) is not there")
+            defer { fclose(file) }
+            var bytes: [UInt8] = []
+            while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }
+            return String(decoding: bytes, as: UTF8.self)
+                .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        }
+        func holds(_ lines: [String], _ part: ArraySlice<String>) -> Bool {
+            lines.indices.contains { lines[$0...].starts(with: part) }
+        }
+        #expect(holds(try page("docs/OPERATING.md"), screen[...]), "\(screen.joined(separator: "\n"))")
+        #expect(holds(try page("README.md"), screen[..<10]), "\(screen[..<10].joined(separator: "\n"))")
     }
     @Test(
         "a locale's name tells whether its texts are UTF-8",
@@ -104,54 +461,5 @@ import Testing
         ] as [([String: String], Bool)])
     func locales(_ environment: [String: String], _ isUTF8: Bool) {
         #expect(OutputStyle.isUTF8(environment) == isUTF8)
-    }
-}
-
-@Suite("What top does") struct TopMachineTests {
-    private func machine(_ events: [String] = [], waits: Bool = true) -> TopMachine {
-        var machine = TopMachine(events: events, service: "a.b", waits: waits)
-        let first = machine.start()
-        #expect(first == [.discover])
-        return machine
-    }
-    private let gone = CLIFailure(.unavailable, "gone")
-
-    @Test("a service is asked what it is, followed, and asked again when it comes back") func life() throws {
-        var machine = machine()
-        let all = EventSelection(names: ["org.eventrelay.Relocation1": nil])
-        let found = machine.take(.discovered(.found(try Samples.catalogue())))
-        #expect(found == [.follow(all)] && !machine.isFollowing && machine.model.notice == nil)
-        _ = machine.take(.following)
-        #expect(machine.isFollowing)
-        let again = machine.take(.state(.active))
-        #expect(again.isEmpty)
-        _ = machine.take(.state(.interrupted))
-        #expect(!machine.isFollowing && machine.model.notice == "a.b went away; waiting for it")
-        let back = machine.take(.state(.active))
-        let twice = machine.take(.state(.active))
-        #expect(back == [.discover] && twice.isEmpty)
-        let failed = machine.take(.discovered(.failed(gone)))
-        #expect(failed.isEmpty && machine.model.notice == "gone")
-        let end = machine.take(.state(.invalidated(gone)))
-        #expect(end == [.end(gone)])
-    }
-    @Test("one that is not there is waited for, unless it was asked not to") func absent() throws {
-        var patient = machine()
-        let waiting = patient.take(.discovered(.absent))
-        #expect(waiting.isEmpty && patient.model.notice == "waiting for a.b")
-        var hasty = machine(waits: false)
-        let end = hasty.take(.discovered(.absent))
-        guard case .end(let failure?)? = end.first else { return #expect(Bool(false), "\(end)") }
-        #expect(failure.code == .unavailable)
-    }
-    @Test("an event that there is not is a usage error, a service that cannot be understood its failure")
-    func refusals() throws {
-        var machine = machine(["Nope"])
-        let end = machine.take(.discovered(.found(try Samples.catalogue())))
-        guard case .end(let failure?)? = end.first else { return #expect(Bool(false), "\(end)") }
-        #expect(failure.code == .usage)
-        var other = self.machine()
-        let failed = other.take(.discovered(.failed(gone)))
-        #expect(failed == [.end(gone)])
     }
 }

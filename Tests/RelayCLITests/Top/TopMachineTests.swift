@@ -1,0 +1,54 @@
+import RelayCore
+import RelayTool
+import Testing
+
+@testable import relay_cli
+
+@Suite("What top does") struct TopMachineTests {
+    private func machine(_ events: [String] = [], waits: Bool = true) -> TopMachine {
+        var machine = TopMachine(events: events, service: "a.b", waits: waits)
+        let first = machine.start()
+        #expect(first == [.discover])
+        return machine
+    }
+    private let gone = CLIFailure(.unavailable, "gone")
+
+    @Test("a service is asked what it is, followed, and asked again when it comes back") func life() throws {
+        var machine = machine()
+        let all = EventSelection(names: ["org.eventrelay.Relocation1": nil])
+        let found = machine.take(.discovered(.found(try Samples.catalogue())))
+        #expect(found == [.follow(all)] && !machine.isFollowing && machine.model.notice == nil)
+        _ = machine.take(.following)
+        #expect(machine.isFollowing)
+        let again = machine.take(.state(.active))
+        #expect(again.isEmpty)
+        _ = machine.take(.state(.interrupted))
+        #expect(!machine.isFollowing && machine.model.notice == "a.b went away; waiting for it")
+        let back = machine.take(.state(.active))
+        let twice = machine.take(.state(.active))
+        #expect(back == [.discover] && twice.isEmpty)
+        let failed = machine.take(.discovered(.failed(gone)))
+        #expect(failed.isEmpty && machine.model.notice == "gone")
+        let end = machine.take(.state(.invalidated(gone)))
+        #expect(end == [.end(gone)])
+    }
+    @Test("one that is not there is waited for, unless it was asked not to") func absent() throws {
+        var patient = machine()
+        let waiting = patient.take(.discovered(.absent))
+        #expect(waiting.isEmpty && patient.model.notice == "waiting for a.b")
+        var hasty = machine(waits: false)
+        let end = hasty.take(.discovered(.absent))
+        guard case .end(let failure?)? = end.first else { return #expect(Bool(false), "\(end)") }
+        #expect(failure.code == .unavailable)
+    }
+    @Test("an event that there is not is a usage error, a service that cannot be understood its failure")
+    func refusals() throws {
+        var machine = machine(["Nope"])
+        let end = machine.take(.discovered(.found(try Samples.catalogue())))
+        guard case .end(let failure?)? = end.first else { return #expect(Bool(false), "\(end)") }
+        #expect(failure.code == .usage)
+        var other = self.machine()
+        let failed = other.take(.discovered(.failed(gone)))
+        #expect(failed == [.end(gone)])
+    }
+}
