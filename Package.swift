@@ -270,6 +270,15 @@ if Context.environment["RELAY_WITH_EXAMPLES"] == "1" {
         .testTarget(
             name: "ScoreTests", dependencies: ["Scores", "RelayCore", "RelayTestKit"],
             path: "Examples/document-view/ScoreTests"),
+        .target(name: "Fleet", dependencies: ["RelayCore"], path: "Examples/fleet/Fleet"),
+        .target(name: "FleetViews", dependencies: ["Fleet", "RelayCore"], path: "Examples/fleet/FleetViews"),
+        .executableTarget(name: "fleet-unit", dependencies: ["Fleet", "RelayCore"], path: "Examples/fleet/fleet-unit"),
+        .executableTarget(
+            name: "fleet-dashboard", dependencies: ["Fleet", "FleetViews", "RelayCore"],
+            path: "Examples/fleet/fleet-dashboard"),
+        .testTarget(
+            name: "FleetTests", dependencies: ["Fleet", "FleetViews", "fleet-unit", "RelayCore", "RelayTestKit"],
+            path: "Examples/fleet/FleetTests"),
     ]
 }
 

@@ -124,5 +124,23 @@ let package = Package(
                 "Scores", .product(name: "RelayCore", package: "relay"),
                 .product(name: "RelayTestKit", package: "relay"),
             ], path: "document-view/ScoreTests"),
+        // Ten services on one screen: see fleet/README.md.
+        .target(name: "Fleet", dependencies: [.product(name: "RelayCore", package: "relay")], path: "fleet/Fleet"),
+        .target(
+            name: "FleetViews", dependencies: ["Fleet", .product(name: "RelayCore", package: "relay")],
+            path: "fleet/FleetViews"),
+        .executableTarget(
+            name: "fleet-unit", dependencies: ["Fleet", .product(name: "RelayCore", package: "relay")],
+            path: "fleet/fleet-unit"),
+        .executableTarget(
+            name: "fleet-dashboard",
+            dependencies: ["Fleet", "FleetViews", .product(name: "RelayCore", package: "relay")],
+            path: "fleet/fleet-dashboard"),
+        .testTarget(
+            name: "FleetTests",
+            dependencies: [
+                "Fleet", "FleetViews", "fleet-unit", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayTestKit", package: "relay"),
+            ], path: "fleet/FleetTests"),
     ]
 )

@@ -1,0 +1,57 @@
+import Fleet
+import Glibc
+import RelayCore
+
+/// One unit: `fleet-unit INDEX [SAMPLES A SECOND [SAMPLES IN ALL]]`. It samples as soon as somebody listens.
+@main struct FleetUnitProgram: RelayProgram {
+    static func run() async throws {
+        let numbers = CommandLine.arguments.dropFirst().map { Int($0) ?? -1 }
+        guard (1...3).contains(numbers.count), numbers.allSatisfy({ $0 >= 0 }) else {
+            throw RelayError(.invalidArgument, "usage: fleet-unit INDEX [SAMPLES A SECOND [SAMPLES IN ALL]]")
+        }
+        let unit = FleetUnit(numbers[0])
+        let (rate, most) = (numbers.count > 1 ? numbers[1] : 1_000, numbers.count > 2 ? numbers[2] : Int.max)
+        if unit.hasRing {
+            try await run(unit, RingSampled.self, rate: rate, most: most)
+        } else {
+            try await run(unit, SignalSampled.self, rate: rate, most: most)
+        }
+    }
+    private static func run<S: Sample>(_ unit: FleetUnit, _ type: S.Type, rate: Int, most: Int) async throws
+    where S.Interface.Durability == Volatile {
+        let service = try EventService(name: unit.service, exporting: S.Interface.self)
+        let sampler = Task {
+            while service.metrics.streams.allSatisfy({ $0.subscribers == 0 }) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            var (pace, number) = (Pace(rate: rate), 0)
+            while number < most {
+                try await Task.sleep(for: .milliseconds(10))
+                for _ in 0..<min(pace.due(at: .now), most - number) {
+                    number += 1
+                    let celsius = 20 + Double(unit.index) + 5 * sin(Double(number) / 500)
+                    try service.publish(S(number: UInt64(number), celsius: celsius))
+                }
+            }
+        }
+        defer { sampler.cancel() }
+        try await service.run()
+    }
+}
+
+/// How many samples are due: on a machine that is late, at most those of a tenth of a second at once.
+struct Pace {
+    let rate: Int
+    private var last = ContinuousClock.now
+    private var rest = 0.0
+
+    init(rate: Int) { self.rate = rate }
+
+    mutating func due(at now: ContinuousClock.Instant) -> Int {
+        rest = min(rest + (now - last) / .seconds(1) * Double(rate), max(1, Double(rate) / 10))
+        last = now
+        let whole = Int(rest)
+        rest -= Double(whole)
+        return whole
+    }
+}
