@@ -61,7 +61,9 @@ import Testing
         try await service.line(containing: "ready")
         let list = try await RunningProgram.run(
             Programs.cli, ["--bus", bus.address, "status"], environment: Programs.environment())
-        #expect(list.code == 0 && list.output.first == "org.example.Removals", "\(list)")
+        #expect(
+            list.code == 0 && list.output.first == "org.example.Removals, built with Relay \(RelayVersion.current)",
+            "\(list)")
         let other = try await RunningProgram.run(
             Programs.cli, ["--bus", bus.address, "list"],
             environment: Programs.environment(["RELAY_SERVICE": "org.example.Absent"]))

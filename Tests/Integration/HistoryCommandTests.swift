@@ -170,7 +170,7 @@ import Testing
             .replacing(/[0-9.]+ [KMGT]iB/, with: "N").replacing(/run  .*/, with: "run  R")
         #expect(
             page == """
-                org.eventrelay.Service1
+                org.eventrelay.Service1, built with Relay \(RelayVersion.current)
                 Nobody is subscribed.
 
                 org.eventrelay.Relocation1, durable

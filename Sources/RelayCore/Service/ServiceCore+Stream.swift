@@ -113,8 +113,8 @@ extension ServiceCore {
     private func status(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) async {
         let (sequence, oldest) = interface.stream.extent
         var status: [(String, DBusValue)] = [
-            ("Epoch", .uint64(interface.stream.epoch)), ("Durability", .string(interface.durability)),
-            ("Head", .uint64(sequence)), ("Oldest", .uint64(oldest)),
+            ("Version", .string(RelayVersion.current)), ("Epoch", .uint64(interface.stream.epoch)),
+            ("Durability", .string(interface.durability)), ("Head", .uint64(sequence)), ("Oldest", .uint64(oldest)),
         ]
         status += interface.stream.outletStatus.map { ($0.name, $0.value) }
         status.append(("Subscribers", Self.value(interface.stream.subscribers)))

@@ -1,8 +1,9 @@
 import CRelayVersion
+import RelayCore
 
 /// What the programs call themselves.
 package enum Version {
-    package static let current = "0.1.0"
+    package static let current = RelayVersion.current
 
     /// `0.1.0 (commit 1a2b3c4d5e6f, Swift 6.3.1)`: a program that was not released has the number alone.
     package static var text: String {

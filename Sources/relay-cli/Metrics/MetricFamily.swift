@@ -1,6 +1,25 @@
 /// Samples of one name: a number of one kind, of several parts.
 struct MetricFamily: Equatable {
-    enum Kind: String { case counter, gauge, histogram, unknown }
+    enum Kind: String {
+        case counter, gauge, histogram, info, unknown
+
+        /// What its samples' names end with.
+        var suffix: String {
+            switch self {
+            case .counter: "_total"
+            case .info: "_info"
+            case .gauge, .histogram, .unknown: ""
+            }
+        }
+        /// As node_exporter calls it, whose format is older.
+        var older: String {
+            switch self {
+            case .info: "gauge"
+            case .unknown: "untyped"
+            case .counter, .gauge, .histogram: rawValue
+            }
+        }
+    }
     struct Label: Equatable, Hashable {
         let name: String
         let value: String
@@ -26,22 +45,21 @@ enum MetricText {
     enum Form {
         /// OpenMetrics 1.0.
         case openMetrics
-        /// As node_exporter's textfile collector reads it: a counter's type is declared by its sample's name, and there are no
-        /// units.
+        /// As node_exporter's textfile collector reads it: a type is declared by its sample's name, and there are no units.
         case textfile
     }
 
     static func text(_ families: [MetricFamily], _ form: Form) -> String {
         var text = ""
         for family in families where !family.samples.isEmpty {
-            let total = family.kind == .counter ? "_total" : ""
-            let declared = family.name + (form == .textfile ? total : "")
-            let kind = form == .textfile && family.kind == .unknown ? "untyped" : family.kind.rawValue
+            let suffix = family.kind.suffix
+            let declared = family.name + (form == .textfile ? suffix : "")
+            let kind = form == .textfile ? family.kind.older : family.kind.rawValue
             text += "# TYPE \(declared) \(kind)\n"
             if form == .openMetrics && !family.unit.isEmpty { text += "# UNIT \(declared) \(family.unit)\n" }
             text += "# HELP \(declared) \(escaped(family.help, quotes: form == .openMetrics))\n"
             for sample in family.samples {
-                text += family.name + (sample.suffix.isEmpty ? total : sample.suffix)
+                text += family.name + (sample.suffix.isEmpty ? suffix : sample.suffix)
                 if !sample.labels.isEmpty {
                     let labels = sample.labels.map { "\($0.name)=\"\(escaped($0.value, quotes: true))\"" }
                     text += "{" + labels.joined(separator: ",") + "}"
@@ -56,7 +74,7 @@ enum MetricText {
         for family in families {
             for sample in family.samples {
                 output.append("{\"metric\":")
-                let suffix = sample.suffix.isEmpty && family.kind == .counter ? "_total" : sample.suffix
+                let suffix = sample.suffix.isEmpty ? family.kind.suffix : sample.suffix
                 SafeText.append(quoted: family.name + suffix, to: &output)
                 output.append(",\"labels\":{")
                 for (index, label) in sample.labels.enumerated() {

@@ -18,6 +18,8 @@ struct MonitoredStatus: Equatable, Sendable {
     /// The numbers that stand by themselves: `Events`, `WalBytes`.
     var numbers: [String: UInt64] = [:]
     var flags: [String: Bool] = [:]
+    /// Of the Relay that the service is built with; nil: it does not tell.
+    var version: String?
 
     private static let figuresSignature = "a(sa{ss}t)"
 
@@ -28,6 +30,7 @@ struct MonitoredStatus: Equatable, Sendable {
             switch (name, signature.text) {
             case ("Figures", figuresSignature): status.figures = try figures(&reader)
             case ("ServiceFigures", figuresSignature): status.serviceFigures = try figures(&reader)
+            case ("Version", "s"): status.version = try reader.string()
             case (_, "t"): status.numbers[name] = try reader.uint64()
             case (_, "b"): status.flags[name] = try reader.bool()
             default: return false

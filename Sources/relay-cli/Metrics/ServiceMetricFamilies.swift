@@ -1,3 +1,5 @@
+import RelayCore
+
 /// What a service's figures are called for monitors.
 struct ServiceMetricFamilies {
     private struct Description {
@@ -73,10 +75,12 @@ struct ServiceMetricFamilies {
     private var unknown: [String: [MetricFamily.Sample]] = [:]
     private let service: MetricFamily.Label
     private var hasService = false
+    private var version: String?
 
     init(service: String) { self.service = MetricFamily.Label("service", service) }
 
     mutating func add(_ status: MonitoredStatus, of interface: String) {
+        if let version = status.version { self.version = version }
         let label = MetricFamily.Label("interface", interface)
         add(status.figures, [service, label])
         for (name, value) in status.numbers {
@@ -151,8 +155,22 @@ struct ServiceMetricFamilies {
         latencies += Self.histogram(steps + [(nil, histogram.total)], sum: histogram.sum, labels) ?? []
     }
 
+    /// Those of both sides, where the service tells its own.
+    private var versions: [MetricFamily] {
+        guard let version else { return [] }
+        return [
+            MetricFamily(
+                name: "relay_service", kind: .info, help: "The version of the Relay that the service is built with.",
+                samples: [.init(labels: [service, .init("version", version)], value: "1")]),
+            MetricFamily(
+                name: "relay_cli", kind: .info, help: "The version of the relay-cli that asked.",
+                samples: [.init(labels: [.init("version", RelayVersion.current)], value: "1")]),
+        ]
+    }
+
     var families: [MetricFamily] {
-        var families = Self.described.compactMap { description -> MetricFamily? in
+        var families = versions
+        families += Self.described.compactMap { description -> MetricFamily? in
             guard let own = samples[description.figure] else { return nil }
             return MetricFamily(
                 name: description.name, kind: description.kind, unit: description.unit, help: description.help,

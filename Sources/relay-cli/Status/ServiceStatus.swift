@@ -9,6 +9,8 @@ struct ServiceStatus: Equatable, Sendable {
     }
 
     var entries: [Entry] = []
+    /// Of the Relay that the service is built with; nil: it does not tell.
+    var version: String?
     var epoch: UInt64?
     var head: UInt64?
     /// nil: nothing can be read.
@@ -52,6 +54,7 @@ struct ServiceStatus: Equatable, Sendable {
         _ name: String, _ signature: Signature, _ reader: inout WireReader
     ) throws(WireFault) -> Bool {
         switch (name, signature.text) {
+        case ("Version", "s"): version = try reader.string()
         case ("Epoch", "t"): epoch = try reader.uint64()
         case ("Head", "t"): head = try reader.uint64()
         case ("Oldest", "t"):

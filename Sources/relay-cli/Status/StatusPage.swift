@@ -14,6 +14,10 @@ struct StatusPage {
         if style.hasColor { output.append(Color.event) }
         SafeText.append(service, to: &output)
         if style.hasColor { output.append(Color.reset) }
+        if let version = all.lazy.compactMap({ $0.status?.version }).first {
+            output.append(", built with Relay \(PageText.safe(version))")
+            if version != RelayVersion.current { output.append("; this relay-cli is \(RelayVersion.current)") }
+        }
         output.append("\n")
         PageText.append(summary(all), at: 0, from: 0, width: style.width, to: &output)
         output.append("\n")

@@ -26,7 +26,9 @@ struct MetricsTests {
         ("dropped_calls", [("reason", "bus_is_full")], 0), ("dropped_progress", [], 6),
         ("notices", [("kind", "NotPermitted")], 3),
     ]
-    static func status(_ own: [Figure] = ofInterface, _ service: [Figure] = ofService) throws -> [UInt8] {
+    static func status(
+        _ own: [Figure] = ofInterface, _ service: [Figure] = ofService, version: String? = nil
+    ) throws -> [UInt8] {
         func value(_ figures: [Figure]) -> DBusValue {
             let labels = DBusType.dictionary(.string, .string)
             return .array(
@@ -39,12 +41,14 @@ struct MetricsTests {
                     ])
                 })
         }
-        let entries: [(String, DBusValue)] = [
-            ("Epoch", .uint64(9)), ("Durability", .string("durable")), ("Events", .uint64(36)),
-            ("Bytes", .uint64(3_600)),
-            ("FileBytes", .uint64(65_536)), ("WalBytes", .uint64(0)), ("Checked", .uint64(1)), ("Odd", .boolean(true)),
-            ("Figures", value(own)), ("ServiceFigures", value(service)),
-        ]
+        let entries: [(String, DBusValue)] =
+            (version.map { [("Version", .string($0))] } ?? []) + [
+                ("Epoch", .uint64(9)), ("Durability", .string("durable")), ("Events", .uint64(36)),
+                ("Bytes", .uint64(3_600)),
+                ("FileBytes", .uint64(65_536)), ("WalBytes", .uint64(0)), ("Checked", .uint64(1)),
+                ("Odd", .boolean(true)),
+                ("Figures", value(own)), ("ServiceFigures", value(service)),
+            ]
         return try Samples.body { writer in
             try writer.value(
                 .dictionary(
@@ -182,6 +186,29 @@ struct MetricsTests {
         #expect(OpenMetricsRules(text).faults == [])
         let counts = OpenMetricsRules(text).samples.filter { $0.name.hasSuffix("_bucket") }.map(\.value)
         #expect(counts == [2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5])
+    }
+
+    @Test("the versions of both sides, from a service that tells its own")
+    func versions() async throws {
+        let status = try Self.status([], [], version: "1.2 \"x\"")
+        let result = try await run(["metrics"], status: status)
+        #expect(OpenMetricsRules(result.output).faults == [])
+        #expect(
+            result.output.hasPrefix(
+                #"""
+                # TYPE relay_service info
+                # HELP relay_service The version of the Relay that the service is built with.
+                relay_service_info{service="org.eventrelay.Service1",version="1.2 \"x\""} 1
+                # TYPE relay_cli info
+                # HELP relay_cli The version of the relay-cli that asked.
+                relay_cli_info{version="\#(Version.current)"} 1
+
+                """#))
+        let folder = try TestFolder()
+        let path = folder.path + "/relay.prom"
+        #expect(try await run(["metrics", "--textfile", path], status: status).code == .ok)
+        // Its format has no type of that name.
+        #expect(try String(contentsOfWhole: path).hasPrefix("# TYPE relay_service_info gauge\n"))
     }
 
     @Test("with --json each sample is an object")

@@ -66,7 +66,7 @@ struct OpenMetricsRules {
     private func family(of sample: String) -> String? {
         for (suffix, kinds) in [
             ("_total", ["counter"]), ("_created", ["counter", "histogram"]), ("_bucket", ["histogram"]),
-            ("_count", ["histogram"]), ("_sum", ["histogram"]),
+            ("_count", ["histogram"]), ("_sum", ["histogram"]), ("_info", ["info"]),
         ] where sample.hasSuffix(suffix) {
             let name = String(sample.dropLast(suffix.count))
             if let type = types[name], kinds.contains(type) { return name }
@@ -111,6 +111,7 @@ struct OpenMetricsRules {
         }
         guard rest.first == " ", let value = Double(rest.dropFirst()) else { return fault("value", line) }
         guard let own = family(of: name), own == family else { return fault("no family, or another's", line) }
+        if types[own] == "info" && value != 1 { fault("info", line) }
         if types[own] == "counter" && (value < 0 || value.isNaN) { fault("counter", line) }
         samples.append(Sample(name: name, labels: labels, value: value))
     }

@@ -26,6 +26,8 @@ final class FakeJournal: Sendable {
         /// Rows that a page looks at: past it the page ends early.
         var scanned = 20
         var durability = "durable"
+        /// nil: a service of before there was one.
+        var version: String?
         /// Changes an answer before it is sent.
         var forge: @Sendable (LogPage) -> LogPage = { $0 }
         /// Answers instead; for a call of any method.
@@ -124,14 +126,15 @@ final class FakeJournal: Sendable {
                 return IncomingReply(
                     signature: Stream1.schemasSignature,
                     body: try Samples.body { try Stream1.write(schemas, into: &$0) })
-            case "Status": return IncomingReply(signature: "a{sv}", body: try Self.status())
+            case "Status":
+                return IncomingReply(signature: "a{sv}", body: try Self.status(self.state.withLock { $0.version }))
             case "Read": return try self.read(call)
             default: throw CLIFailure(.software, "not expected: \(call.member)")
             }
         }
     }
 
-    private static func status() throws -> [UInt8] {
+    private static func status(_ version: String?) throws -> [UInt8] {
         try Samples.body { writer in
             let array = writer.beginArray(elementAlignment: 8)
             func entry(_ name: String, _ signature: String, _ value: (inout WireWriter) throws -> Void) throws {
@@ -140,6 +143,7 @@ final class FakeJournal: Sendable {
                 writer.signature(try Signature(signature))
                 try value(&writer)
             }
+            if let version { try entry("Version", "s") { try $0.string(version) } }
             for (name, value) in [
                 ("Epoch", epoch), ("Head", 40), ("Oldest", 3), ("RingCapacity", 4 << 20), ("Events", 38),
                 ("Bytes", 1_234), ("FileBytes", 9 << 20), ("WalBytes", 1 << 20), ("FreeBytes", 3 << 30), ("Checked", 1),

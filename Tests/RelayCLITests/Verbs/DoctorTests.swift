@@ -227,6 +227,11 @@ struct DoctorTests {
             )
         }
         world = try World()
+        world.journal.change { $0.version = "9.0.0" }
+        #expect(
+            await finding("versions", world).text.contains(
+                #""text":"relay-cli \#(Version.current), the service is built with Relay 9.0.0; both sides know"#))
+        world = try World()
         world.facts.sealingFailure = { RelayError(.unavailable, "no memfd") }
         let memory = await finding("memory", world)
         #expect(memory.code == .refused && memory.text.contains("seals no shared memory: no memfd"))

@@ -36,6 +36,16 @@ struct StatusTests {
 
                 """)
     }
+    @Test("names the version of the service, and its own where that is another") func versions() async throws {
+        let journal = try FakeJournal.sample(3)
+        for (version, line) in [
+            (Version.current, "org.eventrelay.Service1, built with Relay \(Version.current)"),
+            ("9.0.0", "org.eventrelay.Service1, built with Relay 9.0.0; this relay-cli is \(Version.current)"),
+        ] {
+            journal.change { $0.version = version }
+            #expect(try await page(journal).hasPrefix(line + "\n"))
+        }
+    }
     @Test("within 60 columns no line is wider") func narrow() async throws {
         let text = try await page(
             try FakeJournal.sample(40), width: 60, programs: [":1.8": "a-very-long-name-of-a-program"])

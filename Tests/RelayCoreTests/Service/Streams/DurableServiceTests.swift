@@ -207,13 +207,14 @@ import Testing
         let durable = try await status(Ledger1.name)
         #expect(
             durable == [
+                .string("Version"): .variant(.string(RelayVersion.current)),
                 .string("Epoch"): .variant(.uint64(epoch)), .string("Durability"): .variant(.string("durable")),
                 .string("Head"): .variant(.uint64(5)), .string("Oldest"): .variant(.uint64(3)),
                 .string("Events"): .variant(.uint64(3)),
             ])
         let volatile = try await status(Plain1.name)
         #expect(volatile[.string("Durability")] == .variant(.string("volatile")))
-        #expect(volatile[.string("Oldest")] == .variant(.uint64(.max)) && volatile.count == 4)
+        #expect(volatile[.string("Oldest")] == .variant(.uint64(.max)) && volatile.count == 5)
         try await desk.stop()
     }
 
