@@ -6,7 +6,8 @@ public import RelayCore
 /// receive them, and old ones need not be kept as long as events.
 public enum Inventory1: EventInterface {
     public static let name = "org.eventrelay.Inventory1"
-    /// Whom the bus admits: on the system's, its policy says who that is (Packaging/dbus-1/system.d).
+    /// Whom the service admits (`relay-service --admit`): on the system's bus, whom its policy does
+    /// (Packaging/dbus-1/system.d).
     public static let requirement = PeerRequirement.anyone
     public static let about: About = "What the boxes of a move hold, as a document."
     public static let durability = Durable(retention: Retention(count: 64))

@@ -15,7 +15,8 @@ public enum Relocation1: EnumInterface, Equatable {
     case itemRemovalFailed(ItemRemovalFailed)
 
     public static let name = "org.eventrelay.Relocation1"
-    /// Whom the bus admits: on the system's, its policy says who that is (Packaging/dbus-1/system.d).
+    /// Whom the service admits (`relay-service --admit`): on the system's bus, whom its policy does
+    /// (Packaging/dbus-1/system.d).
     public static let requirement = PeerRequirement.anyone
     public static let about: About = "Boxes for a move, the items in them, and what happens to both."
     public static var contract: Contract<Self> {

@@ -6,7 +6,8 @@ public import RelayCore
 /// resolution only.
 public enum Telemetry1: EventInterface {
     public static let name = "org.eventrelay.Telemetry1"
-    /// Whom the bus admits: on the system's, its policy says who that is (Packaging/dbus-1/system.d).
+    /// Whom the service admits (`relay-service --admit`): on the system's bus, whom its policy does
+    /// (Packaging/dbus-1/system.d).
     public static let requirement = PeerRequirement.anyone
     public static let about: About = "A host's own figures, read from its kernel at a chosen rate. Counters are totals."
     public static let durability = Volatile()

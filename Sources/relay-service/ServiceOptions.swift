@@ -34,17 +34,22 @@ struct ServiceOptions: Equatable {
     var logLevel = Log.Level.info
     /// Seconds without a use, after which the service ends; nil: it does not.
     var idleExit: Double?
+    /// Who may call and subscribe; nil: as `requirement` says.
+    var admitted: PeerRequirement?
 }
 
 extension ServiceOptions {
+    /// Who may call and subscribe, of those whom the bus admits. The system's bus has a policy for that; any other may be
+    /// one that somebody else reaches, too.
+    var requirement: PeerRequirement { admitted ?? (bus == .system ? .anyone : .sameUser) }
+
     static let program = ProgramDeclaration(
         CommandDeclaration(
             "relay-service",
             summary: "serves boxes and items, or this host's figures, on D-Bus",
             options: [
-                session, system, address, ownBus, busName, stateDirectory, synchronous, domain, rate, idleExit,
-                logLevel,
-                config, checkConfig, manual,
+                session, system, address, ownBus, busName, admit, stateDirectory, synchronous, domain, rate, idleExit,
+                logLevel, config, checkConfig, manual,
             ],
             exclusive: [buses],
             details: [
@@ -63,6 +68,11 @@ extension ServiceOptions {
                 """
                 The journal is in DIR, or else in $STATE_DIRECTORY (the first, if it is a list), or in
                 $XDG_STATE_HOME/relay, or in $HOME/.local/state/relay. One service has it at a time.
+                """,
+                """
+                --admit says who may call the service and receive its events, of those whom the bus admits: user, the
+                service's own user; group:NAME, that user and the members of a group; anyone. Without it, user; on the
+                system bus anyone, since the policy files of that bus say who that is.
                 """,
                 """
                 --idle-exit is for a service that the bus starts on demand. It ends when for so long nobody was
@@ -111,7 +121,7 @@ extension ServiceOptions {
             ]))
     /// What a configuration may set. The bus is that of the unit, or of the D-Bus service file.
     static let keys = ConfigurationKeys(
-        section: "Service", [busName, stateDirectory, synchronous, domain, rate, idleExit, logLevel])
+        section: "Service", [busName, admit, stateDirectory, synchronous, domain, rate, idleExit, logLevel])
     private static var keyNames: [String] { keys.options.map { ConfigurationKeys.key(of: $0) } }
 
     private static let session = Option(
@@ -122,6 +132,20 @@ extension ServiceOptions {
         switch: "own-bus", "a private bus that ends with the service, for machines without one")
     private static let busName = Option<String>(
         "name", .serviceName("NAME", example: standardName), "the service's name on the bus", standard: standardName)
+    private static let admit = Option<PeerRequirement?>(
+        "admit",
+        ValueKind("WHO") { text throws(Unfit) in
+            switch text {
+            case "anyone": return .anyone
+            case "user": return .sameUser
+            default:
+                let prefix = "group:"
+                guard text.hasPrefix(prefix), text.count > prefix.count else {
+                    throw Unfit("is nobody; there are user, group:NAME and anyone")
+                }
+                return .sameUser || .group(String(text.dropFirst(prefix.count)))
+            }
+        }, "who may call and subscribe: user, group:NAME or anyone (default: user; with --system, anyone)")
     private static let config = Option<String?>(
         "config",
         ValueKind("FILE") { text throws(Unfit) in
@@ -197,7 +221,8 @@ extension ServiceOptions {
             self[keyPath: value] == running[keyPath: value] ? nil : ConfigurationKeys.key(of: option)
         }
         return [
-            changed(\.name, Self.busName), changed(\.stateDirectory, Self.stateDirectory),
+            changed(\.name, Self.busName), changed(\.admitted, Self.admit),
+            changed(\.stateDirectory, Self.stateDirectory),
             changed(\.synchronous, Self.synchronous), changed(\.domains, Self.domain),
             changed(\.idleExit, Self.idleExit),
         ].compactMap { $0 }
@@ -222,7 +247,7 @@ extension ServiceOptions {
         let asked = line.all(Self.domain)
         domains = Set((asked.isEmpty ? [line[Self.domain]] : asked).joined())
         if domains.contains(.inventory) { domains.insert(.relocation) }
-        idleExit = line[Self.idleExit]
+        (idleExit, admitted) = (line[Self.idleExit], line[Self.admit])
         guard let rate = line[Self.rate] else { return }
         guard domains.contains(.telemetry) else {
             throw UsageError("option '--rate' is for telemetry; give --domain telemetry, too")

@@ -88,10 +88,13 @@ struct ServiceRunner {
             if options.domains.contains(.inventory) { interfaces.append(Inventory1.self) }
             if options.domains.contains(.telemetry) { interfaces.append(Telemetry1.self) }
             guard let journal = kept?.journal else {
-                return try EventService(name: options.name, on: bus, exporting: interfaces, onNotice: report)
+                return try EventService(
+                    name: options.name, on: bus, exporting: interfaces, admitting: options.requirement, onNotice: report
+                )
             }
             return try EventService(
-                name: options.name, on: bus, exporting: interfaces, journal: journal, onNotice: report)
+                name: options.name, on: bus, exporting: interfaces, journal: journal, admitting: options.requirement,
+                onNotice: report)
         } catch let error as RelayError where UnfitFile.explains(error) || error.cause is SQLiteError {
             throw ServiceFailure(opening: error)
         }

@@ -95,7 +95,7 @@ import Testing
         "another user is not permitted to command the service: exit code 77",
         .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "needs a second user"))
     func notPermitted() async throws {
-        // The reference contracts leave it to the bus's policy who may call.
+        // The bus decides, as that of the system does.
         let policy = """
             <policy context="default"><allow user="*"/></policy>
             <policy user="nobody"><deny send_interface="org.eventrelay.Relocation1"/></policy>
@@ -104,7 +104,7 @@ import Testing
         try #require(chmod(bus.directory, 0o755) == 0)
         let state = try TestFolder()
         let service = try RunningProgram(
-            Programs.service, ["--bus", bus.address, "--state-directory", state.path],
+            Programs.service, ["--bus", bus.address, "--state-directory", state.path, "--admit", "anyone"],
             environment: Programs.environment())
         try await service.line(containing: "ready")
         // A build folder may be closed to others.
@@ -122,5 +122,35 @@ import Testing
         let contents = try await RunningProgram.run(
             Programs.cli, ["--bus", bus.address, "--json", "call", "Contents"], environment: Programs.environment())
         #expect(contents.output.joined().hasSuffix(#","sequence":0,"boxes":[],"items":[],"next":null}"#), "\(contents)")
+    }
+
+    @Test(
+        "of those whom a bus admits, the service admits its own user only, unless it is told otherwise",
+        .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "needs a second user"))
+    func admission() async throws {
+        let bus = try PrivateBus(limits: .session, policy: "<policy context=\"default\"><allow user=\"*\"/></policy>")
+        try #require(chmod(bus.directory, 0o755) == 0)
+        let copy = bus.directory + "/relay-cli"
+        defer { unlink(copy) }
+        #expect(try await RunningProgram.run("cp", [Programs.cli, copy]).code == 0)
+        func stranger(_ words: String...) async throws -> RunningProgram.Outcome {
+            try await RunningProgram.run(
+                "/usr/bin/setpriv",
+                ["--reuid=65534", "--regid=65534", "--clear-groups", copy, "--bus", bus.address] + words,
+                environment: Programs.environment())
+        }
+        for (option, code) in [([], 77), (["--admit", "group:root"], 77), (["--admit", "anyone"], 0)]
+            as [([String], Int32)]
+        {
+            let state = try TestFolder()
+            let service = try RunningProgram(
+                Programs.service, ["--bus", bus.address, "--state-directory", state.path] + option,
+                environment: Programs.environment())
+            try await service.line(containing: "ready")
+            let call = try await stranger("call", "OrderBox", "label=A", "capacity=5")
+            let history = try await stranger("history")
+            #expect(call.code == code && history.code == code, "\(option): \(call) \(history)")
+            #expect(await service.terminate().code == 0)
+        }
     }
 }

@@ -37,33 +37,37 @@ public final class EventService: Sendable {
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
+    /// - Parameter admitted: who is admitted at all. What the contracts require is required in addition.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``. Calls are few,
     ///   one at a time, on a thread of their own, so it may write to a log that blocks.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
     ///   bad or repeated name, and for a durable interface.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
-        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
-        try self.init(name: name, on: bus, exporting: interfaces, onNotice: onNotice)
+        try self.init(name: name, on: bus, exporting: interfaces, admitting: admitted, onNotice: onNotice)
     }
     /// Prepares a service of volatile interfaces that are chosen when the program runs.
     ///
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
+    /// - Parameter admitted: who is admitted at all. What the contracts require is required in addition.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``.
     /// - Throws: as where the interfaces are named one by one.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type],
-        onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
+        admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
-        try self.init(name, bus, interfaces, journal: nil, onNotice)
+        try self.init(name, bus, interfaces, journal: nil, admitting: admitted, onNotice)
     }
     /// With a log for the events of durable interfaces.
+    ///
+    /// - Parameter admitted: whom it admits at all: what the contracts require comes on top.
     package init(
         _ name: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], journal: (any EventLog)?,
-        _ onNotice: @escaping @Sendable (Notice) -> Void
+        admitting admitted: PeerRequirement = .anyone, _ onNotice: @escaping @Sendable (Notice) -> Void
     ) throws {
         try BusNames.check(name, as: .busName)
         if name.hasPrefix(":") {
@@ -72,7 +76,9 @@ public final class EventService: Sendable {
         var served: [ExportedInterface] = []
         for interface in interfaces {
             let logIndex = journal == nil ? nil : served.count { $0.logged != nil }
-            served.append(try ExportedInterface(interface, number: served.count, logIndex: logIndex, on: bus))
+            served.append(
+                try ExportedInterface(
+                    interface, number: served.count, logIndex: logIndex, admitting: admitted, on: bus))
         }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")

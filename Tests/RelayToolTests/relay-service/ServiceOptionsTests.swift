@@ -1,3 +1,4 @@
+import RelayCore
 import RelayTestKit
 import RelayTool
 import TestTraits
@@ -41,6 +42,28 @@ struct ServiceOptionsTests {
             ("--session", ServiceOptions.BusChoice.session), ("--system", .system), ("--own-bus", .own),
         ] {
             #expect(try ServiceOptions.parse([option, option]) == .serve(ServiceOptions(bus: bus)))
+        }
+    }
+
+    @Test("it admits its own user, on the system bus whom the policy does, and otherwise whom it is told to")
+    func admission() throws {
+        func requirement(_ arguments: String...) throws -> PeerRequirement? {
+            guard case .serve(let options) = try ServiceOptions.parse(arguments) else { return nil }
+            return options.requirement
+        }
+        for bus in [[], ["--session"], ["--own-bus"], ["--bus", "unix:path=/run/dbus/system_bus_socket"]] {
+            guard case .serve(let options) = try ServiceOptions.parse(bus) else { continue }
+            #expect(options.requirement == .sameUser, "\(bus)")
+        }
+        #expect(try requirement("--system") == .anyone)
+        #expect(try requirement("--system", "--admit", "user") == .sameUser)
+        #expect(try requirement("--admit", "anyone") == .anyone)
+        let operators = PeerRequirement.sameUser || .group("operators")
+        #expect(try requirement("--admit=group:operators") == operators)
+        for text in ["", "group:", "me", "Anyone"] {
+            #expect(
+                refusal(["--admit", text])
+                    == "option '--admit': '\(text)' is nobody; there are user, group:NAME and anyone")
         }
     }
 

@@ -48,12 +48,12 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
     private static var replyLimit: Int { WireLimits.defaultMessageLength - 1_024 }
     private let handler = Mutex<Handler?>(nil)
 
-    init(_ type: C.Type) throws {
+    init(_ type: C.Type, admitting admitted: PeerRequirement) throws {
         request = try WireCodec(C.self)
         reply = try WireCodec(replyOf: C.self)
         progress = try WireCodec(progressOf: C.self)
         try super.init(
-            C.name, request.schema, reply.schema, C.requirement,
+            C.name, request.schema, reply.schema, admitted.joined(by: C.requirement),
             isCancellable: C.isCancellable, reportsProgress: progress != nil)
     }
     var fields: (request: [WireField], reply: [WireField], progress: [WireField]?) {

@@ -23,8 +23,12 @@ struct ExportedInterface: Sendable {
     /// - Parameters:
     ///   - number: of the interface in its service.
     ///   - logIndex: the place among the log's interfaces that a durable one gets; nil without a log.
+    ///   - admitted: whom the service admits at all: what the contract requires comes on top.
     ///   - bus: where it is offered; one of a test's own brings its outlet, and its time.
-    init<I: EventInterface>(_ interface: I.Type, number: Int, logIndex: Int?, on bus: Bus = .session) throws {
+    init<I: EventInterface>(
+        _ interface: I.Type, number: Int, logIndex: Int?, admitting admitted: PeerRequirement = .anyone,
+        on bus: Bus = .session
+    ) throws {
         try BusNames.check(I.name, as: .interface)
         retention = (I.durability as? Durable)?.retention
         let isVolatile = I.durability is Volatile
@@ -35,13 +39,14 @@ struct ExportedInterface: Sendable {
                     + "declare `static let durability = Volatile()`")
         }
         try I.contract.checkNames()
-        try I.requirement.check(forServiceOn: bus, I.name)
+        let requirement = admitted.joined(by: I.requirement)
+        try requirement.check(forServiceOn: bus, I.name)
         for type in I.contract.commands { try type.requirement.check(forServiceOn: bus, "\(I.name).\(type.name)") }
         let plan = try RingPlan(interface, isVolatile: isVolatile, ringIndex: number)
-        var builder = Builder(interface: I.name, logIndex: isVolatile ? nil : logIndex)
+        var builder = Builder(interface: I.name, logIndex: isVolatile ? nil : logIndex, admitted: admitted)
         for type in I.contract.events { try builder.add(event: type) }
         for type in I.contract.commands { try builder.add(command: type) }
-        (name, path, requirement) = (I.name, Stream1.path(of: I.name), I.requirement)
+        (name, path, self.requirement) = (I.name, Stream1.path(of: I.name), requirement)
         let signals = try SignalOutlet(
             path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates)
         let epoch = UInt64.random(in: 1...UInt64.max)
@@ -105,6 +110,7 @@ struct ExportedInterface: Sendable {
     private struct Builder {
         let interface: String
         let logIndex: Int?
+        let admitted: PeerRequirement
         var methods: [InterfaceDescription.Method] = []
         var signals: [InterfaceDescription.Signal] = []
         var schemas: [UInt32: EventSchema] = [:]
@@ -119,7 +125,9 @@ struct ExportedInterface: Sendable {
         var commands: [String: AnyExportedCommand] = [:]
         var commandsByType: [ObjectIdentifier: AnyExportedCommand] = [:]
 
-        init(interface: String, logIndex: Int?) { (self.interface, self.logIndex) = (interface, logIndex) }
+        init(interface: String, logIndex: Int?, admitted: PeerRequirement) {
+            (self.interface, self.logIndex, self.admitted) = (interface, logIndex, admitted)
+        }
 
         mutating func add<E: DomainEvent>(event type: E.Type) throws {
             let codec = try WireCodec(event: type)
@@ -156,7 +164,7 @@ struct ExportedInterface: Sendable {
             Dictionary(makers.map { ($0.type, $0.make(stream)) }) { first, _ in first }
         }
         mutating func add<C: Command>(command type: C.Type) throws {
-            let served = try ExportedCommand(type)
+            let served = try ExportedCommand(type, admitting: admitted)
             commands[C.name] = served
             commandsByType[ObjectIdentifier(type)] = served
             let fields = served.fields
@@ -165,6 +173,11 @@ struct ExportedInterface: Sendable {
                     type, in: fields.request, out: fields.reply, progress: fields.progress))
         }
     }
+}
+
+extension PeerRequirement {
+    /// Both, where either asks for anything.
+    func joined(by other: Self) -> Self { isAnyone ? other : other.isAnyone || self == other ? self : self && other }
 }
 
 /// The objects of a service and their interfaces, as a value: what introspection shows, and which object a call is for.
