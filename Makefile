@@ -39,10 +39,13 @@ help:
 dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs: dependencies-%:
 	@scripts/install-dependencies $*
 
-# With Swift's library in them: they run where there is no toolchain.
+# With Swift's library in them: they run where there is no toolchain. Their 38,000 relative relocations take 10 kB in place of 900 kB
+# of the file and of the memory of each process, where the C library knows that form (DT_RELR, from 2.36 on). gold cannot write it.
+packed = $(shell [ "$$(printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" | sort -V | head -1)" = 2.36 ] && \
+	echo -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs)
 build: dependencies-build
-	$(swift) build -c release --static-swift-stdlib --product relay-service
-	$(swift) build -c release --static-swift-stdlib --product relay-cli
+	$(swift) build -c release --static-swift-stdlib $(packed) --product relay-service
+	$(swift) build -c release --static-swift-stdlib $(packed) --product relay-cli
 
 release: export RELAY_COMMIT = $(shell git rev-parse --short=12 HEAD)$(if $(shell git status --porcelain --untracked-files=no),+changes)
 release: export RELAY_TOOLCHAIN = $(shell swift --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/Swift \1/p')
