@@ -60,7 +60,7 @@ extension Examination {
             MethodCall(to: owner.name, path: Stream1.path(of: name), interface: Stream1.name, member: "Status")
         }
         return zip(names, peer.ask(calls, within: timeout)).map { name, answer in
-            (name, try? answer.get().read(ServiceStatus.signature) { try ServiceStatus.read(&$0) })
+            (name, try? answer.get().read(StatusReply.signature) { try ServiceStatus.read(&$0) })
         }
     }
     func journal(_ all: [(interface: String, status: ServiceStatus?)]) {
