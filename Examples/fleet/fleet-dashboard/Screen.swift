@@ -11,9 +11,10 @@ enum Screen {
         put(beginning)
         // Ctrl-Z: what a shell shows then is not to be drawn over.
         signal(SIGTSTP, stop)
+        // Names the type, since a handler captures nothing: not even the type that is `Self` here.
         signal(SIGCONT) { _ in
-            put(beginning)
-            signal(SIGTSTP, stop)
+            Screen.put(Screen.beginning)
+            signal(SIGTSTP, Screen.stop)
         }
     }
     static func end() {
@@ -23,7 +24,7 @@ enum Screen {
     }
     /// Only calls that a handler may make.
     private static let stop: @convention(c) (Int32) -> Void = { number in
-        put(ending)
+        Screen.put(Screen.ending)
         signal(number, SIG_DFL)
         kill(getpid(), number)
     }
