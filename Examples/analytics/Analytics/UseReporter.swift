@@ -5,12 +5,13 @@ public import RelayCore
 /// it with the window.
 public final class UseReporter: Sendable {
     private let events: EventStream<WindowEvent>
+    private let sending: Task<Void, Never>
 
     /// - Parameter onTrouble: is called with what the service will not have counted.
     public init(_ publisher: EventPublisher, to relay: EventRelay, onTrouble: @escaping @Sendable (String) -> Void) {
         let events = publisher.events(of: WindowEvent.self)
         self.events = events
-        Task {
+        sending = Task {
             for await delivery in events {
                 switch delivery {
                 case .event(let event, _):
@@ -23,6 +24,12 @@ public final class UseReporter: Sendable {
         }
     }
     deinit { events.cancel() }
+
+    /// Takes no more events, and returns when the service has answered for the one that it is sending.
+    public func finish() async {
+        events.cancel()
+        await sending.value
+    }
 
     /// `chart.zoomed`: the way through the contexts, without their values. What somebody typed is nobody's business.
     static func what(_ event: WindowEvent) -> String {

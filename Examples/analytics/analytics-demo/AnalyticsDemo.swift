@@ -28,7 +28,8 @@ import RelayCore
                 left -= 1
                 if left == 0 { break }
             }
-            withExtendedLifetime(reporter) {}
+            // The last event can come before the answer to the command that caused it.
+            await reporter.finish()
         }
         // No window is open, so nobody listens: the same views publish into nothing.
         Window(pages: 1, EventOutlet(publisher)).close()
