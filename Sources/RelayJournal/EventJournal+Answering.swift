@@ -84,7 +84,7 @@ extension EventService {
                     guard try unit.engine.isPresent(command.basis, draft) else {
                         throw try unit.conflict(command)
                     }
-                    let submission = Submission(command.state, from: draft.state, peer: context.peer)
+                    let submission = Submission(command.state, basedOn: draft.state, peer: context.peer)
                     do {
                         return try unit.engine.set(handler(submission, &unit))
                     } catch let refusal as Document.Refusal {

@@ -75,14 +75,14 @@ extension UnitOfWork {
                 .schemaMismatch,
                 "the tables of '\(name)' have version \(done.count), and this program knows versions up to "
                     + "\(migrations.count): use the program that wrote them, or a newer one",
-                cause: UnfitFile.newer)
+                cause: UnfitJournal.newer)
         }
         for (number, step) in done.enumerated() where step != migrations[number].name {
             throw RelayError(
                 .schemaMismatch,
                 "step \(number + 1) of the tables of '\(name)' was '\(step)', and is '\(migrations[number].name)' in this "
                     + "program: a step that was done never changes; add a further one behind it",
-                cause: UnfitFile.newer)
+                cause: UnfitJournal.newer)
         }
         return done.count
     }

@@ -12,7 +12,7 @@ public struct JournalStatistics: Hashable, Sendable {
     /// The bytes of the whole file: all interfaces, the program's own tables, and the WAL.
     public let fileBytes: Int
     /// The bytes of the WAL, which is moved into the main file now and then.
-    public let logBytes: Int
+    public let walBytes: Int
     /// Whether the whole file is known to be sound; false while it is being checked after a crash.
     public let isChecked: Bool
 }
@@ -32,7 +32,7 @@ extension EventJournal {
         return JournalStatistics(
             head: figures["head"] ?? 0, oldest: figures["oldest"] ?? 0, events: number("events"),
             bytes: number("bytes"),
-            fileBytes: number("fileBytes"), logBytes: number("walBytes"), isChecked: figures["checked"] != 0)
+            fileBytes: number("fileBytes"), walBytes: number("walBytes"), isChecked: figures["checked"] != 0)
     }
     /// Why the journal accepts nothing more; nil while it works. After a failure, restart the program.
     public var failure: RelayError? { storage.writer.failure }

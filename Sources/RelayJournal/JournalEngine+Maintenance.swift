@@ -217,7 +217,7 @@ extension JournalEngine {
         if held == copied || held < maintenance.nextNotice || isChecking { return }
         maintenance.nextNotice = held * 2
         notices.report(
-            .logGrows, .warning,
+            .walGrows, .warning,
             "\(file.path)-wal has \(file.walSize >> 20) MiB, and cannot be used anew while somebody reads in one transaction: end a "
                 + "backup or an sqlite3 that has been open for long")
     }

@@ -92,7 +92,7 @@ struct JournalFile {
                 .unavailable,
                 "\(path) is \(size == nil ? "missing" : "empty") beside a \(wal) of \(walSize) bytes: the two were parted; "
                     + "put the file back, or restore both from a backup; to begin anew, move the -wal away",
-                cause: UnfitFile.damaged)
+                cause: UnfitJournal.damaged)
         }
         if let size, 1..<100 ~= size {
             // Too short for a header: SQLite would begin anew.
@@ -116,7 +116,7 @@ struct JournalFile {
             .invalidArgument,
             "\(path) is a file of something else (application_id \(application)), which was left in a transaction: move it "
                 + "and its -journal away, or give the journal another directory",
-            cause: UnfitFile.foreign)
+            cause: UnfitJournal.foreign)
     }
     private func make() throws(RelayError) {
         if Self.size(path) != nil { return }
@@ -145,14 +145,14 @@ struct JournalFile {
                 .invalidArgument,
                 "\(path) is an SQLite file of something else (application_id \(application), \(tables.count) tables): "
                     + "move it away, or give the journal another directory",
-                cause: UnfitFile.foreign)
+                cause: UnfitJournal.foreign)
         }
         if version > JournalSchema.version {
             throw RelayError(
                 .invalidArgument,
                 "\(path) is of version \(version), made by a newer release; this one knows up to "
                     + "\(JournalSchema.version): update this program, or restore a backup of its own time",
-                cause: UnfitFile.newer)
+                cause: UnfitJournal.newer)
         }
         if version < 1 || !tables.contains("relay_events") { throw damaged("it has no tables of the journal's") }
         return version
@@ -182,7 +182,7 @@ struct JournalFile {
 
     // MARK: Damage
 
-    func damaged(_ what: String, cause: any Error = UnfitFile.damaged) -> RelayError {
+    func damaged(_ what: String, cause: any Error = UnfitJournal.damaged) -> RelayError {
         RelayError(
             .unavailable,
             "\(path) is damaged (\(what)): restore it from a backup, without its -wal; to begin anew, move both away",
@@ -194,7 +194,7 @@ struct JournalFile {
             .unavailable,
             "\(path) is damaged (\(what)), as a check beside the running service found: nothing more is committed; restore it "
                 + "from a backup, without its -wal",
-            cause: UnfitFile.damaged)
+            cause: UnfitJournal.damaged)
     }
     /// What SQLite's refusal at the start means.
     func refusal(_ error: SQLiteError) -> RelayError {

@@ -54,7 +54,7 @@ public struct JournalInspection: Sendable {
     ///
     /// - Parameter report: is called with how far it is, now and then.
     /// - Returns: how much is in it.
-    /// - Throws: `.unavailable` with ``UnfitFile`` for a file that is damaged, `.invalidArgument` for one of something
+    /// - Throws: `.unavailable` with ``UnfitJournal`` for a file that is damaged, `.invalidArgument` for one of something
     ///   else or of a newer version, `.notFound` without one, `.cancelled` when the task was.
     public func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
         try look { database in try Self.check(database, file, report) }
@@ -92,7 +92,7 @@ public struct JournalInspection: Sendable {
         } catch {
             for suffix in ["", "-journal", "-wal", "-shm"] { unlink(unfinished + suffix) }
             // The copy's own name means nothing to anybody.
-            guard let error = error as? RelayError, UnfitFile.explains(error) else { throw error }
+            guard let error = error as? RelayError, UnfitJournal.explains(error) else { throw error }
             throw RelayError(
                 error.code, error.message.replacing(unfinished, with: path) + "; no backup was made", cause: error.cause
             )

@@ -8,8 +8,8 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter code: its extended result code.
     /// - Parameter message: its text.
-    public init(code: Int32, message: String) { (self.code, self.message) = (code, message) }
+    package init(code: Int32, message: String) { (self.code, self.message) = (code, message) }
     public var description: String { "\(message) (SQLite \(code))" }
     /// The primary result code: `SQLITE_IOERR` is 10.
-    public var primaryCode: Int32 { code & 0xFF }
+    package var primaryCode: Int32 { code & 0xFF }
 }

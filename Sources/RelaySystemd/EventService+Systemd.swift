@@ -34,7 +34,7 @@ extension EventService {
             let last = StatusLine(status)
             // Three signs in the time, so that one may be late.
             beats = heartbeat(every: max(timeout / 3, .milliseconds(1))) { delay in
-                manager.isAlive()
+                manager.feedWatchdog()
                 let line = delay.map { "\(status); one commit has waited for the disk for \($0.components.seconds) s" }
                 if let changed = last.change(to: line ?? status) { manager.status(changed) }
             }

@@ -1,39 +1,41 @@
 public import RelayCore
 
-/// The number that identifies a kind of message in systemd's log. The catalog explains it: `Packaging/catalog`.
-///
-/// A number never changes its meaning. Make one for messages of your own with `systemd-id128 new`.
-public struct MessageID: RawRepresentable, Hashable, Sendable {
-    /// 32 hexadecimal digits, in lower case.
-    public let rawValue: String
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The service owns its name, and serves.
-    public static let ready = Self(rawValue: "63a3aca591cd4c1d87129bc6287055f6")
-    /// The service has ended in good order.
-    public static let finished = Self(rawValue: "2bc95ee3009a43d38006f8324fdd3ce7")
-
-    /// The number of a kind of notice.
+extension SystemLog {
+    /// The number that identifies a kind of message in systemd's log. The catalog explains it: `Packaging/catalog`.
     ///
-    /// It is nil for a kind that Relay does not report itself.
-    ///
-    /// - Parameter kind: the kind.
-    public init?(_ kind: Notice.Kind) {
-        guard let id = Self.kinds[kind.rawValue] else { return nil }
-        self.init(rawValue: id)
+    /// A number never changes its meaning. Make one for messages of your own with `systemd-id128 new`.
+    public struct MessageID: RawRepresentable, Hashable, Sendable {
+        /// 32 hexadecimal digits, in lower case.
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The service owns its name, and serves.
+        public static let ready = Self(rawValue: "63a3aca591cd4c1d87129bc6287055f6")
+        /// The service has ended in good order.
+        public static let finished = Self(rawValue: "2bc95ee3009a43d38006f8324fdd3ce7")
+
+        /// The number of a kind of notice.
+        ///
+        /// It is nil for a kind that Relay does not report itself.
+        ///
+        /// - Parameter kind: the kind.
+        public init?(_ kind: Notice.Kind) {
+            guard let id = Self.kinds[kind.rawValue] else { return nil }
+            self.init(rawValue: id)
+        }
+        /// By name: some are those of `RelayJournal`.
+        static let kinds = [
+            "LimitsExceeded": "2a48b0d59d804771bee9d4f187910091",
+            "NotPermitted": "5161181b336444e08ea731347faecb41",
+            "LookUpFailed": "5e2e56144f654ca8a87c093f370c87b9",
+            "RingUnavailable": "1f3cc383253b446087fbc33b46df0ff8",
+            "SignalsPaused": "ad5114abd6464f889aa8dcf7671ceaf3",
+            "UnreadUnknown": "3cf9fb9580bd481ca4bfeabf2e34b8dc",
+            "CommitDelayed": "b42f3df1a653431f9092611e0036b663",
+            "StorageFull": "ebf65dda295048c28e2b6d138cea5978",
+            "CheckpointFailed": "91dd434280e74334b621f0f289fbc470",
+            "WalGrows": "a4b983a83cb94c85bdf81b488f5fbc8a",
+            "JournalCheck": "d18c4d66500e4958876a25a55ffaad7d",
+        ]
     }
-    /// By name: some are those of `RelayJournal`.
-    static let kinds = [
-        "LimitExceeded": "2a48b0d59d804771bee9d4f187910091",
-        "NotPermitted": "5161181b336444e08ea731347faecb41",
-        "LookUpFailed": "5e2e56144f654ca8a87c093f370c87b9",
-        "RingUnavailable": "1f3cc383253b446087fbc33b46df0ff8",
-        "SignalsPaused": "ad5114abd6464f889aa8dcf7671ceaf3",
-        "UnreadUnknown": "3cf9fb9580bd481ca4bfeabf2e34b8dc",
-        "CommitDelayed": "b42f3df1a653431f9092611e0036b663",
-        "StorageFull": "ebf65dda295048c28e2b6d138cea5978",
-        "CheckpointFailed": "91dd434280e74334b621f0f289fbc470",
-        "LogGrows": "a4b983a83cb94c85bdf81b488f5fbc8a",
-        "JournalCheck": "d18c4d66500e4958876a25a55ffaad7d",
-    ]
 }

@@ -49,7 +49,7 @@ public struct ServiceManager: Sendable {
         notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(Self.microseconds(patience))")
     }
     /// Sends a sign of life to the watchdog.
-    public func isAlive() { notify("WATCHDOG=1") }
+    public func feedWatchdog() { notify("WATCHDOG=1") }
     /// Extends the manager's timeout for a start, a reload or an end.
     ///
     /// - Parameter time: the new timeout, from now on.

@@ -11,7 +11,7 @@ public import RelayCore
 /// }
 /// ```
 ///
-///     journalctl -u printer RELAY_KIND=LimitExceeded RELAY_INTERFACE=org.example.Printing1
+///     journalctl -u printer RELAY_KIND=LimitsExceeded RELAY_INTERFACE=org.example.Printing1
 ///     journalctl -u printer -x        # with an explanation and the remedy
 ///
 /// An entry has `MESSAGE`, `PRIORITY`, and `MESSAGE_ID` if the catalog explains the message. The entry of a notice also

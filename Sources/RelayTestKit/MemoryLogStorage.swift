@@ -93,7 +93,7 @@ package final class MemoryLogStorage: EventLogStorage {
     ) throws -> (DocumentVersion, @Sendable () -> Void) {
         if let operation, let known = store.stream(D.Interface.name).operations[operation] {
             if known.hash == hash { return (known.version, {}) }
-            throw RelayError(.keyReused, "\(D.name): its operation id came before, with another state")
+            throw RelayError(.keyReused, "\(D.name): its idempotency key came before, with another state")
         }
         let (present, sequence) = document.present
         let state = try body(DocumentDraft(present, sequence: sequence))

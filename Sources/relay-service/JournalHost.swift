@@ -68,7 +68,7 @@ struct JournalHost {
         let text =
             if let kept = try? await journal.statistics(of: Relocation1.self) {
                 ", head \(kept.head), oldest \(kept.oldest), events \(kept.events), bytes \(kept.bytes)"
-                    + ", fileBytes \(kept.fileBytes), walBytes \(kept.logBytes), checked \(kept.isChecked ? 1 : 0)"
+                    + ", fileBytes \(kept.fileBytes), walBytes \(kept.walBytes), checked \(kept.isChecked ? 1 : 0)"
             } else {
                 ""
             }

@@ -30,7 +30,7 @@ struct Log: Sendable {
 
     func error(_ text: String) { write(.error, text) }
     func warning(_ text: String) { write(.warning, text) }
-    func info(_ text: String, _ id: MessageID? = nil) { write(.info, text, id) }
+    func info(_ text: String, _ id: SystemLog.MessageID? = nil) { write(.info, text, id) }
     func debug(_ text: String) { write(.debug, text) }
 
     /// What a service or a journal reports while it runs.
@@ -40,7 +40,7 @@ struct Log: Sendable {
         writeLine(level, "\(notice.kind.rawValue): \(notice)")
     }
 
-    private func write(_ level: Level, _ text: String, _ id: MessageID? = nil) {
+    private func write(_ level: Level, _ text: String, _ id: SystemLog.MessageID? = nil) {
         guard level <= self.level else { return }
         let priority = SystemLog.Priority(rawValue: level.priority) ?? .error
         if system?.write(MessageText.line(text), priority, id: id) != true { writeLine(level, text) }

@@ -19,7 +19,7 @@ struct ServiceFailure: ProgramFailure {
     }
     /// What stopped the journal while it was used: what is in it, which only an administrator can mend, or the disk.
     init(using error: RelayError) {
-        self.init(code: UnfitFile.explains(error) ? .badValue : .outputFailed, message: error.message)
+        self.init(code: UnfitJournal.explains(error) ? .badValue : .outputFailed, message: error.message)
     }
 
     /// Why the journal cannot be opened: either the file was read, and is refused for what is in it, or it could not be
@@ -27,7 +27,7 @@ struct ServiceFailure: ProgramFailure {
     init(opening error: any Error) {
         message = (error as? RelayError)?.message ?? "\(error)"
         code =
-            if UnfitFile.explains(error) {
+            if UnfitJournal.explains(error) {
                 .badValue
             } else {
                 switch (error as? RelayError)?.code {

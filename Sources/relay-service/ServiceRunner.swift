@@ -95,7 +95,7 @@ struct ServiceRunner {
             return try EventService(
                 name: options.name, on: bus, exporting: interfaces, journal: journal, admitting: options.requirement,
                 onNotice: report)
-        } catch let error as RelayError where UnfitFile.explains(error) || error.cause is SQLiteError {
+        } catch let error as RelayError where UnfitJournal.explains(error) || error.cause is SQLiteError {
             throw ServiceFailure(opening: error)
         }
     }

@@ -25,8 +25,8 @@ import Testing
             let seen = Log<VersionedState<Tally1.Tally>>()
             self.seen = seen
             following = Mutex([
-                try relay.document(Tally1.Tally.self, into: local) { _ in },
-                try relay.document(Tally1.Tally.self) {
+                try relay.follow(Tally1.Tally.self, into: local) { _ in },
+                try relay.follow(Tally1.Tally.self) {
                     seen.add($0)
                 } onFailure: { _ in
                 },

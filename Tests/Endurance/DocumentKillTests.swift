@@ -19,7 +19,7 @@ struct DocumentKillTests {
             let relay = try site.relay(Minutes1.self)
             relay.activate()
             func submit(_ count: Int64, _ version: DocumentVersion, _ id: String) -> SubmitDocument<Agenda> {
-                SubmitDocument(Agenda(counts: ["a": count]), basedOn: version, operationID: id)
+                SubmitDocument(Agenda(counts: ["a": count]), basedOn: version, idempotencyKey: id)
             }
             let initial = DocumentVersion(epoch: 0, sequence: 0)
             let first = try await site.ask(relay, submit(1, initial, "first"))
@@ -60,7 +60,7 @@ struct DocumentKillTests {
                 }
                 while service.exit == nil {
                     let next = SubmitDocument(
-                        Agenda(counts: ["a": count + 1]), basedOn: version, operationID: "\(count + 1)")
+                        Agenda(counts: ["a": count + 1]), basedOn: version, idempotencyKey: "\(count + 1)")
                     do {
                         let changed = try await relay.call(next)
                         #expect(changed.sequence > version.sequence, "round \(round)")
@@ -74,7 +74,8 @@ struct DocumentKillTests {
                 _ = await service.outcome()
             }
             let last = try await site.startFaultyService("--serve", "minutes")
-            let final = SubmitDocument(Agenda(counts: ["a": count + 1]), basedOn: version, operationID: "\(count + 1)")
+            let final = SubmitDocument(
+                Agenda(counts: ["a": count + 1]), basedOn: version, idempotencyKey: "\(count + 1)")
             #expect(try await site.ask(relay, final).sequence == UInt64(count) + 1, "one entry for each change")
             relay.invalidate()
             #expect(await last.terminate().code == 0)

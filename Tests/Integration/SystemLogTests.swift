@@ -29,7 +29,7 @@ import Testing
         let ready = try entry("\"MESSAGE\":\"ready: org.eventrelay.Service1")
         #expect(ready.contains("\"MESSAGE_ID\":\"63a3aca591cd4c1d87129bc6287055f6\""))
         #expect(ready.contains("\"PRIORITY\":\"6\""))
-        let refusal = try entry("\"RELAY_KIND\":\"LimitExceeded\"")
+        let refusal = try entry("\"RELAY_KIND\":\"LimitsExceeded\"")
         for field in [
             "\"PRIORITY\":\"4\"", "\"RELAY_INTERFACE\":\"org.eventrelay.Relocation1\"", "\"RELAY_PEER\":\":1.",
             "\"RELAY_CODE\":\"LimitsExceeded\"", "\"MESSAGE_ID\":\"2a48b0d59d804771bee9d4f187910091\"",

@@ -37,7 +37,7 @@ for _ in range(2):
     except GLib.Error as error:
         assert "LimitsExceeded" in error.message, error.message
 PYTHON
-has RELAY_KIND=LimitExceeded
+has RELAY_KIND=LimitsExceeded
 kill "$running"
 wait "$running"
 journalctl --directory /run/log/journal --sync 2>/dev/null || true

@@ -11,7 +11,7 @@ import Relocation
 
     init(_ relay: EventRelay) throws {
         self.relay = relay
-        following = try relay.document(Inventory.self, into: inventory) { report($0.message) }
+        following = try relay.follow(Inventory.self, into: inventory) { report($0.message) }
         relay.publisher.subscribe(self)
         inventory.addView(self, key: "list")
     }

@@ -12,7 +12,7 @@ actor BoxWindow: EventSubscriber, DocumentView {
 
     init(_ relay: EventRelay, _ target: PollableTarget) throws {
         (self.relay, self.target) = (relay, target)
-        following = try relay.document(Inventory.self, into: inventory) { report($0.message) }
+        following = try relay.follow(Inventory.self, into: inventory) { report($0.message) }
         relay.publisher.subscribe(self, delivery: .pollable(target))
         inventory.addView(self, key: "list", delivery: .pollable(target))
     }

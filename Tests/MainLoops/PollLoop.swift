@@ -15,7 +15,7 @@ func runPoll(_ bus: Bus) throws -> Never {
     }
     let inventory = Document(Inventory.initial, delivery: .pollable(target))
     inventory.addView(key: "list") { report(text($0)) }
-    let following = try relay.document(Inventory.self, into: inventory) { report($0.message) }
+    let following = try relay.follow(Inventory.self, into: inventory) { report($0.message) }
     relay.activate()
     Task(executorPreference: target) {
         let outcome = await relay.outcome(of: OrderBox(label: "Kitchen", capacity: 10))

@@ -55,7 +55,7 @@ import Testing
             #expect(await eventually { !failures.withLock { $0 }.isEmpty })
             let failure = try #require(failures.withLock { $0.first })
             #expect(
-                failure.code == .unavailable && UnfitFile.explains(failure)
+                failure.code == .unavailable && UnfitJournal.explains(failure)
                     && failure.message.contains("as a check beside the running service found"))
             let error = await #expect(throws: RelayError.self) { try await ledger.book(1) }
             #expect(error?.code == .unavailable)

@@ -246,7 +246,7 @@ private enum EarlierPress1: EventInterface {
         func submit(_ service: EventService, _ tray: Int32, _ version: DocumentVersion, _ id: String?) async throws
             -> DocumentVersion
         {
-            let command = SubmitDocument(Press1.Setup(tray: tray), basedOn: version, operationID: id)
+            let command = SubmitDocument(Press1.Setup(tray: tray), basedOn: version, idempotencyKey: id)
             let served = service.commands[ObjectIdentifier(SubmitDocument<Press1.Setup>.self)]
             var body = WireWriter()
             try WireCodec(SubmitDocument<Press1.Setup>.self).encode(command, into: &body)

@@ -96,7 +96,7 @@ import Testing
         let error = #expect(throws: RelayError.self) {
             _ = isChecked ? try journal.check() : try journal.copy(to: target.path + "/copy")
         }
-        #expect(error.map(UnfitFile.explains) == true)
+        #expect(error.map(UnfitJournal.explains) == true)
         #expect(error?.message.hasPrefix("\(copy.path) is damaged (") == true, "\(error?.message ?? "")")
         #expect(try files(target).isEmpty)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import RelayJournal
 
 @Suite("What a journal reports", .heavy, .tags(.g6)) struct JournalNoticeTests {
-    private func journal(_ directory: TestFolder, _ disk: FaultDisk, _ notices: RecordedNotices) throws
+    private func journal(_ directory: TestFolder, _ disk: FaultDisk, _ notices: NoticeRecorder) throws
         -> EventJournal
     {
         try EventJournal(
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test("a full disk, and that there is room again") func full() async throws {
-        let (disk, notices) = (try FaultDisk(), RecordedNotices())
+        let (disk, notices) = (try FaultDisk(), NoticeRecorder())
         let directory = try TestFolder()
         let journal = try journal(directory, disk, notices)
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
@@ -29,7 +29,7 @@ import Testing
         #expect(await eventually { notices.all.contains { $0.kind == .storageFull && $0.severity == .info } })
     }
     @Test("a checkpoint that fails") func checkpoint() async throws {
-        let (disk, notices) = (try FaultDisk(), RecordedNotices())
+        let (disk, notices) = (try FaultDisk(), NoticeRecorder())
         let journal = try journal(TestFolder(), disk, notices)
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
         disk.fail(.write, with: .writing, count: nil, of: ".sqlite")
@@ -42,7 +42,7 @@ import Testing
         disk.heal(.write)
     }
     @Test("a log that a reader keeps from being used anew") func growth() async throws {
-        let (disk, notices) = (try FaultDisk(), RecordedNotices())
+        let (disk, notices) = (try FaultDisk(), NoticeRecorder())
         let directory = try TestFolder()
         let journal = try journal(directory, disk, notices)
         try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
@@ -53,11 +53,11 @@ import Testing
         for _ in 0..<2 {
             try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text(text)]) }
         }
-        #expect(await eventually { notices.all.contains { $0.kind == .logGrows && $0.message.contains("-wal has ") } })
+        #expect(await eventually { notices.all.contains { $0.kind == .walGrows && $0.message.contains("-wal has ") } })
         try reader.execute("ROLLBACK")
     }
     @Test("a check of the whole file, and what it finds") func check() async throws {
-        let (disk, notices) = (try FaultDisk(), RecordedNotices())
+        let (disk, notices) = (try FaultDisk(), NoticeRecorder())
         let copy = try await JournalCopy.killed()
         try copy.edit("DELETE FROM relay_events WHERE sequence = 50")
         do {

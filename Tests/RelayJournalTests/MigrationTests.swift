@@ -168,7 +168,7 @@ import Testing
         try await journal.migrate("printing", by: [Self.jobs, Self.pages])
         for steps in [[Self.jobs], [Self.jobs, Self.named, Self.pages], []] {
             let error = await #expect(throws: RelayError.self) { try await journal.migrate("printing", by: steps) }
-            #expect(error?.code == .schemaMismatch && error.map { UnfitFile.explains($0) } == true)
+            #expect(error?.code == .schemaMismatch && error.map { UnfitJournal.explains($0) } == true)
         }
         for name in ["", "a b", "../x", String(repeating: "x", count: 65), "é"] {
             let error = await #expect(throws: RelayError.self) { try await journal.migrate(name, by: []) }

@@ -8,7 +8,7 @@ import Testing
 @Suite("A disk that cannot be read", .heavy, .tags(.g8)) struct ReadErrorTests {
     private func isOfTheDisk(_ error: RelayError?) -> Bool {
         guard let error else { return false }
-        return error.code == .unavailable && !error.message.contains("damaged") && !UnfitFile.explains(error)
+        return error.code == .unavailable && !error.message.contains("damaged") && !UnfitJournal.explains(error)
     }
 
     @Test("an I/O error at any read of a start is reported as one, not as damage, and the next start has all")

@@ -117,7 +117,7 @@ struct JournalCopy {
             let error = copy.refusal()
             #expect(
                 error?.code == .unavailable && error?.message.hasPrefix("\(copy.path) is damaged (") == true
-                    && error?.message.contains(reason) == true && error.map(UnfitFile.explains) == true,
+                    && error?.message.contains(reason) == true && error.map(UnfitJournal.explains) == true,
                 "\(sql): \(String(describing: error))")
         }
     }

@@ -274,7 +274,7 @@ import Testing
         #expect(
             error?.code == .unavailable
                 && error?.message.contains("another program has written to the journal's tables") == true
-                && error.map(UnfitFile.explains) == true, "\(String(describing: error))")
+                && error.map(UnfitJournal.explains) == true, "\(String(describing: error))")
         #expect(await eventually { failures.withLock { $0.count } == 1 })
         let later = await #expect(throws: RelayError.self) { try await ledger.book(3) }
         #expect(later?.code == .unavailable)

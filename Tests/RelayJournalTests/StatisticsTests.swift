@@ -16,7 +16,7 @@ import Testing
         figures = try await ledger.journal.statistics(of: Ledger1.self)
         let bytes = ledger.stream.emitted.reduce(0) { $0 + $1.body.count }
         #expect((figures.head, figures.oldest, figures.events, figures.bytes) == (3, 1, 3, bytes))
-        #expect(figures.logBytes > 0 && figures.fileBytes > figures.logBytes)
+        #expect(figures.walBytes > 0 && figures.fileBytes > figures.walBytes)
         let error = await #expect(throws: RelayError.self) { _ = try await ledger.journal.statistics(of: Gauge1.self) }
         #expect(error?.code == .notFound)
     }

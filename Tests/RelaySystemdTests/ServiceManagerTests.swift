@@ -110,7 +110,7 @@ private struct ManagedSite {
             let site = try ManagedSite()
             let manager = site.manager(watchdog: .milliseconds(150))
             #expect(manager.watchdogTimeout == .milliseconds(150))
-            let (folder, notices) = (try TestFolder(), RecordedNotices())
+            let (folder, notices) = (try TestFolder(), NoticeRecorder())
             let door = Door()
             let journal = try EventJournal(
                 directory: folder.path, synchronous: .normal,

@@ -11,11 +11,11 @@ import Testing
 
     @Test("a notice has the fields that are known, and no others") func notices() {
         let subject = Notice.Subject(interface: "org.example.A1", peer: ":1.7", sequence: 9, code: .limitsExceeded)
-        let whole = Notice(.limitExceeded, .warning, "too much", of: subject, suppressed: 2)
+        let whole = Notice(.limitsExceeded, .warning, "too much", of: subject, suppressed: 2)
         #expect(
             texts(SystemLog.fields(of: whole)) == [
                 "MESSAGE=too much (and 2 more)", "PRIORITY=4", "MESSAGE_ID=2a48b0d59d804771bee9d4f187910091",
-                "RELAY_KIND=LimitExceeded", "RELAY_INTERFACE=org.example.A1", "RELAY_PEER=:1.7", "RELAY_SEQUENCE=9",
+                "RELAY_KIND=LimitsExceeded", "RELAY_INTERFACE=org.example.A1", "RELAY_PEER=:1.7", "RELAY_SEQUENCE=9",
                 "RELAY_CODE=LimitsExceeded", "RELAY_SUPPRESSED=2",
             ])
         let own = Notice(.init(rawValue: "Own"), .info, "hm")
@@ -24,7 +24,7 @@ import Testing
     }
     @Test("a message has its priority, and a number if it has one") func messages() {
         #expect(texts(SystemLog.fields("a\nb", .debug, nil)) == ["MESSAGE=a\nb", "PRIORITY=7"])
-        #expect(texts(SystemLog.fields("a", .info, .ready)).last == "MESSAGE_ID=\(MessageID.ready.rawValue)")
+        #expect(texts(SystemLog.fields("a", .info, .ready)).last == "MESSAGE_ID=\(SystemLog.MessageID.ready.rawValue)")
     }
     @Test("stderr is the log if device and inode are those of JOURNAL_STREAM") func stream() throws {
         let folder = try TestFolder()
@@ -51,16 +51,19 @@ import Testing
         _ = try await run("cp", "/\(source)/Packaging/catalog/eventrelay.catalog", place)
         _ = try await run("journalctl", "--root=\(folder.path)", "--update-catalog")
         let listed = try await run("journalctl", "--root=\(folder.path)", "--no-pager", "--list-catalog")
-        let known = Array(MessageID.kinds.values) + [MessageID.ready.rawValue, MessageID.finished.rawValue]
+        let known =
+            Array(SystemLog.MessageID.kinds.values) + [
+                SystemLog.MessageID.ready.rawValue, SystemLog.MessageID.finished.rawValue,
+            ]
         #expect(listed.map { String($0.prefix { $0 != " " }) }.sorted() == known.sorted())
         #expect(known.allSatisfy { $0.count == 32 && $0.allSatisfy { "0123456789abcdef".contains($0) } })
     }
     @Test("each kind that Relay reports has a number") func kinds() {
         let kinds: [Notice.Kind] = [
-            .limitExceeded, .notPermitted, .lookUpFailed, .ringUnavailable, .signalsPaused, .unreadUnknown,
-            .commitDelayed, .storageFull, .checkpointFailed, .logGrows, .journalCheck,
+            .limitsExceeded, .notPermitted, .lookUpFailed, .ringUnavailable, .signalsPaused, .unreadUnknown,
+            .commitDelayed, .storageFull, .checkpointFailed, .walGrows, .journalCheck,
         ]
-        #expect(Set(kinds.map(\.rawValue)) == Set(MessageID.kinds.keys))
-        #expect(MessageID(Notice.Kind(rawValue: "Own")) == nil)
+        #expect(Set(kinds.map(\.rawValue)) == Set(SystemLog.MessageID.kinds.keys))
+        #expect(SystemLog.MessageID(Notice.Kind(rawValue: "Own")) == nil)
     }
 }

@@ -240,7 +240,7 @@ import Testing
 
         let state = Document(PrinterState.initial)
         state.addView(key: "count") { screen.show("\($0.jobs) jobs, \($0.lastTitle ?? "none") last") }
-        let following = try relay.document(PrinterState.self, into: state) { screen.show($0.message) }
+        let following = try relay.follow(PrinterState.self, into: state) { screen.show($0.message) }
 
         _ = try await relay.call(PrintJob(title: "Invitation", pages: 2))
         #expect(await eventually { screen.lines == ["0 jobs, none last", "1 jobs, Invitation last"] })

@@ -27,7 +27,7 @@ import Testing
         let line = ScoreLine { lines.lines.append($0) }
         let leader = LeaderLabel { leaders.lines.append($0) }
         score.addView(line, key: "line")
-        let following = try relay.document(Score.self, into: score) { Issue.record($0) }
+        let following = try relay.follow(Score.self, into: score) { Issue.record($0) }
         #expect(await eventually { lines.lines == ["0 : 0"] })
         for home in Int32(1)...2 {
             try service.document(Score.self).set(Score(home: home, away: 0))

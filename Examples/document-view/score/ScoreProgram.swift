@@ -27,7 +27,7 @@ import Scores
         let line = ScoreLine { print("\(name), line: \($0)") }
         let leader = LeaderLabel { print("\(name), leader: \($0)") }
         score.addView(line, key: "line")
-        let following = try relay.document(Score.self, into: score) { print("\(name): \($0.message)") }
+        let following = try relay.follow(Score.self, into: score) { print("\(name): \($0.message)") }
         let input = AsyncStream<String> { lines in
             // Waiting for input must not stop the main actor.
             DispatchQueue.global().async {

@@ -71,7 +71,7 @@ public struct Notice: Sendable, CustomStringConvertible {
 
 extension Notice.Kind {
     /// A peer was refused because it, its user or all peers together exceed a limit.
-    public static let limitExceeded = Self(rawValue: "LimitExceeded")
+    public static let limitsExceeded = Self(rawValue: "LimitsExceeded")
     /// A peer was refused because it does not meet a requirement.
     public static let notPermitted = Self(rawValue: "NotPermitted")
     /// The user of a peer, or the number of a user or group, could not be determined in time.

@@ -129,7 +129,7 @@ public final class EventRelay: Sendable {
     public func state<I: EventInterface>(of interface: I.Type) -> InterfaceState { receivers.state(of: I.name) }
 
     /// How many signals of the service's interfaces were dropped because their sender does not own the service's name.
-    public var foreignSignals: Int { follower.foreignSignals }
+    package var foreignSignals: Int { follower.foreignSignals }
 
     // MARK: Commands
 

@@ -3,7 +3,7 @@ import Synchronization
 /// What a service has done since its start, as of one moment: for a dashboard, a log or a test.
 ///
 /// ```swift
-/// for stream in service.metrics.streams { print(stream.interface, stream.events, stream.slowest ?? 0) }
+/// for stream in service.metrics.streams { print(stream.interface, stream.events, stream.lag ?? 0) }
 /// ```
 ///
 /// Numbers count up from the start of this run, except those that describe the moment. Only a subscriber's relay knows
@@ -23,11 +23,11 @@ public struct ServiceMetrics: Hashable, Sendable {
         public let oldest: UInt64?
         /// Whether signals pause now, because they exceed the budget, or the bus's backlog is too large. Relays that
         /// read the ring or the journal miss nothing.
-        public let isPaused: Bool
+        public let areSignalsPaused: Bool
         /// How often signals paused.
-        public let pauses: Int
-        /// Whether the ring is in use.
-        public let hasRing: Bool
+        public let signalPauses: Int
+        /// Whether the ring is open: a peer has asked for it.
+        public let isRingOpen: Bool
         /// How often the ring was opened, refused and returned; nil for an interface that has none.
         public let ring: Ring?
         /// How many calls at this interface, `Attach`, `OpenRing`, `Read` and commands, were refused because their peer
@@ -35,13 +35,13 @@ public struct ServiceMetrics: Hashable, Sendable {
         public let notPermitted: Int
         /// How many calls at this interface were refused because their peer, its user or all peers together exceed a
         /// limit.
-        public let limitExceeded: Int
+        public let limitsExceeded: Int
         /// The transports that the interface has, and any other that serves a subscriber, by name.
         public let transports: [Transport]
         /// How many subscribers are attached.
         public var subscribers: Int { transports.reduce(0) { $0 + $1.subscribers } }
         /// How many events the slowest subscriber lags behind; nil if none reports its position.
-        public var slowest: UInt64? { transports.compactMap(\.slowest).max() }
+        public var lag: UInt64? { transports.compactMap(\.lag).max() }
     }
     /// One transport by which a stream reaches subscribers.
     public struct Transport: Hashable, Sendable {
@@ -50,7 +50,7 @@ public struct ServiceMetrics: Hashable, Sendable {
         /// How many subscribers get their events by it.
         public let subscribers: Int
         /// How many events the slowest of them lags behind, as it reports itself; nil if none reports, as with signals.
-        public let slowest: UInt64?
+        public let lag: UInt64?
         /// How many events it has carried: each signal counts once, whatever the number of its peers; in the ring, each
         /// event since the ring was created.
         public let carried: UInt64
@@ -85,15 +85,13 @@ public struct ServiceMetrics: Hashable, Sendable {
     }
     /// The streams, in the order of exporting.
     public let streams: [Stream]
-    /// The commands of all interfaces together. Calls that reached no handler are in ``Commands/unreadable`` or
-    /// ``refusedCalls``.
+    /// The commands of all interfaces together. Calls that reached no handler are in ``Commands/unreadable``, or in a
+    /// stream's ``Stream/notPermitted`` or ``Stream/limitsExceeded``.
     public let commands: Commands
     /// How often each kind of notice occurred, whether it was reported or left out: `.notPermitted` and
-    /// `.limitExceeded` count refused peers and calls, `.ringUnavailable` rings that could not be created,
+    /// `.limitsExceeded` count refused peers and calls, `.ringUnavailable` rings that could not be created,
     /// `.signalsPaused` long pauses.
     public let notices: [Notice.Kind: Int]
-    /// How many calls were refused because the peer may not make them, or has too many waiting.
-    public var refusedCalls: Int { (notices[.notPermitted] ?? 0) + (notices[.limitExceeded] ?? 0) }
 }
 
 extension ServiceMetrics.Commands {
@@ -131,13 +129,13 @@ extension PublishedStream {
             return ServiceMetrics.Stream(
                 interface: interface, epoch: epoch, events: head - min(head, first - min(first, 1)), head: head,
                 oldest: state.history.map { $0.oldest(of: [Stream1.allNames]) },
-                isPaused: status["SignalsPaused"] == .boolean(true), pauses: outlets.signals.pauses,
-                hasRing: status["RingOpen"] == .boolean(true),
+                areSignalsPaused: status["SignalsPaused"] == .boolean(true), signalPauses: outlets.signals.pauses,
+                isRingOpen: status["RingOpen"] == .boolean(true),
                 ring: outlets.ring.plan.map { _ in
                     ServiceMetrics.Ring(
                         opened: requests.opened, refused: requests.refused, returned: requests.returned)
                 },
-                notPermitted: state.refusals.notPermitted, limitExceeded: state.refusals.limitExceeded,
+                notPermitted: state.refusals.notPermitted, limitsExceeded: state.refusals.limitsExceeded,
                 transports: Self.transports(outlets.figures(at: head), subscribers, head: head))
         }
     }
@@ -149,7 +147,7 @@ extension PublishedStream {
             let (peers, figures) = (served[name] ?? [], figures[name] ?? OutletFigures())
             let lags = peers.filter { $0.sequence > 0 }.map { head - min(head, $0.sequence) }
             return ServiceMetrics.Transport(
-                name: name, subscribers: peers.count, slowest: lags.max(), carried: figures.carried,
+                name: name, subscribers: peers.count, lag: lags.max(), carried: figures.carried,
                 heldBack: figures.heldBack, tooLarge: figures.tooLarge)
         }
     }

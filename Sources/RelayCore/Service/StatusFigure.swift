@@ -31,9 +31,10 @@ struct StatusFigure: Equatable {
     static func figures(of stream: ServiceMetrics.Stream) -> [StatusFigure] {
         var figures = [
             StatusFigure("events", stream.events), StatusFigure("head", stream.head),
-            StatusFigure("signals_paused", stream.isPaused ? 1 : 0), StatusFigure("signal_pauses", stream.pauses),
+            StatusFigure("signals_paused", stream.areSignalsPaused ? 1 : 0),
+            StatusFigure("signal_pauses", stream.signalPauses),
             StatusFigure("refused_calls", ["reason": "not_permitted"], stream.notPermitted),
-            StatusFigure("refused_calls", ["reason": "limit_exceeded"], stream.limitExceeded),
+            StatusFigure("refused_calls", ["reason": "limits_exceeded"], stream.limitsExceeded),
         ]
         if let oldest = stream.oldest { figures.append(StatusFigure("oldest", oldest)) }
         for transport in stream.transports {
@@ -44,8 +45,8 @@ struct StatusFigure: Equatable {
                 StatusFigure("transport_events", ["transport": name, "outcome": "too_large"], transport.tooLarge),
                 StatusFigure("subscribers", ["transport": name], transport.subscribers),
             ]
-            if let slowest = transport.slowest {
-                figures.append(StatusFigure("subscriber_lag", ["transport": name], slowest))
+            if let lag = transport.lag {
+                figures.append(StatusFigure("subscriber_lag", ["transport": name], lag))
             }
         }
         if let ring = stream.ring {

@@ -37,13 +37,13 @@ public struct Contract<Interface: EventInterface>: Sendable {
 
     /// The types of the events, in the order of declaration. Documents are among them: their changes are entries in the
     /// stream.
-    public var events: [any DomainEvent<Interface>.Type] {
+    package var events: [any DomainEvent<Interface>.Type] {
         members.compactMap { if case .event(let type) = $0.kind { type } else { nil } }
     }
     /// The types of the documents, in the order of declaration.
-    public var documents: [any DomainDocument<Interface>.Type] { members.compactMap(\.document) }
+    package var documents: [any DomainDocument<Interface>.Type] { members.compactMap(\.document) }
     /// The types of the commands, in the order of declaration, then of those that submit documents.
-    public var commands: [any Command<Interface>.Type] {
+    package var commands: [any Command<Interface>.Type] {
         members.compactMap { if case .command(let type) = $0.kind { type } else { nil } }
             + members.compactMap(\.submit)
     }

@@ -21,8 +21,8 @@ public protocol DomainDocument<Interface>: DomainEvent, Equatable {
 
 /// A document that other processes may change: each change names the version that it is based on.
 ///
-/// A submission that is based on an earlier version than the present one is refused with ``SubmitFailure/conflict``.
-/// Any other is set, unless the service's handler refuses it.
+/// A submission that is based on an earlier version than the present one is a conflict: it is refused. Any other is
+/// set, unless the service's handler refuses it.
 ///
 /// ```swift
 /// struct PrinterSettings: EditableDocument {
@@ -58,7 +58,7 @@ public struct DocumentVersion: Codable, Hashable, Sendable {
 }
 
 /// Why a submission was not accepted. Nothing was changed.
-public enum SubmitFailure<Document: EditableDocument>: CommandFailure {
+package enum SubmitFailure<Document: EditableDocument>: CommandFailure {
     /// The document has another version than the one that the submission is based on.
     case conflict
     /// A conflict, too, but the service has forgotten the operations of that time. So a repeated submission may have
@@ -67,14 +67,14 @@ public enum SubmitFailure<Document: EditableDocument>: CommandFailure {
     /// The service's handler refused the state.
     case refused(Document.Refusal)
 
-    public var errorName: String {
+    package var errorName: String {
         switch self {
         case .conflict: "Conflict"
         case .forgotten: "Forgotten"
         case .refused(let refusal): refusal.errorName
         }
     }
-    public var message: String {
+    package var message: String {
         switch self {
         case .conflict: "\(Document.name) has been changed since: submit a state that is based on the present one"
         case .forgotten:
@@ -83,7 +83,7 @@ public enum SubmitFailure<Document: EditableDocument>: CommandFailure {
         case .refused(let refusal): refusal.message
         }
     }
-    public init?(errorName: String, message: String) {
+    package init?(errorName: String, message: String) {
         if errorName == "Conflict" {
             self = .conflict
         } else if errorName == "Forgotten" {
@@ -122,7 +122,7 @@ public protocol DocumentSink: ~Copyable {
 /// The command by which other processes change a document: on the bus, the method `Submit` with the document's name
 /// behind it.
 ///
-/// A repeated operation id is answered with the first reply, as an idempotency key is.
+/// A repeated idempotency key is answered with the first reply.
 package struct SubmitDocument<Document: EditableDocument>: IdempotentCommand {
     package typealias Interface = Document.Interface
     package typealias Reply = DocumentVersion
@@ -144,9 +144,9 @@ package struct SubmitDocument<Document: EditableDocument>: IdempotentCommand {
     package let sequence: UInt64
     package let idempotencyKey: String?
 
-    package init(_ state: Document, basedOn version: DocumentVersion, operationID: String?) {
+    package init(_ state: Document, basedOn version: DocumentVersion, idempotencyKey: String?) {
         (self.state, epoch, sequence) = (state, version.epoch, version.sequence)
-        idempotencyKey = operationID
+        self.idempotencyKey = idempotencyKey
     }
     package var basis: DocumentVersion { DocumentVersion(epoch: epoch, sequence: sequence) }
 }

@@ -11,7 +11,7 @@ import Synchronization
 /// ```
 ///
 /// The state's owner knows no views: views of any kind can be added to a document. A relay keeps a document in step
-/// with a service's: `EventRelay.document(_:into:)`.
+/// with a service's: `EventRelay.follow(_:into:onFailure:)`.
 ///
 /// - Order: every view sees the states in the order in which they were set, and the latest one last. A state that is
 ///   equal to the present one is no change. Closures on one actor or queue see each state in the order in which they

@@ -89,7 +89,7 @@ struct DocumentTarget: Equatable, Sendable {
         return OutgoingCall(
             path: path, interface: interface, member: submit.name, signature: "(\(signature))ttas", body: body.bytes)
     }
-    /// Whether the document had another version than the one that was submitted. An operation's id is submitted once: what
+    /// Whether the document had another version than the one that was submitted. An idempotency key is submitted once: what
     /// the service has forgotten was another's.
     func isConflict(_ failure: CLIFailure) -> Bool {
         failure.refusal == interface + ".Error.Conflict" || failure.refusal == interface + ".Error.Forgotten"

@@ -21,7 +21,7 @@ struct ServiceStatus: Equatable, Sendable {
     var events: UInt64?
     var bytes: UInt64?
     var fileBytes: UInt64?
-    var logBytes: UInt64?
+    var walBytes: UInt64?
     var freeBytes: UInt64?
     var isChecked: Bool?
     var subscribers = StatusSubscribers()
@@ -66,7 +66,7 @@ struct ServiceStatus: Equatable, Sendable {
         case ("Events", "t"): events = try reader.uint64()
         case ("Bytes", "t"): bytes = try reader.uint64()
         case ("FileBytes", "t"): fileBytes = try reader.uint64()
-        case ("WalBytes", "t"): logBytes = try reader.uint64()
+        case ("WalBytes", "t"): walBytes = try reader.uint64()
         case ("FreeBytes", "t"): freeBytes = try reader.uint64()
         case ("Checked", "t"): isChecked = try reader.uint64() != 0
         case ("Subscribers", StatusSubscribers.signature): subscribers = try StatusSubscribers.read(&reader)

@@ -74,7 +74,7 @@ struct StatusPage {
             }
             if let file = status.fileBytes {
                 var text = Quantity.bytes(file)
-                if let log = status.logBytes, log > 0 { text += ", of which \(Quantity.bytes(log)) are its log" }
+                if let log = status.walBytes, log > 0 { text += ", of which \(Quantity.bytes(log)) are its log" }
                 if let isChecked = status.isChecked {
                     text += isChecked ? "; checked in full" : "; not yet checked in full"
                 }

@@ -51,7 +51,7 @@ struct SetFields: Verb {
 
     /// What goes to stdout. Throws `ServiceAbsent` or `CLIFailure`.
     ///
-    /// - Parameter operation: what the operation ids begin with.
+    /// - Parameter operation: what the idempotency keys begin with.
     func output(
         asking caller: any ServiceCaller, style: OutputStyle, timeout: Duration, operation: String
     ) async throws -> [UInt8] {

@@ -13,7 +13,7 @@ struct MetricsTests {
     typealias Figure = (name: String, labels: [(String, String)], value: UInt64)
     static let ofInterface: [Figure] = [
         ("events", [], 17), ("head", [], 40), ("signals_paused", [], 0), ("signal_pauses", [], 2),
-        ("refused_calls", [("reason", "not_permitted")], 3), ("refused_calls", [("reason", "limit_exceeded")], 4),
+        ("refused_calls", [("reason", "not_permitted")], 3), ("refused_calls", [("reason", "limits_exceeded")], 4),
         ("oldest", [], 5), ("transport_events", [("transport", "ring"), ("outcome", "carried")], 12),
         ("transport_events", [("transport", "ring"), ("outcome", "too_large")], 1),
         ("subscribers", [("transport", "ring")], 2), ("subscriber_lag", [("transport", "ring")], 7),
@@ -117,7 +117,7 @@ struct MetricsTests {
                 # TYPE relay_refused_calls counter
                 # HELP relay_refused_calls Calls of peers that were refused, by the reason.
                 relay_refused_calls_total{\#(at),reason="not_permitted"} 3
-                relay_refused_calls_total{\#(at),reason="limit_exceeded"} 4
+                relay_refused_calls_total{\#(at),reason="limits_exceeded"} 4
                 # TYPE relay_journal_events gauge
                 # HELP relay_journal_events Events that the journal keeps.
                 relay_journal_events{\#(at)} 36

@@ -149,7 +149,7 @@ struct SecondUserTests {
     @Test("each guarded thing is refused to one user, the service's own among them, and allowed to another")
     func everything() async throws {
         let bus = try openBus()
-        let notices = RecordedNotices()
+        let notices = NoticeRecorder()
         let service = try EventService(
             name: Self.name, on: bus.bus, exporting: Kept1.self, journal: MemoryLog(), onNotice: notices.record)
         let users = Mutex<[UInt32?]>([])

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Notices of a running service", .heavy, .tags(.g3, .g4)) struct NoticeTests {
     private static let second: UInt64 = 1_000_000_000
-    private static let kind = Notice.Kind.limitExceeded
+    private static let kind = Notice.Kind.limitsExceeded
     private func due(_ limiter: inout NoticeRateLimiter, _ now: UInt64) -> [String] {
         limiter.due(now: now).map(\.description)
     }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test("The handler gets notices in their order; the end brings what was left out") func handler() async {
-        let log = RecordedNotices()
+        let log = NoticeRecorder()
         let reporter = NoticeReporter(log.record)
         for number in 1...9 { reporter.report(Self.kind, .warning, "\(number)") }
         await reporter.finish(patience: .seconds(60))
@@ -89,7 +89,7 @@ import Testing
     @Test("G4: a handler that blocks delays nobody who reports, nor the end") func blocked() async throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
-        let (gate, log) = (ends[0], RecordedNotices())
+        let (gate, log) = (ends[0], NoticeRecorder())
         defer { for end in ends { close(end) } }
         let reporter = NoticeReporter { notice in
             var byte: UInt8 = 0

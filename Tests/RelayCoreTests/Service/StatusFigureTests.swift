@@ -6,17 +6,18 @@ import Testing
     @Test("each number of an interface has a name, and every way on which events can be left out is among them")
     func interface() {
         let stream = ServiceMetrics.Stream(
-            interface: "a.b", epoch: 9, events: 10, head: 30, oldest: 5, isPaused: true, pauses: 2, hasRing: true,
-            ring: .init(opened: 3, refused: 4, returned: 1), notPermitted: 6, limitExceeded: 7,
+            interface: "a.b", epoch: 9, events: 10, head: 30, oldest: 5, areSignalsPaused: true, signalPauses: 2,
+            isRingOpen: true,
+            ring: .init(opened: 3, refused: 4, returned: 1), notPermitted: 6, limitsExceeded: 7,
             transports: [
-                .init(name: "signal", subscribers: 2, slowest: nil, carried: 8, heldBack: 1, tooLarge: 1),
-                .init(name: "ring", subscribers: 1, slowest: 11, carried: 9, heldBack: 0, tooLarge: 2),
+                .init(name: "signal", subscribers: 2, lag: nil, carried: 8, heldBack: 1, tooLarge: 1),
+                .init(name: "ring", subscribers: 1, lag: 11, carried: 9, heldBack: 0, tooLarge: 2),
             ])
         #expect(
             StatusFigure.figures(of: stream) == [
                 StatusFigure("events", 10), StatusFigure("head", 30), StatusFigure("signals_paused", 1),
                 StatusFigure("signal_pauses", 2), StatusFigure("refused_calls", ["reason": "not_permitted"], 6),
-                StatusFigure("refused_calls", ["reason": "limit_exceeded"], 7), StatusFigure("oldest", 5),
+                StatusFigure("refused_calls", ["reason": "limits_exceeded"], 7), StatusFigure("oldest", 5),
                 StatusFigure("transport_events", ["transport": "signal", "outcome": "carried"], 8),
                 StatusFigure("transport_events", ["transport": "signal", "outcome": "held_back"], 1),
                 StatusFigure("transport_events", ["transport": "signal", "outcome": "too_large"], 1),

@@ -64,7 +64,7 @@ final class Desk: Sendable {
     static let path = "/org/example/Desk1"
     let bus: PrivateBus
     let service: EventService
-    let notices = RecordedNotices()
+    let notices = NoticeRecorder()
     private let running: Task<Void, any Error>
     private let log = Mutex<[String]>([])
     private let gates = Mutex<[Int64: CheckedContinuation<Void, Never>]>([:])

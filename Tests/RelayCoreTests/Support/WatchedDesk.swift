@@ -67,7 +67,7 @@ final class WatchedDesk: Sendable {
     static let name = "org.example.Watched"
     let bus: Bus
     let service: EventService
-    let notices = RecordedNotices()
+    let notices = NoticeRecorder()
     /// The commands that have run, with their peers.
     let runs = Mutex<[String]>([])
     private let running: Task<Void, any Error>

@@ -34,7 +34,7 @@ struct Lamp: EditableDocument {
 
         let lamp = Document(Lamp.initial)
         lamp.addView(view, key: "list")
-        let following = try relay.document(Lamp.self, into: lamp) { print($0.message) }
+        let following = try relay.follow(Lamp.self, into: lamp) { print($0.message) }
         try await relay.update(Lamp.self) { $0.brightness += 1 }
 
         #expect(await eventually { view.shown == [0, 1] })
@@ -71,7 +71,7 @@ struct Lamp: EditableDocument {
         /// The thread that drains; 0: none does.
         let loop = Mutex<UInt>(0)
         let reports = Mutex<[Bool]>([])
-        let following = try relay.document(Later1.Fan.self, into: Document(Later1.Fan.initial)) { _ in
+        let following = try relay.follow(Later1.Fan.self, into: Document(Later1.Fan.initial)) { _ in
             let isOnLoop = loop.withLock { $0 == pthread_self() }
             reports.withLock { $0.append(isOnLoop) }
         }

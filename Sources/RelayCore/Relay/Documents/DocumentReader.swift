@@ -27,7 +27,7 @@ final class DocumentReader<Document: DomainDocument>: Sendable {
                 .schemaMismatch, "\(Document.name) came as '\(snapshot.signature)' instead of '\(expected)'")
         }
         let state = try snapshot.fields.withUnsafeBytes { try codec.decode($0, using: map) }
-        return VersionedState(state, snapshot.version)
+        return VersionedState(state, version: snapshot.version)
     }
     /// Asks for the schemas of an owner once, and again when it has a new one.
     private func fields(

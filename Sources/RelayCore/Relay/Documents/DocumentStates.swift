@@ -1,7 +1,7 @@
 /// A service's document as an asynchronous sequence: its present state, then each state after it.
 ///
 /// ```swift
-/// for try await present in try relay.document(Inventory.self) {
+/// for try await present in try relay.states(of: Inventory.self) {
 ///     print(present.state.boxes.count)
 /// }
 /// ```

@@ -1,6 +1,6 @@
 /// What an update does next, as a value.
 ///
-/// Each submission has an operation id. Where its reply is lost it is repeated with the same id, which the service
+/// Each submission has an idempotency key. Where its reply is lost it is repeated with the same key, which the service
 /// answers with the first reply: it is applied once. Where it met a conflict, the next one is based on the present
 /// state, and has an id of its own. A service that has forgotten the reply answers a repetition with `forgotten`, which
 /// ends the update: it may have been applied.

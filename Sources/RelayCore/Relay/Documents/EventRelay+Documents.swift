@@ -5,7 +5,7 @@ extension EventRelay {
     /// The present state of a document, and each state after it, as a sequence.
     ///
     /// ```swift
-    /// for try await present in try relay.document(Inventory.self) { print(present.state.boxes.count) }
+    /// for try await present in try relay.states(of: Inventory.self) { print(present.state.boxes.count) }
     /// ```
     ///
     /// The sequence begins when it is created. ``DocumentStates`` has its order, isolation, loss and cancellation.
@@ -13,7 +13,7 @@ extension EventRelay {
     /// - Parameter document: the document.
     /// - Returns: the sequence.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
-    public func document<Document: DomainDocument>(_ document: Document.Type) throws -> DocumentStates<Document> {
+    public func states<Document: DomainDocument>(of document: Document.Type) throws -> DocumentStates<Document> {
         let handOver = HandOver<VersionedState<Document>>()
         let body = try follow(
             document, DeliveryRoute.task(.background), .standard, .async { await handOver.give($0) },
@@ -26,7 +26,7 @@ extension EventRelay {
     /// Calls `handler` with the present state of a document, and with each state after it.
     ///
     /// ```swift
-    /// let following = try relay.document(Inventory.self) { [weak self] present in
+    /// let following = try relay.follow(Inventory.self) { [weak self] present in
     ///     self?.show(present.state)
     /// } onFailure: { [weak self] error in
     ///     self?.trouble = error.message
@@ -46,7 +46,7 @@ extension EventRelay {
     ///   code. It is retried as long as the subscription lives, after two seconds at most.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
-    public func document<Document: DomainDocument>(
+    public func follow<Document: DomainDocument>(
         _ document: Document.Type, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (VersionedState<Document>) -> Void,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
@@ -63,11 +63,11 @@ extension EventRelay {
     /// ```swift
     /// let inventory = Document(Inventory.initial)
     /// inventory.addView(boxList, key: "list")
-    /// let following = try relay.document(Inventory.self, into: inventory) { [weak self] in self?.trouble = $0.message }
+    /// let following = try relay.follow(Inventory.self, into: inventory) { [weak self] in self?.trouble = $0.message }
     /// ```
     ///
     /// The document has its own state until the service's first one arrives. Order, loss and cancellation are those of
-    /// ``document(_:buffer:_:onFailure:)``.
+    /// ``follow(_:buffer:_:onFailure:)``.
     ///
     /// - Isolation: `onFailure` runs on the actor that it is written on, else as the publisher's delivery determines;
     ///   so do the document's immediate views.
@@ -77,11 +77,11 @@ extension EventRelay {
     ///   code.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
-    public func document<State: DomainDocument>(
+    public func follow<State: DomainDocument>(
         _ document: State.Type, into local: Document<State>,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription {
-        try self.document(document, setting: { local.set($0) }, onFailure)
+        try follow(document, setting: { local.set($0) }, onFailure)
     }
     /// Keeps a document of this process, which is nil until the first state arrives, in step with a service's document.
     ///
@@ -93,13 +93,13 @@ extension EventRelay {
     ///   code.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
-    public func document<State: DomainDocument>(
+    public func follow<State: DomainDocument>(
         _ document: State.Type, into local: Document<State?>,
         @_inheritActorContext onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription {
-        try self.document(document, setting: { local.set($0) }, onFailure)
+        try follow(document, setting: { local.set($0) }, onFailure)
     }
-    private func document<State: DomainDocument>(
+    private func follow<State: DomainDocument>(
         _ document: State.Type, setting set: @escaping @Sendable (State) -> Void,
         _ onFailure: @escaping @isolated(any) @Sendable (RelayError) -> Void
     ) throws -> Subscription {
@@ -160,8 +160,8 @@ private func onEntry<Document: DomainDocument>(
     _ handler: Handler<VersionedState<Document>>
 ) -> Handler<(Document, Stamp)> {
     switch handler {
-    case .sync(let body): return .sync { body(VersionedState($0.0, $0.1.version)) }
-    case .async(let body): return .async { await body(VersionedState($0.0, $0.1.version)) }
+    case .sync(let body): return .sync { body(VersionedState($0.0, version: $0.1.version)) }
+    case .async(let body): return .async { await body(VersionedState($0.0, version: $0.1.version)) }
     }
 }
 private final class Shown<Document: DomainDocument>: Sendable {

@@ -6,27 +6,27 @@ extension EventRelay {
     ///
     /// - Parameter state: the whole new state.
     /// - Parameter version: the version that it is based on.
-    /// - Parameter operationID: at most 255 bytes that identify this operation; nil: a random one. A repetition with
-    ///   the same id changes nothing, and has the first one's outcome. So after an error whose `mayHaveRun` is true,
-    ///   submit the same state again, with the same id. If the service has forgotten the operations of that time, and
-    ///   the document has changed since, the repetition fails with `.outcomeUnknown`.
+    /// - Parameter idempotencyKey: at most 255 bytes that identify this submission; nil: a random key. A repetition
+    ///   with the same key changes nothing, and has the first one's outcome. So after an error whose `mayHaveRun` is
+    ///   true, submit the same state again, with the same key. If the service has forgotten the operations of that
+    ///   time, and the document has changed since, the repetition fails with `.outcomeUnknown`.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the new version, a conflict, the refusal, or the failure, as with ``outcome(of:timeout:)``.
     public func outcome<Document: EditableDocument>(
-        ofSubmitting state: Document, basedOn version: DocumentVersion, operationID: String? = nil,
+        ofSubmitting state: Document, basedOn version: DocumentVersion, idempotencyKey: String? = nil,
         timeout: Duration = .seconds(25)
     ) async -> SubmitOutcome<Document> {
         await outcome(
-            ofSubmitting: state, basedOn: version, operationID: operationID ?? Self.newOperationID(),
-            isRepeated: operationID != nil, timeout: timeout)
+            ofSubmitting: state, basedOn: version, idempotencyKey: idempotencyKey ?? Self.newIdempotencyKey(),
+            isRepeated: idempotencyKey != nil, timeout: timeout)
     }
     private func outcome<Document: EditableDocument>(
-        ofSubmitting state: Document, basedOn version: DocumentVersion, operationID: String, isRepeated: Bool,
+        ofSubmitting state: Document, basedOn version: DocumentVersion, idempotencyKey: String, isRepeated: Bool,
         timeout: Duration
     ) async -> SubmitOutcome<Document> {
         SubmitOutcome(
             await outcome(
-                of: SubmitDocument(state, basedOn: version, operationID: operationID), timeout: timeout),
+                of: SubmitDocument(state, basedOn: version, idempotencyKey: idempotencyKey), timeout: timeout),
             isRepeated: isRepeated)
     }
     /// Submits a document's next state once. Use it to continue only with a new version.
@@ -38,21 +38,21 @@ extension EventRelay {
     /// do { try await relay.submit(next, basedOn: present.version) } catch .conflict { reload() }
     /// ```
     ///
-    /// Everything else is as with ``outcome(ofSubmitting:basedOn:operationID:timeout:)``.
+    /// Everything else is as with ``outcome(ofSubmitting:basedOn:idempotencyKey:timeout:)``.
     ///
     /// - Parameter state: the whole new state.
     /// - Parameter version: the version that it is based on.
-    /// - Parameter operationID: identifies this operation.
+    /// - Parameter idempotencyKey: identifies this submission.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the version that the document has then.
     /// - Throws: `.conflict` if the document has another version than `version`; `.refused`; or as with
     ///   ``outcome(of:timeout:)``.
     @discardableResult
     public func submit<Document: EditableDocument>(
-        _ state: Document, basedOn version: DocumentVersion, operationID: String? = nil,
+        _ state: Document, basedOn version: DocumentVersion, idempotencyKey: String? = nil,
         timeout: Duration = .seconds(25)
     ) async throws -> DocumentVersion {
-        try await outcome(ofSubmitting: state, basedOn: version, operationID: operationID, timeout: timeout).get()
+        try await outcome(ofSubmitting: state, basedOn: version, idempotencyKey: idempotencyKey, timeout: timeout).get()
     }
     /// Changes a document: reads the present state, submits the changed one, and begins again if somebody else was
     /// first.
@@ -61,8 +61,8 @@ extension EventRelay {
     /// try await relay.update(PrinterSettings.self) { $0.tray = 2 }
     /// ```
     ///
-    /// Each attempt has an operation id. It is repeated under that id while the service is away, or when its reply is
-    /// lost. So the change is applied once, even if the service is killed meanwhile. When a volatile document begins
+    /// Each attempt has an idempotency key. It is repeated under that key while the service is away, or when its reply
+    /// is lost. So the change is applied once, even if the service is killed meanwhile. When a volatile document begins
     /// anew with another run of its service, the update begins anew, too.
     ///
     /// - Isolation: `change` runs where this is called.
@@ -86,15 +86,15 @@ extension EventRelay {
             var next = present.state
             try change(&next)
             if next == present.state { return present }
-            let operation = Self.newOperationID()
+            let key = Self.newIdempotencyKey()
             var isInDoubt = false
             attempt: while true {
                 let outcome = await outcome(
-                    ofSubmitting: next, basedOn: present.version, operationID: operation, isRepeated: isInDoubt,
+                    ofSubmitting: next, basedOn: present.version, idempotencyKey: key, isRepeated: isInDoubt,
                     timeout: max(.milliseconds(1), deadline - .now))
                 if case .failed(let error) = outcome, error.mayHaveRun { isInDoubt = true }
                 switch DocumentUpdate.step(after: outcome.kind, isTimeLeft: .now < deadline && !Task.isCancelled) {
-                case .end: return VersionedState(next, try outcome.get())
+                case .end: return VersionedState(next, version: try outcome.get())
                 case .begin: break attempt
                 case .repeat: try await pause.wait(until: deadline)
                 }
@@ -115,7 +115,7 @@ extension EventRelay {
             try await pause.wait(until: deadline)
         }
     }
-    private static func newOperationID() -> String {
+    private static func newIdempotencyKey() -> String {
         (0..<2).map { _ in String(UInt64.random(in: 1...(.max)), radix: 16) }.joined(separator: "-")
     }
 }

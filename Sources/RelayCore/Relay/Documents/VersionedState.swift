@@ -2,14 +2,15 @@
 public struct VersionedState<Document: DomainDocument>: Equatable, Sendable {
     /// The whole state.
     public let state: Document
-    /// The version. A submission of the next state is based on it: `EventRelay.submit(_:basedOn:operationID:timeout:)`.
+    /// The version. A submission of the next state is based on it:
+    /// `EventRelay.submit(_:basedOn:idempotencyKey:timeout:)`.
     public let version: DocumentVersion
 
     /// A state for tests and previews. Real ones come from the service.
     ///
     /// - Parameter state: the state.
     /// - Parameter version: its version.
-    public init(_ state: Document, _ version: DocumentVersion) { (self.state, self.version) = (state, version) }
+    public init(_ state: Document, version: DocumentVersion) { (self.state, self.version) = (state, version) }
 }
 
 /// Which of the states that arrive are news, as a value: a snapshot may repeat what is shown.

@@ -137,8 +137,8 @@ extension ServiceCore {
         if isAdmitted { return reply(to: call, connection, command.replySignature, body: body) }
         let text =
             "\(command.name) has run; its reply of \(body.count) bytes was not sent, because the replies before it are unread"
-        note(.limitExceeded, of: call)
-        notices.report(.limitExceeded, .warning, "\(call.sender): \(text)", of: subject(call, .tooLarge))
+        note(.limitsExceeded, of: call)
+        notices.report(.limitsExceeded, .warning, "\(call.sender): \(text)", of: subject(call, .tooLarge))
         fail(call, ErrorNames.name(for: .tooLarge), text, connection)
     }
     func prepareReply(to peer: String) {
@@ -202,7 +202,7 @@ extension ServiceCore {
     }
     /// Refuses a call, and reports it.
     func refuse(_ call: IncomingCall, _ code: RelayError.Code, _ message: String, _ connection: BusConnection) {
-        let kinds: [RelayError.Code: Notice.Kind] = [.limitsExceeded: .limitExceeded, .notPermitted: .notPermitted]
+        let kinds: [RelayError.Code: Notice.Kind] = [.limitsExceeded: .limitsExceeded, .notPermitted: .notPermitted]
         if let kind = kinds[code] {
             note(kind, of: call)
             notices.report(

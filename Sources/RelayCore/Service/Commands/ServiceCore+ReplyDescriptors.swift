@@ -60,7 +60,7 @@ extension ServiceCore {
             let text =
                 "\(command.name) has run; its reply with \(descriptors.count) file descriptors was not sent, because those of "
                 + "others are unread"
-            notices.report(.limitExceeded, .warning, "\(call.sender): \(text)")
+            notices.report(.limitsExceeded, .warning, "\(call.sender): \(text)")
             prepareReply(to: call.sender)
             fail(call, ErrorNames.name(for: .tooLarge), text, connection)
         case .free(let serial):

@@ -14,7 +14,7 @@ public struct Submission<Document: EditableDocument>: Sendable {
     /// - Parameter state: the submitted state.
     /// - Parameter present: the state that the submission is based on.
     /// - Parameter peer: the peer that submits.
-    public init(_ state: Document, from present: Document, peer: Peer = Peer(userID: nil)) {
+    public init(_ state: Document, basedOn present: Document, peer: Peer = Peer(userID: nil)) {
         (self.state, self.present, self.peer) = (state, present, peer)
     }
 }
@@ -66,7 +66,7 @@ struct Submissions<Document: EditableDocument>: Sendable {
         guard document.isPresent(command.basis, last: sequence) else { return nil }
         guard let handler else { return command.state }
         do {
-            return try await handler(Submission(command.state, from: present, peer: context.peer))
+            return try await handler(Submission(command.state, basedOn: present, peer: context.peer))
         } catch let refusal as Document.Refusal {
             throw SubmitFailure<Document>.refused(refusal)
         }
@@ -74,7 +74,7 @@ struct Submissions<Document: EditableDocument>: Sendable {
 
     // MARK: Repetitions
 
-    /// What makes two submissions the same one; nil without an operation id.
+    /// What makes two submissions the same one; nil without an idempotency key.
     private static func operation(
         of command: SubmitDocument<Document>, _ context: CommandContext
     ) throws -> (RecentOperations.Operation, hash: Int)? {
@@ -92,7 +92,7 @@ struct Submissions<Document: EditableDocument>: Sendable {
         case .reused?:
             throw RelayError(
                 .keyReused,
-                "\(Document.name): its operation id came before, with another state or version; nothing was done: take a "
+                "\(Document.name): its idempotency key came before, with another state or version; nothing was done: take a "
                     + "new one for a new operation")
         case nil: return nil
         }

@@ -36,7 +36,8 @@ package protocol EventLogStorage: AnyObject, Sendable {
     func change<D: DomainDocument>(
         _ document: ExportedDocument<D>, _ body: @escaping @Sendable (DocumentDraft<D>) throws -> D
     ) async throws -> DocumentVersion
-    /// The same, for a submission: one whose operation id came before is answered with the first reply, over restarts.
+    /// The same, for a submission: one whose idempotency key came before is answered with the first reply, over
+    /// restarts.
     ///
     /// Throws besides `KeyReused`, and `Unavailable` for an operation of a caller whose user is not known.
     func submit<D: EditableDocument>(

@@ -17,12 +17,12 @@ struct RingRequests: Hashable, Sendable {
 /// How many calls at an interface were refused, by the reason.
 struct CallRefusals: Hashable, Sendable {
     private(set) var notPermitted = 0
-    private(set) var limitExceeded = 0
+    private(set) var limitsExceeded = 0
 
     mutating func count(_ kind: Notice.Kind) {
         switch kind {
         case .notPermitted: notPermitted += 1
-        case .limitExceeded: limitExceeded += 1
+        case .limitsExceeded: limitsExceeded += 1
         default: break
         }
     }

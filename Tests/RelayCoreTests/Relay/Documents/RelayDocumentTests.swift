@@ -29,7 +29,7 @@ import Testing
         for number in 1...3 { try await office.service.document(Rules.self).set(rules(Int64(number))) }
         let relay = try relay(office)
         let closure = Log<VersionedState<Rules>>()
-        let subscription = try relay.document(Rules.self) { present in
+        let subscription = try relay.follow(Rules.self) { present in
             MainActor.assertIsolated()
             closure.add(present)
         } onFailure: { _ in
@@ -39,10 +39,10 @@ import Testing
         local.addView(view, key: "view")
         optional.addView(key: "log", delivery: .immediate) { seen.add($0) }
         let (first, second) = (
-            try relay.document(Rules.self, into: local) { _ in },
-            try relay.document(Rules.self, into: optional) { _ in }
+            try relay.follow(Rules.self, into: local) { _ in },
+            try relay.follow(Rules.self, into: optional) { _ in }
         )
-        let stream = try relay.document(Rules.self)
+        let stream = try relay.states(of: Rules.self)
         relay.activate()
         #expect(await eventually { closure.count == 1 && view.shown.count == 2 && seen.count == 2 })
         for number in 4...10 {
@@ -73,7 +73,7 @@ import Testing
         var office = try await Office()
         let relay = try relay(office)
         let seen = Log<VersionedState<Board>>()
-        let subscription = try relay.document(Board.self) {
+        let subscription = try relay.follow(Board.self) {
             seen.add($0)
         } onFailure: { _ in
         }
@@ -103,8 +103,8 @@ import Testing
             let present = try await relay.snapshot(of: Lamp.self)
             var lamp = present.state
             lamp.brightness += 1
-            let outcome = await relay.outcome(ofSubmitting: lamp, basedOn: present.version, operationID: "once")
-            let repeated = await relay.outcome(ofSubmitting: lamp, basedOn: present.version, operationID: "once")
+            let outcome = await relay.outcome(ofSubmitting: lamp, basedOn: present.version, idempotencyKey: "once")
+            let repeated = await relay.outcome(ofSubmitting: lamp, basedOn: present.version, idempotencyKey: "once")
             if lamp.brightness == 2 {
                 guard case .success(let version) = outcome else {
                     Issue.record("\(outcome)")
@@ -196,12 +196,12 @@ import Testing
         }
         let relay = try EventRelay(following: Office.name, on: office.bus.bus, interfaces: Later1.self)
         relay.activate()
-        let changed = try relay.document(Later1.Board.self)
-        let missing = try relay.document(Later1.Missing.self)
+        let changed = try relay.states(of: Later1.Board.self)
+        let missing = try relay.states(of: Later1.Missing.self)
         await #expect(throws: RelayError.self) { for try await _ in changed {} }
         await #expect(throws: RelayError.self) { for try await _ in missing {} }
         await #expect(throws: RelayError.self) { try await relay.snapshot(of: Later1.Missing.self) }
-        #expect(throws: RelayError.self) { try relay.document(Rules.self) }
+        #expect(throws: RelayError.self) { try relay.states(of: Rules.self) }
         try await office.stop()
     }
     @Test("a sequence ends when it is cancelled, with its task, and with its relay")
@@ -210,7 +210,7 @@ import Testing
         let relay = try relay(office)
         relay.activate()
         let (cancelled, ended, inTask) = (
-            try relay.document(Rules.self), try relay.document(Rules.self), try relay.document(Rules.self)
+            try relay.states(of: Rules.self), try relay.states(of: Rules.self), try relay.states(of: Rules.self)
         )
         let taken = Log<Int64>()
         let task = Task {

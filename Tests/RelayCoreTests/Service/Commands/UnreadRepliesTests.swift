@@ -165,7 +165,7 @@ import Testing
         _ = try await other.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("other")])
         let held = try await held(for: silent, kind, other)
         #expect(held < 2 * Limits.perPeer, "of 1,500 answers")
-        #expect(await eventually { 1...3 ~= desk.notices.all(of: .limitExceeded).count })
+        #expect(await eventually { 1...3 ~= desk.notices.all(of: .limitsExceeded).count })
         #expect(desk.notices.all.contains { $0.message.contains(silent.name) })
         let core = desk.service.core
         #expect(
@@ -221,7 +221,7 @@ import Testing
             guard let received = ReceivedMessage(MessageHandle(adopting: reply)) else { break }
             bytes += received.withBody { $0.count }
         }
-        #expect(desk.notices.all(of: .limitExceeded).isEmpty)
+        #expect(desk.notices.all(of: .limitsExceeded).isEmpty)
         #expect(await eventually { desk.notices.all(of: .unreadUnknown).count == (busTells ? 0 : 1) })
         try await desk.stop()
     }

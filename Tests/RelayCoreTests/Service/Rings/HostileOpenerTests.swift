@@ -33,7 +33,7 @@ import Testing
             #expect(refusal?.name == ErrorNames.name(for: .limitsExceeded))
             let stream = try #require(desk.service.metrics.streams.first)
             let ring = try #require(stream.ring)
-            #expect(ring.refused > 0 && stream.limitExceeded > 0)
+            #expect(ring.refused > 0 && stream.limitsExceeded > 0)
             try await other.stranger.listen(Desk1.name)
             try desk.service.publish(Torn(number: 1))
             #expect(await eventually { other.stranger.signals.contains { $0.member == "Torn" } })

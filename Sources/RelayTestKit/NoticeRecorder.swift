@@ -2,7 +2,7 @@ public import RelayCore
 import Synchronization
 
 /// Records the notices of a service or a journal: `EventService(…, onNotice: notices.record)`.
-public final class RecordedNotices: Sendable {
+public final class NoticeRecorder: Sendable {
     private let notices = Mutex<[Notice]>([])
     /// An empty record.
     public init() {}

@@ -3,7 +3,7 @@ public import RelayCore
 
 /// Why a file cannot be used as the journal: the cause of a `RelayError`. It requires an administrator, since no
 /// restart mends it.
-public enum UnfitFile: Error, Hashable, Sendable {
+public enum UnfitJournal: Error, Hashable, Sendable {
     /// The file differs from what was written, or a part of it is missing.
     case damaged
     /// The file belongs to another program.
@@ -18,7 +18,7 @@ public enum UnfitFile: Error, Hashable, Sendable {
     public static func explains(_ error: any Error) -> Bool {
         var next: (any Error)? = error
         while let error = next {
-            if error is UnfitFile { return true }
+            if error is UnfitJournal { return true }
             if let error = error as? SQLiteError { return error.isContradiction }
             next = (error as? RelayError)?.cause
         }
@@ -27,7 +27,7 @@ public enum UnfitFile: Error, Hashable, Sendable {
 }
 
 /// Ends a program with 65, EX_DATAERR.
-extension UnfitFile: ProgramFailure {
+extension UnfitJournal: ProgramFailure {
     public var exitCode: Int32 { 65 }
     public var exitMessage: String {
         switch self {
