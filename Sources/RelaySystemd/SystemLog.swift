@@ -24,11 +24,11 @@ public struct SystemLog: Sendable {
     public enum Priority: Int, Sendable {
         /// Something failed, and somebody has to look.
         case error = 3
-        /// It goes on, and may fail later.
+        /// The program goes on, and may fail later.
         case warning = 4
-        /// What happens as it should.
+        /// Something happened as it should.
         case info = 6
-        /// For who looks for a fault.
+        /// Details for those who look for a fault.
         case debug = 7
     }
     /// One field of an entry. Its name has capital letters, digits and underscores, and begins with a letter.

@@ -78,7 +78,7 @@ public final class JournalStandIn: Sendable {
             try await harness.settle()
             let count = deliveries.count
             while let delivery = stream.poll() { deliveries.append(delivery) }
-            // Whoever takes makes room for the next page.
+            // Each access makes room for the next page.
             if deliveries.count == count { return deliveries }
         }
     }

@@ -52,8 +52,8 @@ final class CursorStore: Sendable {
 extension EventRelay {
     /// A cursor that could not be written, or that was found damaged.
     ///
-    /// Not written, for lack of room or of rights: after the next start its subscriber receives events again. Damaged,
-    /// as after a power loss: an older copy counts.
+    /// If it was not written, for lack of room or permission, its subscriber receives events again after the next
+    /// start. If it is damaged, as after a power loss, an older copy counts.
     ///
     /// It is an `Event` on the relay's publisher, published once. The relay retries every second, and reports the next
     /// failure after a success. Delivery goes on meanwhile.
