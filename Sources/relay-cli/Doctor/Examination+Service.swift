@@ -76,7 +76,7 @@ extension Examination {
             guard let events = status.events else { continue }
             isDurable = true
             let kept = "\(interface) keeps \(Quantity.count(events, "event"))"
-            if let log = status.logBytes, log > Self.longLog {
+            if let log = status.walBytes, log > Self.longLog {
                 report(
                     Finding(
                         "journal", .warning, "\(kept); its log has \(Quantity.bytes(log))",
