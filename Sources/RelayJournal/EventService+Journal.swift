@@ -8,7 +8,7 @@ extension EventService {
     /// - Parameter interfaces: the interfaces to export.
     /// - Parameter journal: keeps the events of durable interfaces. From now on its units of work can publish this
     ///   service's events. A journal serves one service, once.
-    /// - Parameter admitted: who is admitted at all. What the contracts require is required in addition.
+    /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see `Notice.Kind`. Calls are few,
     ///   one at a time, on a thread of their own, so it may write to a log that blocks.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
@@ -20,15 +20,15 @@ extension EventService {
         try self.init(
             name: name, on: bus, exporting: interfaces, journal: journal, admitting: admitted, onNotice: onNotice)
     }
-    /// Prepares a service with a journal, and with interfaces that are chosen when the program runs.
+    /// Prepares a service with a journal, and with interfaces that are chosen at run time.
     ///
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
     /// - Parameter journal: keeps the events of durable interfaces, as where the interfaces are named one by one.
-    /// - Parameter admitted: who is admitted at all. What the contracts require is required in addition.
+    /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see `Notice.Kind`.
-    /// - Throws: as where the interfaces are named one by one.
+    /// - Throws: as the initialiser that takes single interfaces.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type], journal: EventJournal,
         admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }

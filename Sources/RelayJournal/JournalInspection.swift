@@ -2,34 +2,34 @@ import CSQLite
 import Glibc
 import RelayCore
 
-/// A journal looked at from outside, whether a service uses it or not: checked in full, and copied.
+/// Checks a journal in full, or copies it, whether or not a service uses it.
 ///
-/// It never writes to the journal, and never delays the service: the service's log grows while this reads.
+/// It never writes to the journal, and never delays the service. While it reads, the service's WAL grows.
 ///
 /// ```swift
 /// let copied = try JournalInspection(directory: "/var/lib/printer").copy(to: "/var/backups/printer.sqlite")
 /// print("\(copied.events) events")
 /// ```
 ///
-/// - Isolation: it reads on the thread that calls it, which waits for the disk.
-/// - Cancellation: within a task that is cancelled it ends with `.cancelled`; nothing is left then.
+/// - Isolation: from any thread. It reads on the thread that calls it, which waits for the disk.
+/// - Cancellation: when its task is cancelled, it throws `.cancelled`, and leaves no file behind.
 public struct JournalInspection: Sendable {
-    /// How much is in it.
+    /// How much a journal contains.
     public struct Summary: Hashable, Sendable {
-        /// How many interfaces have been served with it.
+        /// How many interfaces services have exported with it.
         public let interfaces: Int
         /// How many events it keeps.
         public let events: Int
-        /// The size of the file.
+        /// The bytes of the file.
         public let bytes: Int
     }
-    /// How far it is, for people who wait.
+    /// The progress of a check or a copy, for people who wait.
     public enum Progress: Hashable, Sendable {
-        /// Pages of the copy.
+        /// Pages are copied.
         case copying(done: Int, total: Int)
-        /// Reads each page. SQLite does not tell how many are left.
+        /// Each page is read. SQLite does not report how many are left.
         case checkingPages
-        /// About as many, of those that there are.
+        /// Events are read. The numbers are approximate.
         case checkingEvents(done: Int, total: Int)
     }
     /// Pages that are copied between two looks at whether it is to end.
@@ -41,31 +41,31 @@ public struct JournalInspection: Sendable {
     public let path: String
     private var file: JournalFile { JournalFile(at: path, vfs: nil) }
 
-    /// A journal's file, such as a copy.
+    /// Inspects a journal's file, for example a copy.
     ///
-    /// - Parameter path: the file.
+    /// - Parameter path: the path of the file.
     public init(file path: String) { self.path = path }
-    /// The journal that is kept in a directory.
+    /// Inspects the journal in a directory.
     ///
-    /// - Parameter directory: the directory, as ``EventJournal`` has it.
+    /// - Parameter directory: the directory of an ``EventJournal``.
     public init(directory: String) { path = JournalFile(in: directory, vfs: nil).path }
 
-    /// Reads every page and every row, of one moment.
+    /// Reads every page and every row, as of one moment.
     ///
-    /// - Parameter report: is called with how far it is, now and then.
-    /// - Returns: how much is in it.
-    /// - Throws: `.unavailable` with ``UnfitJournal`` for a file that is damaged, `.invalidArgument` for one of something
-    ///   else or of a newer version, `.notFound` without one, `.cancelled` when the task was.
+    /// - Parameter report: is called with the progress now and then.
+    /// - Returns: how much the journal contains.
+    /// - Throws: `.unavailable` with ``UnfitJournal`` for a damaged file, `.invalidArgument` for another program's file
+    ///   or one of a newer version, `.notFound` if there is none, `.cancelled` if the task was cancelled.
     public func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
         try look { database in try Self.check(database, file, report) }
     }
 
-    /// Copies the journal, of one moment, checks the copy, and gives it its name when it is whole and on the disk.
+    /// Copies the journal as of one moment, checks the copy, and gives it its name when it is whole and on the disk.
     ///
-    /// - Parameter target: a file that is not there yet. Only its user can read it.
-    /// - Parameter report: is called with how far it is, now and then.
-    /// - Returns: how much is in the copy.
-    /// - Throws: as ``check(_:)``; `.conflict` for a file that is there, `.storageFull` without room. Nothing is left
+    /// - Parameter target: the path of a file that does not exist yet. Only its user will be able to read it.
+    /// - Parameter report: is called with the progress now and then.
+    /// - Returns: how much the copy contains.
+    /// - Throws: as ``check(_:)``; `.conflict` if the file exists, `.storageFull` if there is no room. No file is left
     ///   then.
     public func copy(to target: String, _ report: (Progress) -> Void = { _ in }) throws -> Summary {
         var status = stat()

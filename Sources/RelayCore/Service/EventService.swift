@@ -37,7 +37,7 @@ public final class EventService: Sendable {
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
-    /// - Parameter admitted: who is admitted at all. What the contracts require is required in addition.
+    /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``. Calls are few,
     ///   one at a time, on a thread of their own, so it may write to a log that blocks.
     /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
@@ -48,14 +48,14 @@ public final class EventService: Sendable {
     ) throws {
         try self.init(name: name, on: bus, exporting: interfaces, admitting: admitted, onNotice: onNotice)
     }
-    /// Prepares a service of volatile interfaces that are chosen when the program runs.
+    /// Prepares a service of volatile interfaces that are chosen at run time.
     ///
     /// - Parameter name: the well-known bus name.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
-    /// - Parameter admitted: who is admitted at all. What the contracts require is required in addition.
+    /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``.
-    /// - Throws: as where the interfaces are named one by one.
+    /// - Throws: as the initialiser that takes single interfaces.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type],
         admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -64,7 +64,7 @@ public final class EventService: Sendable {
     }
     /// With a log for the events of durable interfaces.
     ///
-    /// - Parameter admitted: whom it admits at all: what the contracts require comes on top.
+    /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
     package init(
         _ name: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], journal: (any EventLog)?,
         admitting admitted: PeerRequirement = .anyone, _ onNotice: @escaping @Sendable (Notice) -> Void
