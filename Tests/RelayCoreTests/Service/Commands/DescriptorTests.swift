@@ -71,6 +71,42 @@ private struct Held: DomainDocument {
     static func == (a: Self, b: Self) -> Bool { a.log === b.log }
 }
 
+@Suite("How many descriptors calls may have", .tags(.g3, .g4)) struct DescriptorQuotaTests {
+    /// So many, one call each, as long as they are admitted.
+    private func calls(
+        _ number: Int, with count: Int, _ peer: String, _ user: UInt32?, _ quota: DescriptorQuota
+    ) -> [DescriptorQuota.Hold] {
+        (0..<number).compactMap { _ in
+            guard let hold = quota.admit(count, of: peer), hold.belongs(to: user) else { return nil }
+            return hold
+        }
+    }
+
+    @Test("one user's many connections have two thirds, and leave others theirs") func users() {
+        let quota = DescriptorQuota()
+        var flood = (1...40).flatMap { calls(2, with: 16, ":1.\($0)", 1_000, quota) }
+        #expect(quota.count == 160)
+        let other = calls(2, with: 16, ":2.1", 2_000, quota)
+        #expect(other.count == 2)
+        let unknown = calls(2, with: 16, ":3.1", nil, quota)
+        #expect(unknown.count == 2)
+        // With what is left, nobody gets beyond twice that.
+        #expect(calls(1, with: 16, ":1.90", 1_000, quota).isEmpty)
+        flood = []
+        #expect(quota.count == 64)
+        withExtendedLifetime((flood, other, unknown)) {}
+    }
+    @Test("a peer has 32, calls without any are free, and nothing is left of what was let go") func peers() {
+        let quota = DescriptorQuota()
+        let held = calls(40, with: 1, ":1.1", 1_000, quota)
+        #expect(held.count == DescriptorQuota.perPeer && quota.count == held.count)
+        #expect(calls(500, with: 0, ":1.1", 1_000, quota).count == 500)
+        do { _ = calls(2, with: 16, ":1.2", 1_000, quota) }
+        #expect(quota.count == held.count && calls(2, with: 16, ":1.2", 1_000, quota).count == 2)
+        withExtendedLifetime(held) {}
+    }
+}
+
 @Suite("File descriptors in commands", .heavy, .tags(.g4, .g8)) struct DescriptorTests {
     private static let name = "org.example.Files"
     private final class Site: Sendable {
@@ -101,17 +137,7 @@ private struct Held: DomainDocument {
             try await service.start()
         }
     }
-    private func activeRelay(_ bus: Bus) throws -> EventRelay {
-        let relay = try EventRelay(following: Self.name, on: bus, interfaces: Files1.self)
-        relay.activate()
-        return relay
-    }
-    private func error(_ body: () async throws -> Void) async -> RelayError? {
-        do {
-            try await body()
-            return nil
-        } catch { return error as? RelayError }
-    }
+    private func activeRelay(_ bus: Bus) throws -> EventRelay { try .active(Self.name, bus, Files1.self) }
 
     @Test("a handler writes into what its caller sends, wherever it is among the arguments") func travels() async throws
     {
@@ -130,8 +156,8 @@ private struct Held: DomainDocument {
         #expect(await eventually { pipe.writers == 0 })
         #expect(pipe.text() == "1 2 3 end")
         // Sent is sent.
-        #expect(await error { _ = try last.take() }?.code == .conflict)
-        let again = await error { _ = try await relay.call(WriteFiles(parts: [], last: last)) }
+        #expect(await relayFailure { _ = try last.take() }?.code == .conflict)
+        let again = await relayFailure { _ = try await relay.call(WriteFiles(parts: [], last: last)) }
         #expect(again?.mayHaveRun == false)
         let none = try await relay.call(WriteFiles(parts: [], last: nil))
         #expect(none.count == 0)
@@ -152,23 +178,29 @@ private struct Held: DomainDocument {
         try await relay.call(KeepFiles(file: try descriptor(), others: fifteen))
         #expect(await eventually { pipe.writers == 1 })
         // One too many.
-        let tooMany = await error {
+        let tooMany = await relayFailure {
             let sixteen = try (1...16).map { _ in try descriptor() }
             try await relay.call(KeepFiles(file: try descriptor(), others: sixteen))
         }
         #expect(
             tooMany?.mayHaveRun == false && tooMany?.message.contains("16") == true, "\(String(describing: tooMany))")
         // Refused.
-        let refused = await error { try await relay.call(Forbidden(file: try descriptor())) }
+        let refused = await relayFailure { try await relay.call(Forbidden(file: try descriptor())) }
         #expect(refused?.code == .notPermitted)
         // In time, and while it waits behind another.
         let held = (1...3).map { _ in
-            Task { await error { try await relay.call(HoldFile(file: try descriptor()), timeout: .milliseconds(50)) } }
+            Task {
+                await relayFailure {
+                    try await relay.call(HoldFile(file: try descriptor()), timeout: .milliseconds(50))
+                }
+            }
         }
         for task in held { #expect(await task.value?.code == .timedOut) }
         // Past what a peer may hold.
         let flood = (1...40).map { _ in
-            Task { await error { try await relay.call(HoldFile(file: try descriptor()), timeout: .seconds(300)) } }
+            Task {
+                await relayFailure { try await relay.call(HoldFile(file: try descriptor()), timeout: .seconds(300)) }
+            }
         }
         #expect(await eventually { site.service.core.descriptors.count == DescriptorQuota.perPeer })
         site.release()
@@ -178,10 +210,12 @@ private struct Held: DomainDocument {
         // Without the service, and without a bus.
         try await site.service.stop()
         #expect(
-            await error { try await relay.call(KeepFiles(file: try descriptor(), others: [])) }?.code == .unavailable)
+            await relayFailure { try await relay.call(KeepFiles(file: try descriptor(), others: [])) }?.code
+                == .unavailable)
         relay.invalidate()
         #expect(
-            await error { try await relay.call(KeepFiles(file: try descriptor(), others: [])) }?.code == .unavailable)
+            await relayFailure { try await relay.call(KeepFiles(file: try descriptor(), others: [])) }?.code
+                == .unavailable)
         #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
     }
     @Test("a caller that vanishes with calls under way leaves no descriptor behind") func vanishing() async throws {
@@ -223,7 +257,7 @@ private struct Held: DomainDocument {
         let relay = try activeRelay(bus.remote)
         let (pipe, writing) = try CountedPipe.make()
         defer { close(writing) }
-        let failure = await error {
+        let failure = await relayFailure {
             try await relay.call(HoldFile(file: try TransferredDescriptor(duplicating: writing)))
         }
         #expect(failure?.code == .unavailable && failure?.mayHaveRun == false)

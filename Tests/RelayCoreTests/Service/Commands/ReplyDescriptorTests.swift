@@ -61,17 +61,7 @@ private struct OpenLogs: Command {
         /// Nothing is open but the test's own, and nothing is counted.
         var isClean: Bool { pipe.writers == 1 && unread == 0 }
     }
-    private func activeRelay(_ bus: Bus) throws -> EventRelay {
-        let relay = try EventRelay(following: Self.name, on: bus, interfaces: Logs1.self)
-        relay.activate()
-        return relay
-    }
-    private func error(_ body: () async throws -> Void) async -> RelayError? {
-        do {
-            try await body()
-            return nil
-        } catch { return error as? RelayError }
-    }
+    private func activeRelay(_ bus: Bus) throws -> EventRelay { try .active(Self.name, bus, Logs1.self) }
 
     @Test("a caller writes into what it gets, wherever it is in the reply, a hundred times, and without the bus's help")
     func travels() async throws {
@@ -102,14 +92,14 @@ private struct OpenLogs: Command {
         _ = await relay.outcome(of: OpenLogs(count: 3))
         #expect(await eventually { site.isClean })
         // One too many, and a reply that is too large.
-        let tooMany = await error { _ = try await relay.call(OpenLogs(count: ReplyDescriptors.most + 1)) }
+        let tooMany = await relayFailure { _ = try await relay.call(OpenLogs(count: ReplyDescriptors.most + 1)) }
         #expect(tooMany?.mayHaveRun == true, "\(String(describing: tooMany))")
         #expect(tooMany?.message.contains("at most 8 file descriptors") == true, "\(String(describing: tooMany))")
-        let tooLarge = await error { _ = try await relay.call(OpenLogs(count: 2, padding: 1 << 20)) }
+        let tooLarge = await relayFailure { _ = try await relay.call(OpenLogs(count: 2, padding: 1 << 20)) }
         #expect(tooLarge?.code == .tooLarge && tooLarge?.mayHaveRun == true)
         #expect(await eventually { site.isClean })
         // In time, cancelled, and without anybody: the replies come late.
-        let late = await error {
+        let late = await relayFailure {
             _ = try await relay.call(OpenLogs(count: 2, isHeld: true), timeout: .milliseconds(50))
         }
         #expect(late?.code == .timedOut)
@@ -196,7 +186,7 @@ private struct OpenLogs: Command {
         #expect(await eventually { site.service.core.queues.count == peers.count })
         #expect(await eventually { site.service.core.queues.count == 0 })
         #expect(site.unread == 14 && site.runs == 14)
-        #expect(await error { _ = try await relay.call(OpenLogs(count: 1)) }?.code == .limitsExceeded)
+        #expect(await relayFailure { _ = try await relay.call(OpenLogs(count: 1)) }?.code == .limitsExceeded)
         // They leave.
         peers = []
         #expect(await eventually { site.isClean })
