@@ -8,7 +8,7 @@ extension EventService {
     ///   that hangs, and not one whose disk is slow. A commit that takes more than five seconds is shown in the
     ///   manager's status, and is a notice (`.commitDelayed`).
     /// - SIGHUP, which otherwise asks a ``RelayCore/RelayProgram`` to end, reloads: the manager is notified, and
-    ///   `onReload` is called.
+    ///   `onReload` is called. One that comes while the service starts is heeded when it is ready; none is once it ends.
     ///
     /// Without a manager it is ``RelayCore/EventService/run(patience:idleExit:onReady:onStopping:)``.
     ///
@@ -40,13 +40,18 @@ extension EventService {
             }
         }
         let reloads = try HangUps.begin()
+        let (start, started) = AsyncStream.makeStream(of: Void.self)
         let reloading = Task {
+            // The end of a reload says that the service is ready: a request that comes before waits until it is.
+            for await _ in start {}
             for await _ in reloads {
                 manager.reloading()
                 do {
                     try await onReload()
+                    if Task.isCancelled { return }
                     manager.ready(status: status)
                 } catch {
+                    if Task.isCancelled { return }
                     manager.ready(
                         status: "\(status); the reload failed: \((error as? RelayError)?.message ?? "\(error)")")
                 }
@@ -57,8 +62,10 @@ extension EventService {
             try await run(patience: patience, idleExit: idleExit) {
                 starting.cancel()
                 manager.ready(status: status)
+                started.finish()
                 onReady()
             } onStopping: {
+                reloading.cancel()
                 // Besides the patience, the bus has its time, and the journal is closed.
                 manager.stopping(within: patience + .seconds(60))
             }

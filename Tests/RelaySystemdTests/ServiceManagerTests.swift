@@ -74,6 +74,36 @@ private struct ManagedSite {
                 "\(site.socket.messages)")
         }
     }
+    @Test("a hang-up that comes while the service starts reloads when it is ready, and not before") func earlyHangUp()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = site.manager()
+            let service = try site.service()
+            let door = Door()
+            door.close()
+            service.core.loop.execute { door.pass() }
+            let running = Task { try await service.run(under: manager) }
+            // It would end this process before it is caught.
+            #expect(
+                await eventually {
+                    var action = sigaction()
+                    return sigaction(SIGHUP, nil, &action) == 0 && action.__sigaction_handler.sa_handler != nil
+                })
+            kill(getpid(), SIGHUP)
+            // Time for what must not happen.
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(site.socket.count("READY=1") == 0 && site.socket.count("RELOADING=1") == 0)
+            door.open()
+            #expect(await eventually { site.socket.count("READY=1") == 2 })
+            #expect(site.socket.count("RELOADING=1") == 1)
+            let said = site.socket.lines.filter { ["READY=1", "RELOADING=1"].contains($0) }
+            #expect(said == ["READY=1", "RELOADING=1", "READY=1"])
+            running.cancel()
+            try await running.value
+        }
+    }
     @Test("it learns of an idle end before the name is free") func idle() async {
         await #expect(processExitsWith: .success) {
             let site = try ManagedSite()
