@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 import RelayTestKit
 import TestTraits
@@ -44,6 +45,18 @@ import Testing
         #expect(await code(ledger, "SELECT * FROM v") == .invalidArgument)
         #expect(await code(ledger, "INSERT INTO box VALUES (1, 'x')") == .invalidArgument)
         #expect(await code(ledger, "SELECT relay_mode FROM box") == nil)
+    }
+    @Test("a schema that came with the file is not trusted with functions, and is not written by hand") func schema()
+        throws
+    {
+        let folder = try TestFolder()
+        let path = folder.path + "/foreign.sqlite"
+        close(open(path, O_RDWR | O_CREAT, 0o600))
+        let database = try Database(path, isReadOnly: false, vfs: nil)
+        try database.execute("CREATE TABLE box (id INTEGER PRIMARY KEY)")
+        #expect(try database.integers("PRAGMA trusted_schema") == [0])
+        try database.execute("PRAGMA writable_schema = ON")
+        #expect(throws: SQLiteError.self) { try database.execute("UPDATE sqlite_master SET sql = sql") }
     }
     @Test("a constraint is a conflict, and undoes its statement alone") func constraint() async throws {
         let ledger = try Ledger(TestFolder())

@@ -179,6 +179,34 @@ import Testing
         try await desk.stop()
     }
     @Test(
+        "G4: whatever is called, its answers count: of the stream, of properties, and refusals",
+        arguments: [
+            (Stream1.name, "Schemas", nil), ("org.freedesktop.DBus.Properties", "GetAll", Desk1.name),
+            (Desk1.name, "NoSuchMethod", nil), ("org.freedesktop.DBus.Peer", "GetMachineId", nil),
+        ] as [(String, String, String?)])
+    func others(_ interface: String, _ member: String, _ argument: String?) async throws {
+        let bus = try PrivateBus(limits: .session)
+        let desk = try await Desk(bus)
+        let silent = try SilentPeer(socket: "\(bus.directory)/bus")
+        var body = WireWriter()
+        if let argument { try body.string(argument) }
+        let header = MessageHeader.methodCall(
+            path: Desk.path, interface: interface, member: member, destination: Desk.name,
+            signature: argument == nil ? .empty : try Signature("s"))
+        let core = desk.service.core
+        var sent = 0
+        while core.ignoredCalls.load(ordering: .relaxed) == 0 && sent < 100_000 {
+            try silent.send(header, body.bytes)
+            sent += 1
+        }
+        #expect(core.ignoredCalls.load(ordering: .relaxed) > 0, "of \(sent) calls")
+        let other = try await BusStranger.join(bus.bus)
+        #expect(try await held(for: silent, .daemon, other) < 3 * Limits.perPeer, "of \(sent) answers")
+        let answer = try await other.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("other")])
+        #expect(answer == [.string("other")])
+        try await desk.stop()
+    }
+    @Test(
         "G4: the replies of commands wait for their reader; others are answered",
         arguments: BusFiguresTests.Kind.allCases)
     func replies(_ kind: BusFiguresTests.Kind) async throws {

@@ -145,6 +145,7 @@ import Testing
         stream.withRing { $0.failure = (error, .max) }
         let refusal = await peer.stranger.refusal(RingDesk.name, stream.path, Stream1.name, "OpenRing")
         #expect(refusal == RemoteError(name: ErrorNames.name(for: .unavailable), message: "no memory"))
+        #expect(desk.service.metrics.notices[.ringUnavailable] == 1)
         stream.withRing { $0.failure = (error, 0) }
         _ = try await peer.openRing(RingDesk.name, Meter1.name)
         try await desk.stop()
