@@ -82,6 +82,17 @@ private actor Keeper {
         ]
     }
 
+    /// A handler of one kind.
+    private func subscribe(
+        _ handler: @escaping @Sendable (Said) -> Void, _ relay: EventRelay, _ kind: String
+    ) throws -> Subscription {
+        switch kind {
+        case "immediate": relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore, handler)
+        case "background": relay.publisher.subscribe(to: Said.self, delivery: .background, onGap: .ignore, handler)
+        default: try relay.subscribe(to: Said.self, onGap: .ignore, handler)
+        }
+    }
+
     @Test("no handler of any kind runs after invalidate() has returned, though many events are under way")
     func nothingLater() async throws {
         let bus = try PrivateBus()
@@ -142,14 +153,7 @@ private actor Keeper {
             usleep(20_000)
             log.withLock { $0.append("out") }
         }
-        let subscription: Subscription =
-            switch kind {
-            case "immediate":
-                relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore, handler)
-            case "background":
-                relay.publisher.subscribe(to: Said.self, delivery: .background, onGap: .ignore, handler)
-            default: try relay.subscribe(to: Said.self, onGap: .ignore, handler)
-            }
+        let subscription = try subscribe(handler, relay, kind)
         held.withLock { $0 = subscription }
         relay.activate()
         try await relay.ready()
@@ -175,14 +179,7 @@ private actor Keeper {
             seen.withLock { $0.append(event.number) }
             if event.number == 3 { relay?.invalidate() }
         }
-        let subscription: Subscription =
-            switch kind {
-            case "immediate":
-                relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore, handler)
-            case "background":
-                relay.publisher.subscribe(to: Said.self, delivery: .background, onGap: .ignore, handler)
-            default: try relay.subscribe(to: Said.self, onGap: .ignore, handler)
-            }
+        let subscription = try subscribe(handler, relay, kind)
         relay.activate()
         try await relay.ready()
         for number in Int64(1)...100 { try service.publish(Said(thread: 0, number: number)) }

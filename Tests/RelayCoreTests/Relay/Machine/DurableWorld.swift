@@ -1,7 +1,7 @@
 @testable import RelayCore
 
 /// A durable service with its journal, a bus that loses, and a relay's stream machine, as a value: one step at a time, all steps
-/// possible. `DurableWorld+Relay` has the relay's side, and what is checked.
+/// possible. Beside this file: the service's side, the relay's, and how all comes to rest and is checked.
 struct DurableWorld: Hashable {
     enum Input: UInt64, CaseIterable {
         case publishA, publishB, publishC
@@ -94,13 +94,13 @@ struct DurableWorld: Hashable {
     typealias Machine = StreamMachine<DurableJournal.Row>
 
     // The service.
-    private(set) var journal = DurableJournal()
-    private var backup = DurableJournal()
+    var journal = DurableJournal()
+    var backup = DurableJournal()
     /// What the last restored backup has replaced.
-    private var replaced: DurableJournal?
-    private(set) var epoch: UInt64 = 0
-    private(set) var isRunning = false
-    private var emitted: UInt64 = 0
+    var replaced: DurableJournal?
+    var epoch: UInt64 = 0
+    var isRunning = false
+    var emitted: UInt64 = 0
     /// Of the ring that new readers get.
     var ringNumber: UInt64 = 0
     /// Events are sent to who attached and has no ring, not to everybody.
@@ -108,10 +108,10 @@ struct DurableWorld: Hashable {
     var attached: Set<String>?? = .none
     var isHandedOver = false
     /// Where the stream stood at the last `Head`, whoever was told.
-    private var announced: UInt64 = 0
+    var announced: UInt64 = 0
     // The bus.
     var wire: [Message] = []
-    private(set) var isConnected = true
+    var isConnected = true
     // The relay.
     var machine: Machine
     var owner: UInt64 = 0
@@ -276,173 +276,5 @@ struct DurableWorld: Hashable {
         case .wantAll: return want(nil)
         }
         return true
-    }
-
-    // MARK: The service
-
-    private var word: StreamHead { StreamHead(epoch: epoch, sequence: emitted, last: journal.heads(emitted)) }
-    private mutating func send(_ message: Message) { if isConnected { wire.append(message) } }
-    private mutating func begin() {
-        epoch += 1
-        isRunning = true
-        (attached, isHandedOver) = (.none, false)
-        retireRing()
-        journal.begin(epoch)
-        emitted = journal.head
-        announced = emitted
-        send(.appeared(epoch: epoch))
-        send(.head(word, isLast: false))
-    }
-    private mutating func end() {
-        send(.vanished)
-        isRunning = false
-        if ring?.number != ringNumber { rings[ringNumber] = nil }
-    }
-    @discardableResult private mutating func commit(_ name: String) -> DurableJournal.Row {
-        let row = journal.commit(name)
-        facts.append(Fact(row: row, isDue: isDue(row)))
-        return row
-    }
-    private func isDue(_ row: DurableJournal.Row) -> Bool {
-        switch start {
-        case .now: due.contains(row.name)
-        case .oldest: true
-        case .at(let sequence), .after(_, let sequence, _): row.sequence > sequence
-        }
-    }
-    private mutating func publish(_ name: String, arrives: Bool, isTooLarge: Bool = false) -> Bool {
-        if !isRunning || !arrives && !isSent(name) { return false }
-        emit(arrives: true)
-        commit(name)
-        emit(arrives: arrives, isTooLarge: isTooLarge)
-        return true
-    }
-    private mutating func emit(arrives: Bool, isTooLarge: Bool = false) {
-        for row in journal.rows where row.sequence > emitted {
-            rings[ringNumber]?.append(RingRow(row: row, isTooLarge: isTooLarge))
-            if arrives && isSent(row.name) { send(.event(row)) }
-        }
-        emitted = journal.head
-    }
-    /// The bus has a rule for what is wanted, and brings nothing else; none while the ring is read.
-    private func isSent(_ name: String) -> Bool {
-        if isRestricted { return isServed && attached.map { NameScope(names: $0).includes(name) } == true }
-        return ring == nil && NameScope(names: names).includes(name)
-    }
-    private var isServed: Bool { attached != nil && !isHandedOver }
-    /// The ring ends, and another one begins.
-    private mutating func retireRing() {
-        if !hasRings { return }
-        if ring?.number != ringNumber && !wire.contains(.opened(ringNumber)) { rings[ringNumber] = nil }
-        ringNumber += 1
-        (rings[ringNumber], isHandedOver) = ([], false)
-    }
-    private mutating func restore() -> Bool {
-        backup == journal ? false : replace(with: backup)
-    }
-    private mutating func replace(with other: DurableJournal) -> Bool {
-        if isRunning { end() }
-        for index in facts.indices {
-            // What was removed since the copy was made is back.
-            let isGone = !other.knows(facts[index].row)
-            if facts[index].isGone && !isGone { facts[index].isBack = true }
-            facts[index].isGone = isGone
-        }
-        (replaced, journal) = (journal, other)
-        wasRestored = true
-        begin()
-        return true
-    }
-    private mutating func serve() -> Bool {
-        let isOpened = wire.contains { if case .opened = $0 { true } else { false } }
-        if attaching == nil && reading == nil && (opening == nil || isOpened) { return false }
-        // In the order in which a relay asks: one that has attached before it asks for the ring again.
-        if isRetrying { serveAttach() }
-        if let owner = opening, isRunning, owner == epoch, !isOpened {
-            emit(arrives: true)
-            send(.opened(ringNumber))
-            isHandedOver = true
-        }
-        serveAttach()
-        if let question = reading, isRunning, question.owner == epoch {
-            send(.page(journal.page(after: question.after, question.names)))
-        }
-        (attaching, reading) = (nil, nil)
-        return true
-    }
-    private mutating func serveAttach() {
-        if let question = attaching, isRunning, question.owner == epoch {
-            emit(arrives: true)
-            send(
-                .answer(
-                    journal.attachment(
-                        question.epoch, question.after, question.ancestry, question.names, emitted: emitted)))
-            attached = .some(question.names)
-        }
-        attaching = nil
-    }
-    private func canMove(_ index: Int) -> Bool {
-        switch wire[index] {
-        case .event, .head, .page: true
-        case .answer, .vanished, .appeared, .opened, .reattach: false
-        }
-    }
-
-    // MARK: The end
-
-    /// Removes what keeps everything from coming to rest; `finish` goes on from there.
-    mutating func beginFinish() {
-        _ = apply(.room)
-        _ = apply(.reconnect)
-        if !isRunning { _ = apply(.start) }
-        _ = apply(.bring)
-        if isRestricted { drainAndNote() }
-    }
-    /// What the bus does not say, a relay finds in time.
-    private mutating func drainAndNote() {
-        if ring != nil, !machine.awaitsAnswer { drain() }
-        _ = apply(.note)
-    }
-    /// Lets everything come to rest, and checks that nothing which was due is missing in silence.
-    mutating func finish() {
-        settle()
-        if ring != nil || isRestricted {
-            // What was committed is emitted, and then nothing comes for a while: a ring's reader asks about what it is in doubt of.
-            emit(arrives: true)
-            if ring == nil && announced != emitted { _ = apply(.head) }
-            settle()
-            for _ in 0..<3 { _ = apply(.tick) }
-            settle()
-            checkFacts()
-        }
-        // Another event comes of each name, and the head.
-        let count = facts.count
-        for name in DurableJournal.names where NameScope(names: names).includes(name) {
-            _ = publish(name, arrives: true)
-        }
-        // Who reads a ring hears none.
-        if ring == nil { _ = apply(.head) }
-        settle()
-        checkFacts()
-        for fact in facts[count...] where isWanted(fact.row.name) && !fact.isDelivered {
-            faults.append("the stream is deaf to \(fact.row.name)#\(fact.row.sequence)")
-        }
-        if !machine.isSettled { faults.append("not settled") }
-    }
-    private mutating func checkFacts() {
-        for fact in facts
-        where fact.isDue && !fact.isGone && !fact.isDelivered && !fact.isClaimed && !fact.isHidden
-            && isWanted(fact.row.name)
-        {
-            faults.append("\(fact.row.name)#\(fact.row.sequence) of run \(fact.row.epoch) is missing in silence")
-        }
-    }
-    private mutating func settle() {
-        for _ in 0..<24 {
-            if isRestricted { drainAndNote() }
-            let (hasBrought, hasServed, hasFetched) = (apply(.bring), apply(.serve), apply(.fetch))
-            if !hasBrought && !hasServed && !hasFetched { return }
-        }
-        faults.append("no rest")
     }
 }
