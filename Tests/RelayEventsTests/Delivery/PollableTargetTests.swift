@@ -79,30 +79,6 @@ import Testing
         #expect(!isReadable(target))
         withExtendedLifetime((dialog, answer)) {}
     }
-    @Test("a step of a task that was due behind a handler runs while that handler drains") func nestedTask()
-        async throws
-    {
-        let target = try PollableTarget()
-        let publisher = EventPublisher(delivery: .pollable(target))
-        let log = Log<String>()
-        let dialog = publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
-            log.add("asks")
-            target.drain()
-            log.add("goes on")
-        }
-        publisher.publish(Numbered(number: 1))
-        let task = Task(executorPreference: target) { log.add("answer") }
-        target.drain()
-        // Where the task is not due yet, it comes behind.
-        #expect(
-            await eventually {
-                if isReadable(target) { target.drain() }
-                return log.count == 3
-            })
-        await task.value
-        #expect(log.values == ["asks", "answer", "goes on"])
-        dialog.cancel()
-    }
     @Test("one that is polled by a loop gets all events of several publishing threads")
     func loop() async throws {
         let target = try PollableTarget()
