@@ -85,8 +85,8 @@ struct TopView {
     private func list(_ model: TopModel, _ browser: TopBrowser, room: Int?) -> [Line] {
         let rows = model.rows(on: browser.page, browser.sorting)
         if rows.isEmpty {
-            let text = browser.page == .streams ? nothing(model) : nobody(model)
-            return text.map { [head(model, browser, nil, of: 0), Line(text: $0)] } ?? []
+            guard let words = browser.page == .streams ? nothing(model) : nobody(model) else { return [] }
+            return [head(model, browser, nil, of: 0)] + text.wrapped(words, width: width).map { Line(text: $0) }
         }
         let index = browser.index(in: rows) ?? 0
         // Its own heading, and that of the columns.

@@ -341,7 +341,7 @@ import Testing
     }()
     @Test("no line is wider than the terminal, and there are no more than it has; the selected row is among them")
     func sizes() {
-        for width in stride(from: 1, through: 140, by: TestForm.rounds(7, soak: 1)) {
+        for width in stride(from: 1, through: 140, by: TestForm.rounds(19, soak: 1)) {
             for height in [1, 2, 3, 5, 12, 40] {
                 for (browser, model) in Self.browsers {
                     for isUTF8 in [true, false] {
@@ -390,7 +390,7 @@ import Testing
                         .filter { !$0.contains { "▁▂▃▄▅▆▇█".contains($0) } && $0 != "…" })
             }
             let all = words(400)
-            for width in 41...120 {
+            for width in stride(from: 41, through: 120, by: TestForm.rounds(19, soak: 1)) + [60, 80] {
                 let broken = words(width).filter { word in
                     // Of a name with dots the last parts.
                     let isEnd = word.hasPrefix("…") && all.contains { $0.hasSuffix("." + word.dropFirst()) }
