@@ -28,13 +28,17 @@ struct LatencyBars {
         return Array(counts[first...last])
     }
 
+    /// A step's beginning, which has no decimals: `10 ms`.
+    private func label(_ microseconds: UInt64) -> String {
+        text.time(microseconds).split(separator: ".0 ").joined(separator: " ")
+    }
     /// A line: `latency of LoadSampled: 20 µs ▂█▅▁ 500 µs`; nil: there is nothing to show, or no room.
     func strip(_ row: TopStreamRow, width: Int?) -> String? {
         let counts = Self.counts(row.figures.latency)
         guard let first = counts.first, let last = counts.last else { return nil }
         let bars = Sparkline.text(counts.map { Double($0.count) }, width: counts.count, isUTF8: text.isUTF8)
-        let end = Self.bounds.first { $0 > last.from }.map { text.time($0) } ?? "more"
-        let shown = "\(text.time(first.from)) \(bars) \(end)"
+        let end = Self.bounds.first { $0 > last.from }.map(label) ?? "more"
+        let shown = "\(label(first.from)) \(bars) \(end)"
         let name = text.last(text.safe(row.name))
         return ["latency of \(name): \(shown)", "latency: \(shown)", shown].first { $0.count <= width ?? .max }
     }
@@ -50,7 +54,7 @@ struct LatencyBars {
             // What there is shows.
             if step.count > 0 { length = max(1, length) }
             let bar = String(repeating: text.isUTF8 ? "█" : "#", count: min(length, room))
-            let line = text.right(text.time(step.from), to: 8) + "  " + text.right(number, to: column) + "  " + bar
+            let line = text.right(label(step.from), to: 8) + "  " + text.right(number, to: column) + "  " + bar
             return text.trimmed(line)
         }
     }

@@ -125,9 +125,9 @@ import Testing
                   100 µs  15  ████████████
                   200 µs   0
                   500 µs   0
-                  1.0 ms   5  ████
-                  2.0 ms   0
-                  5.0 ms   5  ████
+                    1 ms   5  ████
+                    2 ms   0
+                    5 ms   5  ████
 
                 SUBSCRIBER  PROGRAM    BY          LAG  STREAM                     EVENTS
                 :1.12       dashboard  signal    1,500  org.eventrelay.Telemetry1  CPUSampled …
@@ -150,7 +150,7 @@ import Testing
                   100 us   5  #############
                   200 us   0
                   500 us   0
-                  1.0 ms   5  #############
+                    1 ms   5  #############
 
                 """)
         #expect(
