@@ -1,4 +1,5 @@
 import Glibc
+import RelayCore
 import RelayTestKit
 import RelayTool
 import TestTraits
@@ -28,6 +29,7 @@ struct ServiceSettingsTests {
             """
             [Service]
             Name=org.example.Figures
+            Admit=group:operators
             StateDirectory=/s
             Synchronous=normal
             Domain=relocation,telemetry
@@ -39,12 +41,12 @@ struct ServiceSettingsTests {
         let expected = ServiceOptions(
             name: "org.example.Figures", stateDirectory: "/s", synchronous: .normal,
             domains: [.relocation, .telemetry],
-            rate: 0.5, logLevel: .debug, idleExit: 30)
+            rate: 0.5, logLevel: .debug, idleExit: 30, admitted: .sameUser || .group("operators"))
         #expect(try parse("--config", "some.conf") == .serve(expected))
         #expect(try parse("--config", file) == .serve(expected))
         #expect(
             ServiceOptions.keys.options.map { ConfigurationKeys.key(of: $0) } == [
-                "Name", "StateDirectory", "Synchronous", "Domain", "Rate", "IdleExit", "LogLevel",
+                "Name", "Admit", "StateDirectory", "Synchronous", "Domain", "Rate", "IdleExit", "LogLevel",
             ])
     }
     @Test("what is typed prevails, and does not add up with settings") func precedence() throws {
