@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test latencies soak tsan asan figures demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging
+.PHONY: help build check test latencies soak tsan asan figures demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-desktop dependencies-desktop
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -30,13 +30,14 @@ help:
 	@echo "make install copies these below PREFIX (/usr/local) in DESTDIR; 'make uninstall' removes them"
 	@echo "make deb     the Debian packages relay-service, relay-cli and librelay-dev, in .build/deb"
 	@echo "make test-packaging   the packages installed, used, upgraded and removed in a Debian of their own, below .build"
+	@echo "make test-desktop   the window of Examples/moving-house, by pointer and keyboard under an X server; makes its pictures"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
 	@echo "make docs    the libraries' documentation as web pages, in .build/docs; looked at in a browser, links checked"
 	@echo "make lint    what the formatter would change, and whether the documentation is true; 'make format' does it"
 	@echo "make clean   removes everything that was built"
 	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
 
-dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs: dependencies-%:
+dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs dependencies-desktop: dependencies-%:
 	@scripts/install-dependencies $*
 
 # With Swift's library in them: they run where there is no toolchain. Their 38,000 relative relocations take 10 kB in place of 900 kB
@@ -150,6 +151,16 @@ asan: dependencies-test
 tsan: dependencies-test
 	$(swift) build --build-tests --sanitize=thread --scratch-path .build/thread
 	SWIFT_BACKTRACE=enable=no TSAN_OPTIONS=suppressions=$(CURDIR)/scripts/tsan-suppressions:second_deadlock_stack=1 $(call sanitized_tests,thread)
+
+# The window of Examples/moving-house: without a screen, a GPU and a session. Its tests alone, since nothing else needs GTK.
+test-desktop: export RELAY_WITH_DESKTOP = 1
+test-desktop: export RELAY_TESTS = DesktopTests,MovingHouseTests
+test-desktop: export RELAY_PICTURES = $(CURDIR)/.build/desktop
+test-desktop: dependencies-desktop
+	@mkdir -p $(RELAY_PICTURES)
+	$(swift) build --build-tests
+	$(tests) test --skip-build --disable-xctest
+	scripts/desktop-pictures
 
 bench: dependencies-bench
 	$(swift) build -c release --package-path Benchmarks

@@ -9,7 +9,7 @@ public actor MoveModel {
     public nonisolated let target: PollableTarget
     public nonisolated var unownedExecutor: UnownedSerialExecutor { target.asUnownedSerialExecutor() }
     private let relay: EventRelay
-    private let history: StreamPosition
+    private let logStart: Timestamp?
     private var state: MoveState
     private var subscriptions: [Subscription] = []
     private var log: EventStream<Relocation1>?
@@ -19,9 +19,9 @@ public actor MoveModel {
 
     /// - Parameter relay: delivers to the target.
     /// - Parameter target: drained by the window's loop.
-    /// - Parameter history: where the log begins.
-    public init(_ relay: EventRelay, on target: PollableTarget, history: StreamPosition = .now) {
-        (self.relay, self.target, self.history) = (relay, target, history)
+    /// - Parameter logStart: the log has the events since then; nil for those after the first state.
+    public init(_ relay: EventRelay, on target: PollableTarget, logStart: Timestamp? = nil) {
+        (self.relay, self.target, self.logStart) = (relay, target, logStart)
         state = MoveState(service: relay.service)
     }
     deinit { log?.cancel() }
@@ -37,7 +37,7 @@ public actor MoveModel {
         let contents = try relay.follow(Relocation1.self, pages: Contents()) { [weak self] pages in
             self?.assumeIsolated { model in
                 model.change { $0.show(pages) }
-                model.readLog()
+                model.readLog(after: pages)
             }
         } then: { [weak self] event, stamp in
             self?.assumeIsolated { model in model.change { $0.apply(event, stamp) } }
@@ -48,10 +48,12 @@ public actor MoveModel {
         change { _ in }
     }
     /// The log is a subscription of its own: the state skips what a later state includes, and the log must not.
-    private func readLog() {
-        if log != nil { return }
+    private func readLog(after pages: [Contents.Reply]) {
+        guard log == nil, let first = pages.first else { return }
         do {
-            let events = try relay.events(of: Relocation1.self, from: history)
+            let start = logStart.map { StreamPosition.since($0) }
+            let events = try relay.events(
+                of: Relocation1.self, from: start ?? .after(epoch: first.epoch, sequence: first.sequence))
             log = events
             Task { [weak self] in for await delivery in events { await self?.note(delivery) } }
         } catch { change { $0.fail(RelayError(.internalFailure, "there is no log: \(error)", cause: error)) } }

@@ -178,6 +178,7 @@ private final class Storehouse: Sendable {
             released = model
             try await model.start { shown.show($0) }
             relay.activate()
+            #expect(await eventually { shown.view.boxes == [] })
             await model.isAsked(for: .order(label: "Kitchen", capacity: 5))
             #expect(await eventually { shown.view.log.count == 1 && shown.view.order.completed == 1 })
         }

@@ -1,0 +1,80 @@
+import CGTK
+import Glibc
+import MovingHouse
+import RelayCore
+import Relocation
+
+/// The Relocation front end as a window. GTK's main loop drives everything of the relay's that the window sees.
+@main struct Program {
+    static func main() {
+        do {
+            guard let options = try Options(Array(CommandLine.arguments.dropFirst())) else {
+                print(Options.help, terminator: "")
+                return
+            }
+            try run(options)
+        } catch {
+            var line = "moving-house: \((error as? RelayError)?.message ?? "\(error)")\n"
+            line.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
+            exit((error as? RelayError)?.code == .invalidArgument ? 64 : 69)
+        }
+    }
+
+    private static func run(_ options: Options) throws {
+        if gtk_init_check() == 0 {
+            throw RelayError(.unavailable, "there is no display: start it in a desktop session, or by xvfb-run")
+        }
+        let target = try PollableTarget()
+        let relay = try EventRelay(
+            following: options.service, on: options.bus, interfaces: Relocation1.self, delivery: .pollable(target))
+        let loop = MainLoop()
+        // The log begins with what happened in the last hour.
+        let model = MoveModel(relay, on: target, logStart: .now - .seconds(3600))
+        let window = MoveWindow(model, options) { loop.quit() }
+        try model.assumeIsolated { model in
+            // The window holds nothing of the model's, and the model does not hold the window.
+            try model.start { [weak window] view in window?.assumeIsolated { $0.show(view) } }
+        }
+        window.assumeIsolated { $0.present(options) }
+        let source = target.attachToGLib()
+        relay.activate()
+        withExtendedLifetime((model, window)) { loop.run() }
+        g_source_remove(source)
+        relay.invalidate()
+    }
+}
+
+/// GLib's main loop, which ends when the window is closed and on SIGTERM and Ctrl-C.
+final class MainLoop: @unchecked Sendable {
+    // GLib's loops may be used from any thread.
+    private let loop = g_main_loop_new(nil, 0)
+
+    init() {
+        for signal in [SIGTERM, SIGINT] {
+            g_unix_signal_add(
+                signal,
+                { loop in
+                    g_main_loop_quit(OpaquePointer(loop))
+                    return 1  // G_SOURCE_CONTINUE
+                }, UnsafeMutableRawPointer(loop))
+        }
+    }
+    func run() { g_main_loop_run(loop) }
+    func quit() { g_main_loop_quit(loop) }
+}
+
+extension PollableTarget {
+    /// Has GLib's default main loop, and so GTK's, drain this. `g_source_remove` of the result ends that.
+    func attachToGLib() -> guint {
+        // GLib holds the target, and releases it when the source is removed.
+        let reference = Unmanaged.passRetained(self).toOpaque()
+        let drain: GUnixFDSourceFunc = { _, _, reference in
+            if let reference { Unmanaged<PollableTarget>.fromOpaque(reference).takeUnretainedValue().drain() }
+            return 1  // G_SOURCE_CONTINUE
+        }
+        let release: GDestroyNotify = { reference in
+            if let reference { Unmanaged<PollableTarget>.fromOpaque(reference).release() }
+        }
+        return g_unix_fd_add_full(G_PRIORITY_DEFAULT, fileDescriptor, G_IO_IN, drain, reference, release)
+    }
+}
