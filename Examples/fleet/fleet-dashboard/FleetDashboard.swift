@@ -18,15 +18,23 @@ import RelayCore
     private static func screen(_ options: Options) async throws {
         let watcher = try FleetWatcher(options.units)
         defer { watcher.end() }
-        Screen.begin()
-        defer { Screen.end() }
         let end = options.duration.map { ContinuousClock.now + $0 }
+        func view() -> [FleetView.Line] {
+            let size = Screen.size
+            return FleetView(width: size.columns, height: size.rows).lines(watcher.model, now: .now)
+        }
+        Screen.begin()
         while !Task.isCancelled, end.map({ ContinuousClock.now < $0 }) ?? true {
             watcher.tick()
-            let size = Screen.size
-            Screen.draw(FleetView(width: size.columns, height: size.rows).lines(watcher.model, now: .now))
+            Screen.draw(view())
             try? await Task.sleep(for: .seconds(1))
         }
+        Screen.end()
+        // What the last screen has shown stays readable.
+        for line in view() { say(line.text) }
+        watcher.end()
+        say("")
+        try conclude(watcher.model)
     }
     /// A table of one second, once all units are heard; or after ten seconds, without those that are not there.
     private static func once(_ options: Options) async throws {
@@ -58,7 +66,10 @@ import RelayCore
             try? await Task.sleep(for: .milliseconds(100))
         }
         watcher.end()
-        let model = watcher.model
+        try conclude(watcher.model)
+    }
+    /// Throws if a sample was counted twice, or neither came nor was named as missing: this never happens.
+    private static func conclude(_ model: FleetModel) throws {
         guard model.unaccounted == 0 else {
             throw RelayError(.internalFailure, "\(model.unaccounted) samples came twice, or were not named as missing")
         }
