@@ -3,6 +3,8 @@ import RelayCore
 /// What a unit of the fleet measures. Numbers alone: a ring holds them as they are, and as a signal they are two
 /// arguments.
 public protocol Sample: FixedLayoutEvent {
+    /// The unit's own count, from 1: so that a dashboard can prove that it saw each once.
+    var number: UInt64 { get }
     var celsius: Double { get }
     init(number: UInt64, celsius: Double)
 }

@@ -25,7 +25,8 @@ import Testing
                         unit,
                         Stamp(
                             epoch: unit == 3 && second > 12 ? 2 : 1, sequence: sequence, previous: 0,
-                            publishedAt: published), celsius: 20 + Double(unit) + Double(sequence % 50) / 10,
+                            publishedAt: published), number: sequence,
+                        celsius: 20 + Double(unit) + Double(sequence % 50) / 10,
                         now: Timestamp(microseconds: published.microseconds + delay))
                 }
             }
@@ -162,7 +163,7 @@ import Testing
         func time(_ seconds: UInt64) -> Timestamp { Timestamp(microseconds: 1_000_000 * (1_000 + seconds)) }
         func add(_ sequence: UInt64, at published: UInt64, now: UInt64) {
             let stamp = Stamp(epoch: 1, sequence: sequence, previous: 0, publishedAt: time(published))
-            _ = model.add(0, stamp, celsius: 1, now: time(now))
+            _ = model.add(0, stamp, number: sequence, celsius: 1, now: time(now))
         }
         model.tick(now: time(0))
         add(1, at: 0, now: 0)
@@ -179,10 +180,10 @@ import Testing
         var model = FleetModel([0, 1])
         let now = Timestamp(microseconds: 5_000_000)
         func stamp(_ epoch: UInt64) -> Stamp { Stamp(epoch: epoch, sequence: 1, previous: 0, publishedAt: now) }
-        let first = model.add(1, stamp(7), celsius: 1, now: now)
+        let first = model.add(1, stamp(7), number: 1, celsius: 1, now: now)
         let gap = Gap(2...UInt64.max, epoch: 7, count: nil, reason: .epochChanged)
         let killed = model.add(1, gap, now: now)
-        let second = model.add(1, stamp(8), celsius: 1, now: now)
+        let second = model.add(1, stamp(8), number: 1, celsius: 1, now: now)
         let back = try #require(second)
         #expect(first == nil)
         #expect(

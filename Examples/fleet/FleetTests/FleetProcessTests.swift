@@ -77,6 +77,7 @@ private final class UnitProcess {
         for unit in watcher.model.units {
             #expect(unit.account.ofRun == UInt64(Self.samples), "\(unit.name): \(unit.account)")
             #expect(unit.account.twice == 0 && unit.account.unexplained == 0, "\(unit.name): \(unit.account)")
+            #expect(unit.account.misplaced == 0, "\(unit.name): \(unit.account)")
             #expect(unit.account.openEnds == (victims.contains(unit.index) ? 1 : 0), "\(unit.name): \(unit.account)")
         }
         watcher.end()

@@ -54,9 +54,11 @@ public struct FleetModel: Equatable, Sendable {
     public init(_ indices: some Sequence<Int>) { units = indices.map { Unit(index: $0) } }
 
     /// A sample has come. Returns what is to be said about it.
-    public mutating func add(_ unit: Int, _ stamp: Stamp, celsius: Double, now: Timestamp) -> News? {
+    public mutating func add(
+        _ unit: Int, _ stamp: Stamp, number: UInt64, celsius: Double, now: Timestamp
+    ) -> News? {
         let isBack = units[unit].account.epoch.map { $0 != stamp.epoch } ?? false
-        units[unit].account.add(stamp)
+        units[unit].account.add(stamp, number: number)
         (units[unit].celsius, units[unit].lastAt) = (celsius, stamp.publishedAt)
         units[unit].count += 1
         if stamp.publishedAt >= resumedAt {
@@ -112,6 +114,8 @@ public struct FleetModel: Equatable, Sendable {
     public var received: UInt64 { units.reduce(0) { $0 + $1.account.received } }
     public var missing: UInt64 { units.reduce(0) { $0 + $1.account.missing } }
     public var openEnds: Int { units.reduce(0) { $0 + $1.account.openEnds } }
-    /// Samples that came twice, or did not come and were not named: 0, whatever happens.
-    public var unaccounted: UInt64 { units.reduce(0) { $0 + $1.account.twice + $1.account.unexplained } }
+    /// Samples that came twice or in another's place, or did not come and were not named: 0, whatever happens.
+    public var unaccounted: UInt64 {
+        units.reduce(0) { $0 + $1.account.twice + $1.account.unexplained + $1.account.misplaced }
+    }
 }

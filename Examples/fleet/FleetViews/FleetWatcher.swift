@@ -58,7 +58,9 @@ public final class FleetWatcher: Sendable {
                     let news: FleetModel.News? =
                         switch delivery {
                         case .event(let sample, let stamp):
-                            state.withLock { $0.add(index, stamp, celsius: sample.celsius, now: .now) }
+                            state.withLock {
+                                $0.add(index, stamp, number: sample.number, celsius: sample.celsius, now: .now)
+                            }
                         case .gap(let gap): state.withLock { $0.add(index, gap, now: .now) }
                         }
                     if let news { onNews(news) }

@@ -10,6 +10,8 @@ public struct SampleAccount: Equatable, Sendable {
     public private(set) var openEnds = 0
     /// How many samples have come twice, or have come and are named as missing.
     public private(set) var twice: UInt64 = 0
+    /// How many samples have another number than the unit gave them: its own count is the sequence of its stream.
+    public private(set) var misplaced: UInt64 = 0
     /// How many samples of the present run have come or are missing.
     public private(set) var ofRun: UInt64 = 0
     public private(set) var epoch: UInt64?
@@ -24,9 +26,11 @@ public struct SampleAccount: Equatable, Sendable {
         zip(ranges, ranges.dropFirst()).reduce(holesBefore) { $0 + $1.1.lowerBound - $1.0.upperBound - 1 }
     }
 
-    public mutating func add(_ stamp: Stamp) {
+    /// - Parameter number: as the unit has counted it.
+    public mutating func add(_ stamp: Stamp, number: UInt64) {
         begin(stamp.epoch)
         received += 1
+        if number != stamp.sequence { misplaced += 1 }
         cover(stamp.sequence...stamp.sequence)
     }
     public mutating func add(_ gap: Gap) {
