@@ -141,7 +141,7 @@ soak: dependencies-test
 # Left out: what starts many processes, of which each one has a sanitizer's memory and start; nothing in those tests is shared memory
 # or a thread that others do not try, too.
 sanitized_tests = $(tests) test --skip-build --sanitize=$(1) --scratch-path .build/$(1) --disable-xctest \
-	$(if $(SUITES),--filter '$(SUITES)',--skip 'EnduranceTests|IntegrationTests')
+	$(if $(SUITES),--filter '$(SUITES)',--skip 'EnduranceTests|IntegrationTests|TranscriptTests')
 # Swift's library does not give all back at the end, so that leaks are not looked for. Its handler of crashes stands aside for the
 # sanitizer's.
 asan: dependencies-test

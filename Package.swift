@@ -155,6 +155,11 @@ let package = Package(
                 "ring-peer",
             ],
             path: "Tests/RingTests", swiftSettings: strict),
+        // What the programs print, as files of recorded command lines, beside what they declare.
+        .testTarget(
+            name: "TranscriptTests",
+            dependencies: ["relay-cli", "relay-service", "RelayCore", "RelayTestKit", "RelayTool", "TestTraits"],
+            path: "Tests/Transcripts", exclude: ["Files", "README.md", "liar.py"], swiftSettings: strict),
         // Real processes: the programs beside the test bundle, and D-Bus tools that know nothing of ours.
         .testTarget(
             name: "IntegrationTests",
