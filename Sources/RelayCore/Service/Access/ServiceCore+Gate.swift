@@ -12,13 +12,19 @@ extension ServiceCore {
     ///
     /// - Parameter what: what is asked for, for a message.
     /// - Parameter isCommand: a person may be asked about it; then the peer's other calls go on meanwhile.
+    /// - Parameter hold: the call's descriptors, which are its user's as soon as that is known: a person may be asked
+    ///   for long.
     /// - Parameter proceed: gets the peer's credentials; nil if they are not known, and need not be.
     func admit(
         _ call: IncomingCall, _ requirement: PeerRequirement, _ what: String, isCommand: Bool,
-        _ connection: BusConnection, proceed: @escaping @Sendable (ServiceCore, PeerCredentials?) -> Void
+        holding hold: DescriptorQuota.Hold? = nil, _ connection: BusConnection,
+        proceed: @escaping @Sendable (ServiceCore, PeerCredentials?) -> Void
     ) {
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
+            if let hold, !hold.belongs(to: (try? result.get())?.userID) {
+                return refuse(call, .limitsExceeded, DescriptorQuota.refusal, connection)
+            }
             switch result {
             case .success(let credentials):
                 enter(

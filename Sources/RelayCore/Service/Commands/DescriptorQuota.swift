@@ -7,6 +7,10 @@ import Synchronization
 final class DescriptorQuota: Sendable {
     static let perPeer = 2 * DescriptorBag.limit
     static let together = 256
+    static var refusal: String {
+        "file descriptors of calls: at most \(perPeer) of a peer, two thirds of a user's peers, and \(together) of all are "
+            + "held: wait for answers before the next call"
+    }
     private struct Held {
         var all = 0
         var peers: [String: Int] = [:]

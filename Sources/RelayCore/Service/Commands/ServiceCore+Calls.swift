@@ -55,17 +55,14 @@ extension ServiceCore {
             answered.withLock { $0.unreadable += 1 }
             return fail(call, ErrorNames.invalidArgs, text, connection)
         }
-        let tooMany =
-            "file descriptors of calls: at most \(DescriptorQuota.perPeer) of a peer, two thirds of a user's peers, and "
-            + "\(DescriptorQuota.together) of all are held: wait for answers before the next call"
-        guard let hold = descriptors.admit(call.transferred.count, of: call.sender) else {
-            return refuse(call, .limitsExceeded, tooMany, connection)
+        let hold = call.transferred.isEmpty ? nil : descriptors.admit(call.transferred.count, of: call.sender)
+        if hold == nil && !call.transferred.isEmpty {
+            return refuse(call, .limitsExceeded, DescriptorQuota.refusal, connection)
         }
-        admit(call, command.requirement, command.name, isCommand: true, connection) { core, credentials in
+        admit(
+            call, command.requirement, command.name, isCommand: true, holding: hold, connection
+        ) { core, credentials in
             let peer = Peer(uniqueName: call.sender, userID: credentials?.userID)
-            guard hold.belongs(to: peer.userID) else {
-                return core.refuse(call, .limitsExceeded, tooMany, connection)
-            }
             if command.isCancellable { core.running.admit(call) }
             let isAdmitted = core.run(call, connection, user: peer.userID) {
                 await $0.answer(command, call, peer, connection)
