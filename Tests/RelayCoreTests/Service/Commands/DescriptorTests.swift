@@ -218,6 +218,31 @@ private struct Held: DomainDocument {
                 == .unavailable)
         #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
     }
+    @Test("one user's connections hold two thirds of what a service takes; the rest is refused, and has not run")
+    func manyConnections() async throws {
+        let bus = try PrivateBus()
+        let site = try await Site(bus.bus)
+        let (pipe, writing) = try CountedPipe.make()
+        defer { close(writing) }
+        let relays = try (1...7).map { _ in try activeRelay(bus.bus) }
+        let calls = try relays.flatMap { relay in
+            try (1...DescriptorQuota.perPeer).map { _ in
+                relay.start(HoldFile(file: try TransferredDescriptor(duplicating: writing)), timeout: .seconds(300))
+            }
+        }
+        let most = 2 * DescriptorQuota.together / 3
+        // One handler of each runs, and none has ended: what is not held is refused.
+        #expect(await eventually { site.service.core.descriptors.count == most && site.holding > 0 })
+        site.release()
+        var codes: [RelayError.Code?] = []
+        for call in calls {
+            if case .failed(let error) = await call.outcome { codes.append(error.code) } else { codes.append(nil) }
+        }
+        #expect(codes.count { $0 == .limitsExceeded } == calls.count - most)
+        #expect(codes.count { $0 == nil } == most)
+        #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
+        try await site.service.stop()
+    }
     @Test("a caller that vanishes with calls under way leaves no descriptor behind") func vanishing() async throws {
         let bus = try PrivateBus()
         let site = try await Site(bus.bus)
