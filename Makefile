@@ -158,7 +158,7 @@ test-desktop: export RELAY_TESTS = DesktopTests,MovingHouseTests
 test-desktop: export RELAY_PICTURES = $(CURDIR)/.build/desktop
 test-desktop: dependencies-desktop
 	@mkdir -p $(RELAY_PICTURES)
-	$(swift) build --build-tests
+	for product in relay-service relay-cli moving-house relayPackageTests; do $(swift) build --product $$product; done
 	$(tests) test --skip-build --disable-xctest
 	scripts/desktop-pictures
 

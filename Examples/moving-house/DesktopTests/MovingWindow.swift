@@ -42,8 +42,8 @@ final class MovingWindow: Sendable {
                 + options,
             environment: environment)
         try await waits(for: "the first frame") { $0["window"].map { $0.width > 100 } ?? false }
+        try await pointAside()
         // There is no window manager that would do it.
-        try await desktop.act("mousemove", "400", "8")
         try await desktop.act("search", "--sync", "--onlyvisible", "--pid", "\(program.processID)", "windowfocus")
     }
     func close() async -> RunningProgram.Outcome { await program.terminate() }
@@ -98,6 +98,8 @@ final class MovingWindow: Sendable {
         let (x, y) = (Int(shape.x + shape.width / 2), Int(shape.y + shape.height / 2))
         try await desktop.act("mousemove", "\(x)", "\(y)", "click", "1")
     }
+    /// Leaves the pointer in the window, where there is nothing.
+    func pointAside() async throws { try await desktop.act("mousemove", "500", "12") }
     /// Clicks an entry, and types in place of what it has.
     func type(_ text: String, into name: String) async throws {
         try await click(name)

@@ -46,7 +46,7 @@ import Relocation
 
 /// GLib's main loop, which ends when the window is closed and on SIGTERM and Ctrl-C.
 final class MainLoop: @unchecked Sendable {
-    // GLib's loops may be used from any thread.
+    // GLib's loops may be used from any thread. This one is there until the program ends.
     private let loop = g_main_loop_new(nil, 0)
 
     init() {
@@ -54,6 +54,7 @@ final class MainLoop: @unchecked Sendable {
             g_unix_signal_add(
                 signal,
                 { loop in
+                    // What was given below.
                     g_main_loop_quit(OpaquePointer(loop))
                     return 1  // G_SOURCE_CONTINUE
                 }, UnsafeMutableRawPointer(loop))

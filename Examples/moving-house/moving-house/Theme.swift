@@ -70,6 +70,8 @@ enum StyleSheet {
         .linked > button:last-child { border-radius: 0 8px 8px 0; }
         .linked > button:checked { background: @track; color: @accent; font-weight: 700; }
         button.quiet { background: none; border-color: transparent; color: @faint; min-height: 28px; padding: 0 8px; font-size: 13px; }
+        .card button.quiet { margin-right: -9px; }
+        .card scrolledwindow > viewport > box { padding-right: 7px; }
         button.quiet:hover { background: @hover; color: @ink; }
         button.quiet:focus-visible, button.remove:focus-visible { border-color: @accent; }
         button.remove { background: none; border-color: transparent; color: @faint; min-height: 22px; min-width: 22px; padding: 0; border-radius: 6px; }
