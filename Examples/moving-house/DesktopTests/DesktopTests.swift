@@ -72,6 +72,7 @@ import Testing
         try await window.type("Lamp", into: "pack-entry")
         try await window.click("pack-button")
         try await window.waits(for: "a failure beside the button") { $0["pack-note"]?.has("failed") == true }
+        try await window.waits(for: "pack-note", toShow: "The service is away. Nothing was done.")
         #expect(window.layout()["pack-entry"]?.text == "Lamp")
 
         try await service.restart()

@@ -113,7 +113,14 @@ public actor MoveModel {
         case .success(let reply): done(reply).map { Note(.done, $0) }
         case .refused(let failure): Note(.refused, sentence(failure.message))
         case .failed(let error):
-            Note(.failed, sentence(error.message) + (error.mayHaveRun ? " It may have been done: look." : ""))
+            Note(.failed, reason(error) + (error.mayHaveRun ? " It may have been done: look." : " Nothing was done."))
+        }
+    }
+    private func reason(_ error: RelayError) -> String {
+        switch error.code {
+        case .unavailable: "The service is away."
+        case .timedOut: "The service has not answered in time."
+        default: sentence(error.message)
         }
     }
     private func sentence(_ text: String) -> String {

@@ -38,7 +38,8 @@ struct MoveState: Sendable {
     mutating func note(_ event: Relocation1, _ stamp: Stamp) { log.add(event, at: stamp.publishedAt) }
     mutating func note(_ gap: Gap) {
         log.add(gap)
-        self.gap = "\(gap)"
+        // The details are in the log.
+        self.gap = "\(Gap(gap.sequences, epoch: gap.epoch, count: gap.count, reason: gap.reason))"
     }
     mutating func connection(_ state: EventRelay.State) { connection = state }
     mutating func fail(_ error: RelayError) { trouble = error.message }

@@ -139,7 +139,9 @@ private final class Storehouse: Sendable {
         #expect(await eventually { shown.view.status.level == .interrupted })
         #expect(shown.boxes == ["Kitchen 0 of 5: "])
         await model.isAsked(for: .pack(title: "Lamp"))
-        #expect(await eventually { shown.view.pack.note?.kind == .failed })
+        #expect(
+            await eventually { shown.view.pack.note == Note(.failed, "The service is away. Nothing was done.") },
+            "\(String(describing: shown.view.pack.note))")
         #expect(shown.view.pack.completed == 0)
 
         run = try await storehouse.start()

@@ -54,9 +54,9 @@ import Testing
     }
     @Test("a gap is shown until it was noticed, and stays in the log")
     mutating func gap() {
-        let gap = Gap(3...5, epoch: 1, count: 3, reason: .expired)
+        let gap = Gap(3...5, epoch: 1, count: 3, reason: .expired, detail: "at length")
         state.note(gap)
-        #expect(state.view.status.gap == "\(gap)")
+        #expect(state.view.status.gap == "3 events are missing, sequences 3 to 5: the journal no longer has them.")
         let isSent = state.begin(.dismissGap)
         #expect(!isSent && state.view.status.gap == nil)
         #expect(state.view.log.map(\.kind) == [.gap] && state.view.log[0].text == "\(gap)")

@@ -11,10 +11,12 @@ final class StatusBar {
 
     init(dismiss: @escaping () -> Void) {
         dot = made(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0)).styled("dot").centred()
-        text = moving_house.text(name: "status")
-        gapText = label("", name: "gap")
+        text = label(name: "status")
+        gapText = label(name: "gap")
+        let sign = made(gtk_image_new_from_icon_name("dialog-warning-symbolic")).growing(across: true)
+        gtk_widget_set_halign(sign, GTK_ALIGN_END)
         gap = row(
-            6, made(gtk_image_new_from_icon_name("dialog-warning-symbolic")), gapText,
+            6, sign, gapText,
             iconButton("window-close-symbolic", "remove", name: "gap-dismiss", tip: "Noticed", pressed: dismiss)
         ).styled("gap")
         root = row(10, dot, text, gap).styled("status")
