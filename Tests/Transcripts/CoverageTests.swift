@@ -12,6 +12,7 @@ import Testing
         "relay-service: exit 70": "a fault of the program's own",
         "relay-service check: exit 70": "as the one before, or a signal at the right moment",
         "relay-service backup: exit 70": "as the one before, or a signal at the right moment",
+        "completion: exit 75": "two words for it, by what is late; CompletionTests",
         "monitor: exit 70": "a bus that answers what is no answer; MonitorTests",
         "monitor: exit 75": "a bus that does not answer; MonitorTests",
     ]

@@ -28,7 +28,8 @@ struct NormalForm {
     }
 
     func line(_ text: String) -> String {
-        var text = text
+        // A line of CSV ends with both; in a transcript it could not be seen.
+        var text = text.replacing("\r", with: "\\r")
         for place in places { text = text.replacing(place.path, with: place.name) }
         for rule in rules {
             let all = NSRange(text.startIndex..., in: text)
