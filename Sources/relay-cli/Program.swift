@@ -11,10 +11,13 @@ protocol Verb: Equatable, Sendable {
 
     /// Whether it needs to know which service is meant before it runs.
     var asksService: Bool { get }
+    /// Whether it looks again for services that were late, where none is named.
+    var isPatient: Bool { get }
 }
 
 extension Verb {
     var asksService: Bool { true }
+    var isPatient: Bool { true }
 }
 
 /// The command line of relay-cli: its verbs, and what is the same in each of them.

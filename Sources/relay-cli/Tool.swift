@@ -48,7 +48,7 @@ struct Tool {
             case .help(let verb): try write(HelpPage.text(of: verb, in: Program.declaration, width: columns))
             case .version: try write(HelpPage.version(of: Program.declaration))
             case .run(let verb, var options):
-                if verb.asksService { options.service = try service(options) }
+                if verb.asksService { options.service = try service(options, isPatient: verb.isPatient) }
                 try verb.run(in: VerbContext(tool: self, options: options))
             }
             return .ok
@@ -68,11 +68,13 @@ struct Tool {
     }
 
     /// Which service is meant: the one that is named, else the only one on the bus.
-    private func service(_ options: GlobalOptions) throws(CLIFailure) -> String {
+    private func service(_ options: GlobalOptions, isPatient: Bool) throws(CLIFailure) -> String {
         if let named = try namedService(options) { return named }
         let bus = try locator.locate(options.bus)
         // Without a bus there is nothing to choose from, and the verb has its own word for that.
-        guard let services = try? services(on: bus, timeout: options.timeout) else { return options.service }
+        guard let services = try? services(on: bus, timeout: options.timeout, isPatient: isPatient) else {
+            return options.service
+        }
         return try ServiceFinder.choice(of: services)
     }
     /// nil: none is named.
@@ -83,8 +85,10 @@ struct Tool {
             throw CLIFailure(.usage, "RELAY_SERVICE: '\(name)' \(error.reason)")
         }
     }
-    func services(on bus: BusChoice, timeout: Duration) throws(RelayError) -> [FoundService] {
-        try ServiceFinder(peer: try openPeer(bus, timeout)) { serviceFile($0, on: bus) }.services()
+    func services(
+        on bus: BusChoice, timeout: Duration, isPatient: Bool = true
+    ) throws(RelayError) -> [FoundService] {
+        try ServiceFinder(peer: try openPeer(bus, timeout)) { serviceFile($0, on: bus) }.services(isPatient: isPatient)
     }
     /// The text of a name's D-Bus service file; nil: it has none that can be read.
     func serviceFile(_ name: String, on bus: BusChoice) -> String? {

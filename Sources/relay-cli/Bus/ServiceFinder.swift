@@ -15,10 +15,15 @@ struct FoundService: Equatable, Sendable {
 struct ServiceFinder {
     /// The reference service, which needs no proof.
     static let standard = "org.eventrelay.Service1"
-    /// For all of it: somebody waits for the command.
-    private static let patience = Duration.milliseconds(600)
-    /// For what asks for an object: a program that stands still must not use up the patience.
-    private static let round = Duration.milliseconds(250)
+    /// How long it looks: at first, for somebody waits for the command; then again at what did not answer meanwhile. On a
+    /// busy machine that may be the second service, so that the first is not the only one.
+    private struct Patience {
+        let whole: Duration
+        /// For one question: a program that stands still must not use up the whole.
+        let round: Duration
+        static let first = Self(whole: .milliseconds(600), round: .milliseconds(250))
+        static let second = Self(whole: .milliseconds(2_500), round: .seconds(2))
+    }
     /// Objects of a name; a service of ours has few, and they are near the root.
     private static let mostObjects = 48
 
@@ -27,13 +32,16 @@ struct ServiceFinder {
     let serviceFile: (String) -> String?
 
     /// In the order of their names. Throws what keeps it from asking the bus.
-    func services() throws(RelayError) -> [FoundService] {
-        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: Self.patience)
+    ///
+    /// - Parameter isPatient: asks those again that were late.
+    func services(isPatient: Bool = true) throws(RelayError) -> [FoundService] {
+        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: Patience.first.whole)
         guard lists.count == 2 else { return [] }
         let running = Set(try Self.names(lists[0].get()))
         // A bus may refuse it, and what runs can be used all the same.
         let startable = Set((try? Self.names(lists[1].get())) ?? []).subtracting(running)
-        var found = walk(running.subtracting([Self.standard]))
+        var (found, late) = walk(running.subtracting([Self.standard]), .first)
+        if isPatient, !late.isEmpty { found.formUnion(walk(late, .second).found) }
         if running.contains(Self.standard) { found.insert(Self.standard) }
         let started = startable.filter { $0 == Self.standard || isMarked($0) }
         return found.map { FoundService(name: $0, isRunning: true) }.sorted { $0.name < $1.name }
@@ -63,11 +71,12 @@ struct ServiceFinder {
         var waiting = ["/"]
         var seen = 0
     }
-    /// The names of which an object has `Stream1`.
-    private func walk(_ names: Set<String>) -> Set<String> {
+    /// The names of which an object has `Stream1`, and those that did not answer in time.
+    private func walk(_ names: Set<String>, _ patience: Patience) -> (found: Set<String>, late: Set<String>) {
         var walks = Dictionary(uniqueKeysWithValues: names.map { ($0, Walk()) })
         var found: Set<String> = []
-        let end = ContinuousClock.now + Self.patience
+        var late: Set<String> = []
+        let end = ContinuousClock.now + patience.whole
         while ContinuousClock.now < end {
             var asked: [(name: String, path: String)] = []
             for (name, walk) in walks { for path in walk.waiting { asked.append((name, path)) } }
@@ -78,10 +87,13 @@ struct ServiceFinder {
                     member: "Introspect")
             }
             for name in walks.keys { walks[name]?.waiting = [] }
-            for (entry, answer) in zip(asked, peer.ask(calls, within: Self.round)) {
+            for (entry, answer) in zip(asked, peer.ask(calls, within: patience.round)) {
                 guard walks[entry.name] != nil else { continue }
                 guard let node = Self.node(answer) else {
-                    if case .failure(let error) = answer, error.code == .timedOut { walks[entry.name] = nil }
+                    if case .failure(let error) = answer, error.code == .timedOut {
+                        walks[entry.name] = nil
+                        late.insert(entry.name)
+                    }
                     continue
                 }
                 if node.interfaces.contains(where: { $0.name == Stream1.name }) {
@@ -95,7 +107,8 @@ struct ServiceFinder {
                 }
             }
         }
-        return found
+        for (name, walk) in walks where !walk.waiting.isEmpty { late.insert(name) }
+        return (found, late)
     }
     private static func node(_ answer: Result<BusReply, RelayError>) -> IntrospectedNode? {
         guard case .success(let reply) = answer, let xml = try? reply.read("s", { try $0.string() }) else { return nil }

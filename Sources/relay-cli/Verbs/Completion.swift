@@ -51,6 +51,8 @@ struct Completion: Verb {
             argument: "key=value", command: ["completion", "--names", "fields"], takesFirst: true),
     ]
 
+    /// Somebody has pressed a key, and chooses from what there is.
+    var isPatient: Bool { false }
     var asksService: Bool { if case .names = wanted { true } else { false } }
 
     func run(in context: VerbContext) throws(CLIFailure) {

@@ -58,6 +58,26 @@ struct ServiceFinderTests {
             try found(bus([:], startable: [ServiceFinder.standard]))
                 == [FoundService(name: ServiceFinder.standard, isRunning: false)])
     }
+    @Test("a service that is late is asked again, so that another is not the only one") func late() throws {
+        let asked = Mutex(0)
+        let tree = relay
+        let bus = FakePeer { call throws(RelayError) in
+            switch call.member {
+            case "ListNames": return FakePeer.names(["org.a.Busy", "org.b.Ready", "org.c.Stopped"])
+            case "ListActivatableNames": return FakePeer.names([])
+            default:
+                let isFirst = asked.withLock { count in
+                    count += call.destination == "org.a.Busy" ? 1 : 0
+                    return count == 1
+                }
+                if call.destination == "org.c.Stopped" || (call.destination == "org.a.Busy" && isFirst) {
+                    throw RelayError(.timedOut, "no answer")
+                }
+                return FakePeer.text(tree[call.path] ?? "<node/>")
+            }
+        }
+        #expect(try found(bus).map(\.name) == ["org.a.Busy", "org.b.Ready"])
+    }
     @Test("a tree without end, and texts that are none, cost a bounded number of questions") func endless() throws {
         let bus = FakePeer { call throws(RelayError) in
             switch call.member {
