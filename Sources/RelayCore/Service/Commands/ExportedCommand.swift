@@ -112,7 +112,11 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
             // Its code only: what is beneath may name files and values that are not the caller's business. And what
             // failed in doubt beneath, a call of another service, is in doubt for this caller, too.
             let code = error.mayHaveRun ? RelayError.Code.outcomeUnknown : error.code
-            return .error(name: ErrorNames.name(for: code), message: "the service could not run \(C.name)")
+            let message =
+                code == .storageFull
+                ? "the service's disk is full: nothing of \(C.name) was done; make room there, and send it again"
+                : "the service could not run \(C.name)"
+            return .error(name: ErrorNames.name(for: code), message: message)
         } catch is CancellationError where C.isCancellable && Task.isCancelled {
             return .error(name: ErrorNames.name(for: .cancelled), message: "\(C.name) was cancelled")
         } catch {
