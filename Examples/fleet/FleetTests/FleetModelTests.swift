@@ -176,7 +176,7 @@ import Testing
         model.tick(now: time(62))
         #expect(model.units[0].latency(0.99) == 0 && model.units[0].account.received == 4)
     }
-    @Test("a gap is told as it comes, and that a unit is back; only the last ones are kept") func news() throws {
+    @Test("a gap is news as it comes, and so is a unit that is back; only the last ones are kept") func news() throws {
         var model = FleetModel([0, 1])
         let now = Timestamp(microseconds: 5_000_000)
         func stamp(_ epoch: UInt64) -> Stamp { Stamp(epoch: epoch, sequence: 1, previous: 0, publishedAt: now) }

@@ -69,9 +69,9 @@ private final class UnitProcess {
                     return unit.state == .live && unit.account.openEnds == 1
                         && unit.account.ofRun == UInt64(Self.samples) && unit.account.received > before
                 }, "\(watcher.model.units[victim])")
-            let told = news.withLock { $0 }.filter { $0.hasPrefix("Unit \(victim):") }
-            #expect(told.contains { $0.contains("the service's run has ended") }, "\(told)")
-            #expect(told.last == "Unit \(victim): It is back, and counts from 1.", "\(told)")
+            let heard = news.withLock { $0 }.filter { $0.hasPrefix("Unit \(victim):") }
+            #expect(heard.contains { $0.contains("the service's run has ended") }, "\(heard)")
+            #expect(heard.last == "Unit \(victim): It is back, and counts from 1.", "\(heard)")
         }
         // The others have seen nothing of it.
         for unit in watcher.model.units {

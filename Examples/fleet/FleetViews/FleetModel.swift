@@ -65,14 +65,14 @@ public struct FleetModel: Equatable, Sendable {
             let (published, arrived) = (stamp.publishedAt.microseconds, now.microseconds)
             units[unit].latencies[units[unit].latencies.count - 1].add(arrived > published ? arrived - published : 0)
         }
-        return isBack ? tell(unit, "It is back, and counts from 1.", now) : nil
+        return isBack ? add(unit, "It is back, and counts from 1.", now) : nil
     }
     /// Samples are missing. Returns what is to be said about it.
     public mutating func add(_ unit: Int, _ gap: Gap, now: Timestamp) -> News {
         units[unit].account.add(gap)
-        return tell(unit, gap.description, now)
+        return add(unit, gap.description, now)
     }
-    private mutating func tell(_ unit: Int, _ text: String, _ now: Timestamp) -> News {
+    private mutating func add(_ unit: Int, _ text: String, _ now: Timestamp) -> News {
         let new = News(unit: units[unit].index, text: text, at: now)
         news = news.suffix(Self.mostNews - 1) + [new]
         return new

@@ -152,7 +152,7 @@ private final class Storehouse: Sendable {
         #expect(shown.view.status.gap == nil)
         try await storehouse.harness.stop(run.service)
     }
-    @Test("two windows show the same, whoever does something")
+    @Test("two windows show the same, whichever of them does something")
     func windows() async throws {
         let (storehouse, loop) = (try Storehouse(), try TestLoop())
         let run = try await storehouse.start()
