@@ -1,5 +1,6 @@
 import TestTraits
 import Dispatch
+import Glibc
 import RelayTestKit
 import Synchronization
 import Testing
@@ -151,7 +152,9 @@ private final class Local: EventSubscriber {
             publisher.publish(Numbered(number: number))
             #expect(await eventually { log.values == [number] })
         }
-        #expect(reused > 0)
+        // AddressSanitizer keeps freed memory for a while, so that a late use of it is seen.
+        let isKept = dlsym(nil, "__asan_init") != nil
+        #expect(reused > 0 || isKept)
     }
     @Test("an actor at the address of a dead one is a new subscriber")
     func reusedActor() async {

@@ -95,6 +95,8 @@ import Testing
         workshop.release(1)
         #expect(await eventually { answers.answered.count == Self.peers * 65 })
         #expect(await eventually { workshop.isEmpty })
+        // An optimised build lets go of what is not used any more: an open connection is.
+        for peer in peers { peer.connection.close() }
         try await workshop.service.stop()
     }
     @Test("100 clients that vanish in the middle of a call leave nothing behind") func vanishing() async throws {
@@ -118,9 +120,10 @@ import Testing
             }
             #expect(await eventually { started("labour ") == 50 && started("work ") == 50 })
             for peer in peers { peer.connection.close() }
-            #expect(await eventually { started("cancelled ") == 50 })
+            // The bus tells of departures in any order: what waits of a peer that is still there would run.
+            #expect(await eventually { started("cancelled ") == 50 && workshop.peers == known })
             for index in 0..<Int64(Self.peers) { workshop.release(round * 1_000 + index) }
-            #expect(await eventually { workshop.isEmpty && workshop.peers == known })
+            #expect(await eventually { workshop.isEmpty })
             #expect(started("done ") == 50, "what is not cancellable runs to its end")
             let credentials = await withCheckedContinuation { continuation in
                 let core = workshop.service.core
