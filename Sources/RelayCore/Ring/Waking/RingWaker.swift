@@ -27,6 +27,13 @@ package final class RingWaker: Sendable {
     }
 }
 
+/// The readers of one ring that seem to sleep over what was just written, or none.
+struct SleepingReaders {
+    private let group: WakeGroup?
+    @inline(__always) init(_ group: WakeGroup?) { self.group = group }
+    @inline(__always) func wake() { group?.wake() }
+}
+
 /// What a `RingWaker` and its thread share.
 final class WakerCore: Sendable {
     private struct State {
@@ -136,6 +143,10 @@ final class WakeGroup: Sendable {
     private let pages = Mutex<[WaitPage]>([])
     /// The waker's thread was called for them and has not looked yet.
     private let isCalled = Atomic(false)
+    private let waker: RingWaker
+
+    init(_ waker: RingWaker) { self.waker = waker }
+    func wake() { waker.wake(self) }
 
     /// False when it was in already.
     func add(_ page: WaitPage) -> Bool {

@@ -11,7 +11,7 @@ package final class RingWriter: Sendable {
     /// to.
     private let lock = Mutex(())
     nonisolated(unsafe) private let state: UnsafeMutablePointer<WriterState>  // Only under `lock`.
-    private let sleepers = WakeGroup()
+    private let sleepers: WakeGroup
     private let waker: RingWaker
     private let area: RingArea
 
@@ -34,7 +34,7 @@ package final class RingWriter: Sendable {
         let header = try RingHeader(
             epoch: epoch, ringIndex: ringIndex, base: base, capacity: capacity, events: events)
         let area = try RingArea(creating: name, header)
-        (self.area, self.waker) = (area, waker)
+        (self.area, self.waker, sleepers) = (area, waker, WakeGroup(waker))
         state = .allocate(capacity: 1)
         state.initialize(
             to: WriterState(
@@ -64,7 +64,7 @@ package final class RingWriter: Sendable {
         // 0 is no sequence: the reason is found outside the lock, where it costs nobody.
         let (sequence, hasSleepers) = lock.withLock { _ in state.pointee.append(kind, payload) }
         if sequence == 0 { throw refusal(kind, payload.count) }
-        if hasSleepers { waker.wake(sleepers) }
+        if hasSleepers { sleepers.wake() }
         return sequence
     }
     /// Publishes an event that has its place already, as a committed one has.
@@ -73,22 +73,21 @@ package final class RingWriter: Sendable {
     package func publish(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
         let (isPublished, hasSleepers) = lock.withLock { _ in state.pointee.append(record, payload) }
         if !isPublished { throw refusal(record.kind, payload.count, record) }
-        if hasSleepers { wakeSleepers() }
+        if hasSleepers { sleepers.wake() }
     }
     /// Publishes for a caller whose own lock keeps everybody else off this ring: takes no lock, and wakes nobody, which
-    /// may be a system call. Returns whether a reader seems to sleep, which is to be woken (`wakeSleepers`) when that
-    /// lock is free; false for what `publish` would refuse.
+    /// may be a system call. Returns the readers that seem to sleep, to be woken when that lock is free; none for what
+    /// `publish` would refuse.
     @inline(__always)
-    func putExclusively(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> Bool {
-        state.pointee.append(record, payload).1
+    func putExclusively(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
+        SleepingReaders(state.pointee.append(record, payload).1 ? sleepers : nil)
     }
     /// How many events were too large for the ring. For the same caller.
     var skippedExclusively: UInt64 { state.pointee.skipped }
-    package func wakeSleepers() { waker.wake(sleepers) }
     /// Nothing follows: readers drain what there is, and leave. Idempotent.
     package func end() {
         lock.withLock { _ in state.pointee.end() }
-        waker.wake(sleepers)
+        sleepers.wake()
     }
 
     // MARK: Sleepers

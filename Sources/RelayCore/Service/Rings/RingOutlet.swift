@@ -25,19 +25,13 @@ struct RingOutlet: PayloadOutlet {
 
     init(_ plan: RingPlan?) { self.plan = plan }
 
-    /// The peers that sleep until the ring has news.
-    struct Wake: OutletWake {
-        let ring: RingWriter?
-        @inline(__always) func wake() { ring?.wakeSleepers() }
-    }
     // Mutating, as all that is called for each event: else the state's references might be copied, and counted.
-    @inline(__always) mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> Wake {
-        guard let reference else { return Wake(ring: nil) }
+    @inline(__always) mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
+        guard let reference else { return SleepingReaders(nil) }
         let record = RingRecord(
             kind: event.index, sequence: event.sequence, previous: event.previous, publishedAt: event.publishedAt)
         // Kept by `writer`. Neither number, size nor sequence can be refused: they are the stream's.
-        let hasSleepers = reference._withUnsafeGuaranteedRef { $0.putExclusively(record, payload) }
-        return Wake(ring: hasSleepers ? writer : nil)
+        return reference._withUnsafeGuaranteedRef { $0.putExclusively(record, payload) }
     }
     var limit: PayloadLimit? { plan?.limit }
 
@@ -102,6 +96,8 @@ struct RingOutlet: PayloadOutlet {
         return OutletProgress("ring") { page.progress(ringIndex: plan.ringIndex) }
     }
 }
+
+extension SleepingReaders: OutletWake {}
 
 extension PublishedStream {
     /// The ring outlet's own door, under the stream's lock.

@@ -94,7 +94,7 @@ package final class PublishedStream: Sendable {
     /// Returns false when they are not, and nothing was done: that may have changed since `needsPayloadsOnly` was read.
     /// Throws `Unavailable` after the end.
     func publish(_ index: Int, _ payload: UnsafeRawBufferPointer) throws -> Bool {
-        let wake = try state.withLock { state -> RingOutlet.Wake? in
+        let wake = try state.withLock { state -> SleepingReaders? in
             if state.hasEnded { throw ended }
             guard needsPayloadsOnly.load(ordering: .relaxed) else { return nil }
             let event = advance(&state.place, index)

@@ -22,7 +22,7 @@ struct StreamOutlets: Sendable {
 
     /// To all that take payloads. Returns the sleepers, to be woken when the lock is free, or before a message is sent.
     @inline(__always)
-    mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> RingOutlet.Wake {
+    mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
         if hasFurther { emitFurther(event, payload) }
         return ring.emit(event, payload)
     }
