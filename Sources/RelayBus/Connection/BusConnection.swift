@@ -200,7 +200,7 @@ package final class BusConnection: Sendable {
     }
     private var isOpen: Bool { inner.withLock { $0.pointer != nil || $0.link != nil } }
 
-    /// Sends one message in wire format, made with a serial of `nextSerial()`. Does not wait for the bus.
+    /// Sends one message in wire format, made with a serial of this connection's. Does not wait for the bus.
     ///
     /// Throws `Unavailable` when the connection is gone, `InvalidArgument` when libdbus refuses the bytes, `TooLarge`
     /// over 32 MiB: libdbus would take them, and the bus end the connection.
@@ -251,7 +251,12 @@ package final class BusConnection: Sendable {
     package func send(_ writer: borrowing WireWriter) throws(RelayError) {
         try writer.withUnsafeBytes { bytes in Result { () throws(RelayError) in try send(bytes) } }.get()
     }
-    package func nextSerial() -> UInt32 { pending.withLock { $0.nextSerial() } }
+    /// Sends a message that was composed without a serial: it gets the next one.
+    package func send(numbering writer: inout WireWriter) throws(RelayError) {
+        writer.patch(nextSerial(), at: MessageHeader.serialOffset)
+        try send(writer)
+    }
+    private func nextSerial() -> UInt32 { pending.withLock { $0.nextSerial() } }
 
     /// Sends a message without a reply.
     package func send(_ header: MessageHeader, body: [UInt8] = []) throws(RelayError) {

@@ -45,10 +45,10 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         }
         if stream.needsPayloadsOnly.load(ordering: .relaxed) {
             let writer = try fields(of: event)
-            if try writer.withUnsafeBytes({ try stream.publish(index, $0) }) { return }
+            if try writer.withUnsafeBytes({ try stream.publish(index, fields: $0) }) { return }
         }
         var message = try compose(event)
-        try stream.publish(index, &message)
+        try stream.publish(index, &message, .fields)
     }
     private func check() throws(RelayError) {
         if isDocument { throw RelayError(.invalidArgument, "\(E.name) is a document: set it") }
@@ -56,7 +56,7 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
     private func compose(_ event: E) throws -> EventMessage {
         try EventMessage(template) { try codec.encode(event, into: &$0) }
     }
-    /// Throws `TooLarge` for those that would not fit into a message, or into the ring.
+    /// Throws `TooLarge` for those that would not fit into a message.
     private func fields(of event: E) throws -> WireWriter {
         var writer = WireWriter()
         try codec.encode(event, into: &writer)
@@ -64,13 +64,13 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         if writer.count > limit {
             throw RelayError(.tooLarge, "\(E.name): \(writer.count) bytes of fields, \(limit) can be carried")
         }
-        if valueSize == nil { try stream.check(writer.count, index) }
         return writer
     }
     /// What is to be committed.
     func encoded(_ event: E) throws -> EncodedEvent {
         try check()
         var writer = try fields(of: event)
+        if valueSize == nil, stream.limit != nil { try stream.check(writer.count, index) }
         if let logIndex { return .durable(interface: logIndex, event: index, body: EventBody(&writer)) }
         let fields = writer.takeBytes()
         let bytes = valueSize == nil ? nil : withUnsafeBytes(of: event) { Array($0) }
@@ -145,27 +145,4 @@ package enum EncodedEvent: Sendable {
     case durable(interface: Int, event: Int, body: EventBody)
     /// To be called after the commit, on the committing thread: gives it its place, and sends it.
     case volatile(@Sendable () -> Void)
-}
-
-/// A signal's whole body: the fields, padding, and the stamp, which is empty until the event has its place.
-package struct EventBody: Sendable {
-    package private(set) var bytes: [UInt8]
-    package let fieldsLength: Int
-
-    /// Takes what was written: the fields.
-    package init(_ fields: inout WireWriter) {
-        fieldsLength = fields.count
-        for _ in 0..<3 { fields.uint64(0) }
-        bytes = fields.takeBytes()
-    }
-    /// Fills the stamp in, in place if nobody else holds this body.
-    package mutating func stamp(_ sequence: UInt64, previous: UInt64, at time: UInt64) {
-        let stamp = bytes.count - 24
-        bytes.withUnsafeMutableBytes { bytes in
-            // `init` made the room.
-            bytes.storeBytes(of: sequence.littleEndian, toByteOffset: stamp, as: UInt64.self)
-            bytes.storeBytes(of: previous.littleEndian, toByteOffset: stamp + 8, as: UInt64.self)
-            bytes.storeBytes(of: time.littleEndian, toByteOffset: stamp + 16, as: UInt64.self)
-        }
-    }
 }

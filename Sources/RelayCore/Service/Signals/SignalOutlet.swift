@@ -16,7 +16,8 @@ struct SignalOutlet: MessageOutlet {
     private let templates: [MessageTemplate]
 
     /// Before it is connected, and after, events only count.
-    var connection: BusConnection?
+    var connection: BusConnection? { didSet { takesMessages = connection != nil } }
+    private(set) var takesMessages = false
     private var backlog: BusBacklog?
     private var limiter: SignalRateLimiter
     private var audience = Audience.attached([]) { didSet { updateListeners() } }
@@ -72,7 +73,6 @@ struct SignalOutlet: MessageOutlet {
 
     // MARK: Events
 
-    var takesMessages: Bool { connection != nil }
     /// Sends the event, unless signals are paused, or pause here: then `Head` announces it.
     mutating func emit(_ event: PlacedEvent, _ message: inout EventMessage, in stream: PublishedStream) {
         guard let connection else { return }
@@ -94,9 +94,8 @@ struct SignalOutlet: MessageOutlet {
         counted.carried &+= 1
         switch audience {
         case .everyone:
-            message.setSerial(connection.nextSerial())
             // A connection that is gone ends the service's run; see `PublishedStream.publish`.
-            try? connection.send(message.writer)
+            try? connection.send(numbering: &message.writer)
         case .attached:
             let body = message.body
             for peer in listeners {

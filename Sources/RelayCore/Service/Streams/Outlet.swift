@@ -1,18 +1,3 @@
-/// An event that has its place in a stream.
-package struct PlacedEvent: Hashable, Sendable {
-    /// Its number among the interface's events.
-    package let index: Int
-    package let sequence: UInt64
-    /// The sequence of the preceding event of the same name, 0 when there is none.
-    package let previous: UInt64
-    package let publishedAt: Timestamp
-
-    @inline(__always)
-    init(index: Int, sequence: UInt64, previous: UInt64, publishedAt: Timestamp) {
-        (self.index, self.sequence, self.previous, self.publishedAt) = (index, sequence, previous, publishedAt)
-    }
-}
-
 /// Where a stream stands.
 package struct StreamPlace: Sendable {
     /// The last that was given; of a durable interface, the last that was emitted.

@@ -25,7 +25,7 @@ package final class PublishedStream: Sendable {
     /// This run's number.
     let epoch: UInt64
     /// An event that does not fit is refused before it is published: it could not be had anywhere else.
-    private let limit: PayloadLimit?
+    let limit: PayloadLimit?
     /// The headers of the events' messages, by the events' numbers.
     let templates: [MessageTemplate]
     /// The documents among the events, by the events' numbers.
@@ -102,6 +102,11 @@ package final class PublishedStream: Sendable {
         }
         wake?.wake()
         return wake != nil
+    }
+    /// The same of fields in the wire encoding, whose number is not known before. Throws `TooLarge`, too.
+    func publish(_ index: Int, fields: UnsafeRawBufferPointer) throws -> Bool {
+        try check(fields.count, index)
+        return try publish(index, fields)
     }
     /// What events are stamped with.
     package var now: Timestamp { clock?.timestamp ?? .now }

@@ -27,15 +27,25 @@ package struct CommittedEvent: Sendable {
     }
 }
 
-/// Where the committed events of one interface leave.
-package protocol CommittedEventSink: AnyObject, Sendable {
-    /// The time to stamp events with: a test may have set it.
-    var now: Timestamp { get }
-    /// Sends events, in the order of their sequences. By the committing thread alone.
-    func emit(_ events: [CommittedEvent])
-    /// Tells that of these names everything up to these sequences was removed.
-    func pruned(_ last: [String: UInt64])
-}
-extension CommittedEventSink {
-    package var now: Timestamp { .now }
+/// A signal's whole body: the fields, padding, and the stamp, which is empty until the event has its place.
+package struct EventBody: Sendable {
+    package private(set) var bytes: [UInt8]
+    package let fieldsLength: Int
+
+    /// Takes what was written: the fields.
+    package init(_ fields: inout WireWriter) {
+        fieldsLength = fields.count
+        for _ in 0..<3 { fields.uint64(0) }
+        bytes = fields.takeBytes()
+    }
+    /// Fills the stamp in, in place if nobody else holds this body.
+    package mutating func stamp(_ sequence: UInt64, previous: UInt64, at time: UInt64) {
+        let stamp = bytes.count - 24
+        bytes.withUnsafeMutableBytes { bytes in
+            // `init` made the room.
+            bytes.storeBytes(of: sequence.littleEndian, toByteOffset: stamp, as: UInt64.self)
+            bytes.storeBytes(of: previous.littleEndian, toByteOffset: stamp + 8, as: UInt64.self)
+            bytes.storeBytes(of: time.littleEndian, toByteOffset: stamp + 16, as: UInt64.self)
+        }
+    }
 }

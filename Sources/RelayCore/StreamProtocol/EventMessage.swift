@@ -1,6 +1,22 @@
+/// An event that has its place in a stream.
+package struct PlacedEvent: Hashable, Sendable {
+    /// Its number among the interface's events.
+    package let index: Int
+    package let sequence: UInt64
+    /// The sequence of the preceding event of the same name, 0 when there is none.
+    package let previous: UInt64
+    package let publishedAt: Timestamp
+
+    @inline(__always)
+    init(index: Int, sequence: UInt64, previous: UInt64, publishedAt: Timestamp) {
+        (self.index, self.sequence, self.previous, self.publishedAt) = (index, sequence, previous, publishedAt)
+    }
+}
+
 /// An event as a whole message: header, fields, and the stamp, which is empty until the event has its place.
 struct EventMessage {
-    private(set) var writer: WireWriter
+    /// Without a serial, which the connection that sends it has.
+    var writer: WireWriter
     /// Where the fields are.
     let fields: Range<Int>
     /// No larger than a message may be. One that is was committed in spite of that: it will be missed, and read.
@@ -13,7 +29,7 @@ struct EventMessage {
         try encode(&writer)
         fields = template.bodyStart..<writer.count
         for _ in 0..<3 { writer.uint64(0) }
-        // The serial is that of the connection which sends it.
+        // The serial is filled in by the connection which sends it.
         try template.finish(&writer, serial: 1)
         isSendable = true
     }
@@ -36,7 +52,6 @@ struct EventMessage {
         writer.patch(event.previous, at: stamp + 8)
         writer.patch(event.publishedAt.microseconds, at: stamp + 16)
     }
-    mutating func setSerial(_ serial: UInt32) { writer.patch(serial, at: MessageHeader.serialOffset) }
     /// Fields and stamp.
     var body: [UInt8] { writer.withUnsafeBytes { Array($0[fields.lowerBound...]) } }
 }
