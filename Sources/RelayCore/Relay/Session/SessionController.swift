@@ -239,7 +239,7 @@ package final class SessionController: BusHandler {
             if calls.awaitsProgress, message.hasInterface(Stream1.name), message.hasMember(Stream1.progress) {
                 return calls.progressed(message)
             }
-            for stream in state.onLoop.streamsInOrder where message.hasPath(stream.path) {
+            for stream in state.onLoop.streamsInOrder where message.hasPath(stream.address.path) {
                 stream.signal(message, self)
             }
         case .hold: hold(message)
@@ -249,7 +249,7 @@ package final class SessionController: BusHandler {
     }
     /// Keeps what an owner sends of a stream until it is verified.
     private func hold(_ message: borrowing ReceivedMessage) {
-        for stream in state.onLoop.streamsInOrder where message.hasPath(stream.path) {
+        for stream in state.onLoop.streamsInOrder where message.hasPath(stream.address.path) {
             let isEvent = message.hasInterface(stream.interface)
             let isWord = message.hasInterface(Stream1.name) && message.hasSignature(Stream1.headSignature)
             guard isEvent || isWord, let member = message.member else { continue }

@@ -53,6 +53,23 @@ extension StreamController {
             readFailed(error, member, session)
         }
     }
+    /// Shows a page's head, and each event in it with the body of the answer.
+    private func read(
+        _ reply: BusReply, began: (StreamPage) -> Void, event: (StreamPage.Event, UnsafeRawBufferPointer) -> Void
+    ) throws(RelayError) -> StreamPage {
+        // In a variable: what runs meanwhile finds it free.
+        var reader = pageReader
+        defer { pageReader = reader }
+        do {
+            return try reply.body.withUnsafeBytes { body in
+                var bytes = WireReader(body)
+                return try reader.read(&bytes, began: began) { event($0, body) }
+            }
+        } catch {
+            throw RelayError(
+                .schemaMismatch, "\(reply.sender) sent a page that cannot be read: \(error)", cause: error)
+        }
+    }
     private func readFailed(_ error: RelayError, _ member: StreamSubscriber, _ session: SessionController) {
         switch error.code {
         case .notFound:
@@ -111,7 +128,7 @@ extension StreamController {
         // Of the event before, which is most often of the same kind.
         var (event, token, number): (StreamEvent?, Int32, Int32) = (nil, -1, 0)
         do throws(RelayError) {
-            let page = try session.pages.read(reply) { page in
+            let page = try read(reply) { page in
                 (epoch, through) = (page.epoch, min(page.through, page.head))
                 if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
                     report(gap, member, session)
@@ -152,7 +169,7 @@ extension StreamController {
         _ reply: BusReply, _ member: StreamSubscriber, _ session: SessionController
     ) throws(RelayError) {
         var epoch: UInt64 = 0
-        let page = try session.pages.read(reply) { page in
+        let page = try read(reply) { page in
             epoch = page.epoch
             if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
                 report(gap, member, session)
@@ -184,7 +201,7 @@ extension StreamController {
         _ reply: BusReply, _ member: StreamSubscriber, _ session: SessionController
     ) throws(RelayError) {
         var found: (sequence: UInt64, publishedAt: Timestamp)?
-        let page = try session.pages.read(reply) { _ in
+        let page = try read(reply) { _ in
         } event: { event, body in
             if found == nil, let stamp = Self.stamp(event, body, 0) { found = (stamp.sequence, stamp.publishedAt) }
         }

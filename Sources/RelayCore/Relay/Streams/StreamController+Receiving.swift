@@ -108,7 +108,7 @@ extension StreamController {
         _ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ member: StreamSubscriber,
         _ session: SessionController
     ) {
-        if member.machine.isSettled, isFull(event, member) { member.machine.fellBehind() }
+        if member.feed != nil, member.machine.isSettled, isFull(event, member) { member.machine.fellBehind() }
         switch member.machine.receive(event.name, stamp.sequence, stamp.previous) {
         case .drop: return
         case .hold:
@@ -207,7 +207,7 @@ extension StreamController {
         }
     }
     private func orderTickIfNeeded(_ member: StreamSubscriber, _ session: SessionController) {
-        if member.machine.needsTick && !member.hasTick { orderTick(member, session) }
+        if !member.hasTick && member.machine.needsTick { orderTick(member, session) }
     }
     func orderTick(_ member: StreamSubscriber, _ session: SessionController) {
         member.hasTick = true

@@ -14,6 +14,8 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     @exclusivity(unchecked) var events: StreamEvents
     private(set) var inlets: StreamInlets
     @exclusivity(unchecked) var counts = StreamCounts()
+    /// Keeps what it has parsed of the signatures in pages.
+    var pageReader = PageReader()
     /// What the bus passes on, by the rules that it was given.
     private var rules: [MatchRule] = []
     var isAskingSchemas = false

@@ -4,7 +4,6 @@ import Synchronization
 final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
     private var queue = ReadQueue<StreamSubscriber>()
     var line = ReplayLine.unused
-    private var reader = PageReader()
     /// Pages that came through a socket, and not through the bus. Read on any thread.
     let replayedPages = Atomic<Int>(0)
 
@@ -135,21 +134,4 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
     }
     /// An answer without a page.
     func answeredWithoutPage(_ token: UInt64?) { queue.answered(token.map { ($0, 0) }) }
-    /// Shows a page's head, and each event in it with the body of the answer.
-    func read(
-        _ reply: BusReply, began: (StreamPage) -> Void, event: (StreamPage.Event, UnsafeRawBufferPointer) -> Void
-    ) throws(RelayError) -> StreamPage {
-        // In a variable: what runs meanwhile finds it free.
-        var reader = reader
-        defer { self.reader = reader }
-        do {
-            return try reply.body.withUnsafeBytes { body in
-                var bytes = WireReader(body)
-                return try reader.read(&bytes, began: began) { event($0, body) }
-            }
-        } catch {
-            throw RelayError(
-                .schemaMismatch, "\(reply.sender) sent a page that cannot be read: \(error)", cause: error)
-        }
-    }
 }
