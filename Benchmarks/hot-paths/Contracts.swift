@@ -18,6 +18,13 @@ enum Signals1: EventInterface {
     static let ringCapacity = 0
     static var contract: Contract<Self> { Signalled.self }
 }
+/// By the ring, and as signals too.
+enum Both1: EventInterface {
+    static let name = "org.eventrelay.Both1"
+    static let durability = Volatile()
+    static let signalBudget = SignalBudget.unlimited
+    static var contract: Contract<Self> { Doubled.self }
+}
 enum Kept1: EventInterface {
     static let name = "org.eventrelay.Kept1"
     static var contract: Contract<Self> { Kept.self }
@@ -37,6 +44,10 @@ struct Fixed: FixedLayoutEvent, NumberedEvent {
     typealias Interface = Paused1
     var number: UInt64 = 0, b = 1.0, c = 2.0, d = 3.0
     var e: UInt64 = 4, f: UInt64 = 5, g: UInt64 = 6, h: UInt64 = 7
+}
+struct Doubled: FixedLayoutEvent, NumberedEvent {
+    typealias Interface = Both1
+    var number: UInt64 = 0, b = 1.0, c = 2.0, d = 3.0
 }
 struct Coded: NumberedEvent {
     typealias Interface = Paused1

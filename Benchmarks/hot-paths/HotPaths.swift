@@ -45,7 +45,9 @@ import RelayJournal
         case .fixed: try await Events.pass(Paused1.self, Fixed(), count, bus)
         case .codable: try await Events.pass(Paused1.self, Coded(), count, bus)
         case .signal: try await Events.pass(Signals1.self, Signalled(), count, bus)
+        case .both: try await Events.pass(Both1.self, Doubled(), count, bus)
         case .commit: try await Journals.commit(count, folder: words[3])
+        case .unit: try await Journals.commitUnits(count, folder: words[3], bus)
         case .replay: try await Journals.replay(count, folder: words[3], bus)
         case .handle: try await Journals.handle(count, folder: words[3], bus)
         case .command: try await call(count, bus)
@@ -99,8 +101,12 @@ enum Path: String, CaseIterable {
     case fixed, codable
     /// The same as a signal.
     case signal
+    /// A fixed layout through the ring, and as a signal that nobody hears.
+    case both
     /// One durable event, until it is on the disk.
     case commit
+    /// One durable event of a unit of work, through the ring and as a signal.
+    case unit
     /// One event of a journal, until it was taken from a stream; until a handler has it.
     case replay, handle
     /// A call and its reply.

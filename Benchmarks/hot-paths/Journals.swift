@@ -16,6 +16,25 @@ enum Journals {
         for number in 0..<count { try await service.publish(Kept(number)) }
         journal.close()
     }
+    /// Each in a unit of work of its own, to a handler.
+    static func commitUnits(_ count: Int, folder: String, _ bus: Bus) async throws {
+        let journal = try EventJournal(directory: folder)
+        let service = try EventService(name: Names.service, on: bus, exporting: Kept1.self, journal: journal)
+        let running = await Running(service)
+        let relay = try EventRelay(following: Names.service, on: bus, interfaces: Kept1.self)
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let subscription = relay.publisher.subscribe(to: Kept.self, delivery: .immediate, onGap: .ignore) {
+            if $0.itemID == count - 1 { end.yield() }
+        }
+        relay.activate()
+        for await state in relay.states { if case .active = state { break } }
+        for number in 0..<count { try await journal.unitOfWork { try $0.publish(Kept(number)) } }
+        for await _ in ends { break }
+        subscription.cancel()
+        relay.invalidate()
+        try await running.end()
+        journal.close()
+    }
     /// Reads all events of a journal that has so many, from a stream.
     static func replay(_ count: Int, folder: String, _ bus: Bus) async throws {
         try await read(folder: folder, bus) { relay in

@@ -27,10 +27,7 @@ package final class RingWaker: Sendable {
     }
 }
 
-/// The readers of one ring that seem to sleep over what was just written, or none.
-struct SleepingReaders {
-    private let group: WakeGroup?
-    @inline(__always) init(_ group: WakeGroup?) { self.group = group }
+extension SleepingReaders {
     @inline(__always) func wake() { group?.wake() }
 }
 

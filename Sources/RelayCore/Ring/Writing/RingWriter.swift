@@ -122,3 +122,9 @@ package final class RingWriter: Sendable {
         )
     }
 }
+
+/// The readers of a ring that seem to sleep over what was just written, or none.
+struct SleepingReaders {
+    let group: WakeGroup?
+    @inline(__always) init(_ group: WakeGroup?) { self.group = group }
+}
