@@ -72,7 +72,7 @@ extension JournalEngine {
         return outcome
     }
     /// What events are stamped with: a test's time, where the service has one.
-    private var now: UInt64 { (interfaces.isEmpty ? .now : interfaces[0].logged.stream.now).microseconds }
+    private var now: UInt64 { (interfaces.isEmpty ? .now : interfaces[0].logged.clock?.timestamp ?? .now).microseconds }
     /// Why nothing may be tried now.
     private func refusal() -> RelayError? {
         if failure != nil { return unavailable() }

@@ -128,7 +128,7 @@ package final class MemoryLogStorage: EventLogStorage {
                 case .durable(let interface, let event, let body):
                     let logged = interfaces[interface]
                     let committed = streams[logged.name, default: MemoryStream()].append(
-                        event, body, at: logged.stream.now)
+                        event, body, at: logged.clock?.timestamp ?? .now)
                     return { logged.stream.emit([committed]) }
                 }
             }

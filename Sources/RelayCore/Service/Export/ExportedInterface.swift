@@ -73,7 +73,7 @@ struct ExportedInterface: Sendable {
             LoggedInterface(
                 name: name, epoch: stream.epoch, retention: retention,
                 events: schemas.sorted { $0.key < $1.key }.map(\.value),
-                documents: Set(documents.values.map(\.number)), stream: stream)
+                documents: Set(documents.values.map(\.number)), stream: stream, clock: stream.clock)
         }
     }
     /// Goes on where the log stands.

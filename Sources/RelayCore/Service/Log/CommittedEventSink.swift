@@ -1,12 +1,7 @@
 /// Where the committed events of one interface leave.
 package protocol CommittedEventSink: AnyObject, Sendable {
-    /// The time to stamp events with: a test may have set it.
-    var now: Timestamp { get }
     /// Sends events, in the order of their sequences. By the committing thread alone.
     func emit(_ events: [CommittedEvent])
     /// Tells that of these names everything up to these sequences was removed.
     func pruned(_ last: [String: UInt64])
-}
-extension CommittedEventSink {
-    package var now: Timestamp { .now }
 }

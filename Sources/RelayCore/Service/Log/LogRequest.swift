@@ -52,13 +52,15 @@ package struct LoggedInterface: Sendable {
     /// The numbers of those that are documents: of each the last entry is kept, whatever the retention.
     package let documents: Set<Int>
     package let stream: any CommittedEventSink
+    /// A test's time, by which its events are stamped; nil: the machine's.
+    package let clock: ManualClock?
 
     package init(
         name: String, epoch: UInt64, retention: Retention, events: [EventSchema], documents: Set<Int> = [],
-        stream: any CommittedEventSink
+        stream: any CommittedEventSink, clock: ManualClock? = nil
     ) {
         (self.name, self.epoch, self.retention, self.events, self.stream) = (name, epoch, retention, events, stream)
-        self.documents = documents
+        (self.documents, self.clock) = (documents, clock)
     }
 }
 

@@ -35,7 +35,7 @@ package final class PublishedStream: Sendable {
     let hasDocuments: Bool
     let isDocument: [Bool]
     /// A test's time; nil: the machine's.
-    private let clock: ManualClock?
+    let clock: ManualClock?
     /// Payloads are enough: no peer gets messages for now. A hint for code that does not hold the lock; changed under
     /// it, by the outlet that takes messages.
     let needsPayloadsOnly = Atomic<Bool>(false)
@@ -109,7 +109,7 @@ package final class PublishedStream: Sendable {
         return try publish(index, fields)
     }
     /// What events are stamped with.
-    package var now: Timestamp { clock?.timestamp ?? .now }
+    private var now: Timestamp { clock?.timestamp ?? .now }
     @inline(__always) func advance(_ place: inout StreamPlace, _ index: Int) -> PlacedEvent {
         let event = PlacedEvent(
             index: index, sequence: place.sequence + 1, previous: place.last[index], publishedAt: now)
