@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Follows an interface of a Relay service: every event once and in order, or a gap that says which are missing.
 
-Written from docs/PROTOCOL.md alone; the numbers of steps are those of its section "Following a stream". Needs python3-gi.
+Written from docs/PROTOCOL.md alone; the numbers of steps are those of its section "Following a stream". Needs Debian's
+packages python3-gi and gir1.2-glib-2.0.
 """
 import argparse
 import json
@@ -10,10 +11,24 @@ import signal
 import struct
 import sys
 
-from gi.repository import Gio, GLib
 
-from relay_ring import Damaged, Ring
-from relay_values import WireReader, named, parse_shape
+def fail(code, message):
+    """Ends the program: 64 for wrong usage, 65 for a file that is damaged, 69 for what is not there."""
+    if __name__ != "__main__":
+        raise  # A program that imports this decides by itself.
+    print(f"relay_client.py: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+try:
+    from gi.repository import Gio, GLib
+except ImportError as missing:  # Also without the descriptions of its libraries, which are a package of their own.
+    fail(69, f"{missing}: install Debian's packages python3-gi and gir1.2-glib-2.0, and run it by /usr/bin/python3")
+try:
+    from relay_ring import Damaged, Ring
+    from relay_values import WireReader, named, parse_shape
+except ImportError as missing:
+    fail(69, f"{missing}: copy relay_ring.py and relay_values.py beside it")
 
 BUS, STREAM, ERROR = "org.freedesktop.DBus", "org.eventrelay.Stream1", "org.eventrelay.Error."
 NOTHING_KEPT = 2**64 - 1  # `oldest` of a volatile interface; as `after`, the mark of a last Read.
@@ -300,12 +315,21 @@ def main():
     options.add_argument("--position", metavar="FILE", help="go on where the run that used this file stopped")
     options.add_argument("interface", help="such as org.eventrelay.Relocation1")
     chosen = options.parse_args()
-    address = chosen.bus or Gio.dbus_address_get_for_bus_sync(Gio.BusType.SESSION, None)
+    for name, is_right in [(chosen.service, Gio.dbus_is_name), (chosen.interface, Gio.dbus_is_interface_name)]:
+        if not is_right(name):
+            fail(64, f"'{name}' is no D-Bus name: give one such as org.eventrelay.Relocation1")
+    try:
+        address = chosen.bus or Gio.dbus_address_get_for_bus_sync(Gio.BusType.SESSION, None)
+    except GLib.Error as error:
+        fail(69, f"no session bus: {error.message}: give one by --bus, or begin with dbus-run-session")
     kept = None
     if chosen.position and os.path.exists(chosen.position):
-        with open(chosen.position) as file:
-            epoch, sequence, runs = json.load(file)
-            kept = epoch, sequence, [tuple(run) for run in runs]
+        try:
+            with open(chosen.position) as file:
+                epoch, sequence, runs = json.load(file)
+                kept = epoch, sequence, [tuple(run) for run in runs]
+        except (OSError, ValueError, TypeError) as error:
+            fail(65, f"cannot read the position in '{chosen.position}': {error}: name another file, or remove it")
     follower = Follower(
         address, chosen.service, chosen.interface,
         lambda *event: print("event", *event[:2], json.dumps(event[2], ensure_ascii=False), flush=True),

@@ -117,6 +117,10 @@ struct DirectoryLock: ~Copyable {
             if status.st_mode & S_IFMT == S_IFDIR { return }
             throw RelayError(.invalidArgument, "\(path) is no directory: give the journal one of its own")
         }
+        // A shell makes the user's folder of it, and nobody else does.
+        if path == "~" {
+            throw RelayError(.invalidArgument, "'~' is no folder here: give the journal the whole path")
+        }
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try makeDirectory(String(path[..<slash])) }
         if mkdir(path, 0o700) != 0 && errno != EEXIST { throw refusal("cannot make the directory \(path)", errno) }
     }

@@ -90,6 +90,41 @@ import Testing
         #expect(first.output + second.output == shown)
     }
 
+    @Test(
+        "what it lacks, or cannot use, is one line that says what to do, and an exit code",
+        arguments: [
+            (["--bus", "unix:path=/nowhere", "no name"], Int32(64), "'no name' is no D-Bus name: give one"),
+            ([LiveService.interface], 69, "no session bus: "),
+            (["--bus", "unix:path=/nowhere", "--position", "/dev/null", LiveService.interface], 65, "'/dev/null': "),
+        ])
+    func refusals(_ options: [String], _ code: Int32, _ part: String) async throws {
+        try await refuses(options, code, part)
+    }
+    @Test(
+        "a module that is not installed is named, with the package that has it",
+        arguments: [
+            ("gi", "install Debian's packages python3-gi and gir1.2-glib-2.0"), ("relay_ring", "copy relay_ring.py"),
+        ])
+    func modules(_ module: String, _ part: String) async throws {
+        // Modules beside a program come before those that are installed.
+        let folder = try TestFolder()
+        let script = "cp Examples/python/*.py \(folder.path); echo 'raise ImportError(1)' >\(folder.path)/\(module).py"
+        let prepared = try RunningProgram("/bin/sh", ["-c", "cd \(Programs.sources)/../..; \(script)"])
+        try #require(await prepared.outcome().code == 0)
+        try await refuses([LiveService.interface], 69, part, program: folder.path + "/relay_client.py")
+    }
+    private func refuses(
+        _ options: [String], _ code: Int32, _ part: String,
+        program: String = "\(Programs.sources)/../../Examples/python/relay_client.py"
+    ) async throws {
+        let without = ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY"].flatMap { ["-u", $0] }
+        let client = try RunningProgram("/usr/bin/env", without + ["/usr/bin/python3", "-B", program] + options)
+        let outcome = await client.outcome()
+        #expect(outcome.code == code && outcome.errors.count == 1, "\(outcome)")
+        let error = outcome.errors.first ?? ""
+        #expect(error.hasPrefix("relay_client.py: ") && error.contains(part), "\(error)")
+    }
+
     @Test("what a paused or killed volatile service did not send is a gap, and nothing else is")
     func volatile() async throws {
         // Beyond the signal budget.

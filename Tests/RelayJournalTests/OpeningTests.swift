@@ -47,6 +47,13 @@ import Testing
         // One whole file is left.
         #expect(access(path + "/journal.sqlite-wal", F_OK) != 0 && bytes(path + "/journal.sqlite").count > 4_096)
     }
+    @Test("a path that only a shell understands is refused, and no folder '~' is made") func home() {
+        for path in ["~", "~/printer/journal"] {
+            let error = #expect(throws: RelayError.self) { _ = try EventJournal(directory: path) }
+            #expect(error?.code == .invalidArgument && error?.message.contains("whole path") == true)
+        }
+        #expect(access("~", F_OK) != 0)
+    }
     @Test("a second journal is refused, in this process") func second() async throws {
         let directory = try TestFolder()
         let ledger = try Ledger(directory)

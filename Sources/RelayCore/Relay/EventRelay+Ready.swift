@@ -1,3 +1,5 @@
+import Synchronization
+
 extension EventRelay {
     /// Waits until the relay is in step with its service, for programs that cannot go on without it.
     ///
@@ -13,7 +15,7 @@ extension EventRelay {
     /// - Throws: `.timedOut` if there is no service in time. If the relay has ended, the reason, for example
     ///   `.notPermitted`.
     public func ready(within limit: Duration = .seconds(25)) async throws {
-        let (service, states) = (service, states)
+        let (service, states, core) = (service, states, follower.core)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await state in states {
@@ -32,7 +34,9 @@ extension EventRelay {
                 do { try await Task.sleep(for: limit) } catch {
                     throw RelayError(.cancelled, "the task was cancelled while it waited for \(service)")
                 }
-                throw RelayError(.timedOut, "\(service) was not there within \(limit): start it, or wait longer")
+                // Without a bus there is no use in starting the service.
+                let remedy = core.busFailure.withLock { $0 }?.message ?? "start it, or wait longer"
+                throw RelayError(.timedOut, "\(service) was not there within \(limit): \(remedy)")
             }
             defer { group.cancelAll() }
             try await group.next()

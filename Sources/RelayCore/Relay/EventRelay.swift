@@ -169,8 +169,7 @@ public final class EventRelay: Sendable {
     /// How a command is sent. Throws `.notFound` for one of another interface, and what cannot be encoded.
     func prepare<C: Command>(_ command: C) throws(RelayError) -> (codec: TypedCommandCodec<C>, call: MethodCall) {
         guard let codec = commands[ObjectIdentifier(C.self)] as? TypedCommandCodec<C> else {
-            let text = "\(C.name) is of \(C.Interface.name), which this relay was not made for: name it in interfaces"
-            throw RelayError(.notFound, text)
+            throw unlisted(C.Interface.self, C.name)
         }
         do {
             let interface = C.Interface.name
@@ -252,7 +251,7 @@ public final class EventRelay: Sendable {
     /// - Parameter handler: is called with each event.
     /// - Parameter onGap: is called with each gap.
     /// - Returns: the subscription, which ends when it is released.
-    /// - Throws: `.notFound` for an event of no interface of this relay. For `.resuming`: `.conflict` while the name is
+    /// - Throws: `.notFound` for an event of no interface of this relay, or outside its contract. For `.resuming`: `.conflict` while the name is
     ///   in use; `.invalidArgument` for a bad name, a damaged file, or one that was made for other events;
     ///   `.unavailable` or `.notPermitted` for a folder that cannot be used.
     public func subscribe<E: DomainEvent>(
@@ -349,13 +348,25 @@ public final class EventRelay: Sendable {
     func source<E: DomainEvent>(
         of type: E.Type, from start: StreamPosition, _ buffer: EventBuffer
     ) throws -> (source: ReplaySource<E>, begin: () -> Void) {
+        guard E.Interface.contract.events.contains(where: { ObjectIdentifier($0) == ObjectIdentifier(type) }) else {
+            throw unlisted(E.Interface.self, E.name)
+        }
         try check(E.Interface.self, E.name)
         return try follower.source(
             E.Interface.name, names: [E.name], from: start, buffer, ReplayDecoding(EventDecoder(type)))
     }
     func check<I: EventInterface>(_ interface: I.Type, _ what: String) throws {
-        if interfaces[I.name].map({ ObjectIdentifier($0) == ObjectIdentifier(interface) }) ?? false { return }
-        throw RelayError(
-            .notFound, "\(what) is of \(I.name), which this relay was not made for: name it in interfaces")
+        if !isMade(for: interface) { throw unlisted(interface, what) }
+    }
+    private func isMade<I: EventInterface>(for interface: I.Type) -> Bool {
+        interfaces[I.name].map { ObjectIdentifier($0) == ObjectIdentifier(interface) } ?? false
+    }
+    /// For what is of an interface that this relay does not follow, or is not in the contract of one that it follows.
+    private func unlisted<I: EventInterface>(_ interface: I.Type, _ what: String) -> RelayError {
+        RelayError(
+            .notFound,
+            isMade(for: interface)
+                ? "\(what) is not in the contract of \(I.name): list it there"
+                : "\(what) is of \(I.name), which this relay was not made for: name it in interfaces")
     }
 }

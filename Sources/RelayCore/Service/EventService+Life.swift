@@ -152,7 +152,10 @@ extension EventService {
             }
         }
         if let stray = strays.withLock({ $0.first }) {
-            throw RelayError(.notFound, "a handler for \(stray), which \(name) does not export: add its interface")
+            throw RelayError(
+                .notFound,
+                "a handler for \(stray), which \(name) does not export: list it in its interface's contract, or add "
+                    + "the interface to exporting")
         }
     }
 }

@@ -219,13 +219,14 @@ extension ServiceTemplate {
         ## Try it
 
             swift build && swift test
-            swift run @PROGRAM@-service "$PWD/.build/journal" &
-            swift run @PROGRAM@-cli watch &
-            swift run @PROGRAM@-cli add Hello
+            .build/debug/@PROGRAM@-service .build/journal &
+            .build/debug/@PROGRAM@-cli watch &
+            .build/debug/@PROGRAM@-cli add Hello
             relay-cli --service @NAME@ list
             busctl --user introspect @NAME@ @OBJECT@ @INTERFACE@
 
-        Kill the service and start it again: the watcher goes on at the next note.
+        Without a desktop there may be no session bus: begin with `dbus-run-session bash`. Kill the service and start it
+        again: the watcher goes on at the next note.
 
         ## Install it
 
@@ -239,8 +240,16 @@ extension ServiceTemplate {
 
         ## Make it yours
 
-        Change the contract first, then the rules and their test. Events that are kept outlive releases: Relay's EVOLUTION.md
-        says which changes old subscribers survive.
+        1. Change the contract, `Sources/@MODULE@/@MODULE@1.swift`: what happens is an event, what can be asked for is a
+           command. List both in `contract`.
+        2. Change the rules and tables, `Sources/@MODULE@Domain/NoteBook.swift`, and their test. The service refuses to
+           start while a command has no handler. A table that is there is changed by one more `Migration`; while you try
+           things out, remove `.build/journal` instead.
+        3. Change the front end, `Sources/@PROGRAM@-cli/@MODULE@CLI.swift`.
+
+        A field is a `Bool`, an integer, a `Double`, a `String`, an enum with raw values, a struct, an optional, or an array
+        or dictionary of these. Events that are kept outlive releases: Relay's EVOLUTION.md says which changes old
+        subscribers survive.
         """#,
     ]
 }

@@ -28,7 +28,8 @@ struct NewService: Verb {
         ],
         exitCodes: [
             ExitMeaning(.ok, "success"),
-            ExitMeaning(.usage, "wrong usage, a name that no service can have, or a folder that is not empty"),
+            ExitMeaning(
+                .usage, "wrong usage, a name that no service can have, a folder that is not empty, or no Relay"),
             ExitMeaning(.cannotCreate, "the folder or a file cannot be made"),
             ExitMeaning(.outputFailed, "the output could not be written"),
         ])
@@ -57,6 +58,7 @@ struct NewService: Verb {
     var asksService: Bool { false }
 
     func run(in context: VerbContext) throws(CLIFailure) {
+        try RelaySources.check(relay, from: folder)
         let template = ServiceTemplate(name: name, relay: relay)
         try PackageWriter.write(template.files, into: folder)
         let lines = template.files.map { "\(folder)/\($0.path)\n" }.joined()

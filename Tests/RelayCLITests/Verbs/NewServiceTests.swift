@@ -96,6 +96,42 @@ import Testing
         try PackageWriter.write(files, into: other)
         #expect(try self.files(in: other).count == files.count)
     }
+    @Test(
+        "a path of Relay begins at the package, as its manifest's do",
+        arguments: [
+            ("/usr/share/relay", "printer", "/usr/share/relay"), ("../relay", "printer", "relay"),
+            ("../relay", "../printer", "../relay"), ("../relay", "/home/me/printer", "/home/me/relay"),
+            ("../../..", "/printer", "/"), ("..", "printer", "."), ("../..", "printer", ".."),
+            ("../../a", "..", "../../../a"), ("./a//b", ".", "a/b"),
+        ])
+    func places(_ path: String, _ folder: String, _ place: String) {
+        #expect(RelaySources.place(of: path, from: folder) == place)
+    }
+    @Test("a folder without Relay's sources is refused, with what to do; one with them is taken") func sources() throws
+    {
+        let root = try TestFolder()
+        let folder = root.path + "/printer"
+        func refusal(_ path: String) -> String? {
+            do {
+                try RelaySources.check(path, from: folder)
+                return nil
+            } catch {
+                return error.code == .usage ? error.message : "\(error)"
+            }
+        }
+        let absent = try #require(refusal("../relay"))
+        #expect(absent.hasPrefix("cannot find Relay at '\(root.path)/relay': No such file"), "\(absent)")
+        #expect(absent.contains("'../relay' begins at '\(folder)'") && absent.hasSuffix("by --relay"), "\(absent)")
+        try FileManager.default.createDirectory(
+            atPath: root.path + "/relay/Sources/RelayCore", withIntermediateDirectories: true)
+        let other = try #require(refusal(root.path + "/relay"))
+        #expect(other.hasPrefix("'\(root.path)/relay' has no sources of Relay: install librelay-dev"), "\(other)")
+        try "".write(toFile: root.path + "/relay/Package.swift", atomically: false, encoding: .utf8)
+        #expect(refusal("../relay") == nil && refusal(root.path + "/relay") == nil)
+        // The sources that this test was built from.
+        let sources = (0..<4).reduce(URL(filePath: #filePath)) { place, _ in place.deletingLastPathComponent() }
+        #expect(refusal(sources.path) == nil)
+    }
     @Test("a folder that cannot be made is named, with the reason") func impossible() throws {
         let root = try TestFolder()
         do {

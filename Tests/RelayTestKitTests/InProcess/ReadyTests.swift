@@ -22,6 +22,20 @@ import Testing
         try await waiting.value
         try await relay.ready()
     }
+    @Test("without a bus it says so, rather than to start the service") func noBus() async throws {
+        let bus = Bus.address("unix:path=/nowhere")
+        let relay = try EventRelay(following: Self.name, on: bus, interfaces: Orders1.self)
+        relay.activate()
+        // The first attempt has failed when its call ends.
+        let called = await relay.outcome(of: Ponder(), timeout: .seconds(300))
+        guard case .failed(let failure) = called else {
+            Issue.record("a call without a bus: \(called)")
+            return
+        }
+        let late = await #expect(throws: RelayError.self) { try await relay.ready(within: .milliseconds(1)) }
+        #expect(late?.code == .timedOut && late?.message.contains(Self.name) == true, "\(late?.message ?? "")")
+        #expect(late?.message.hasSuffix(failure.message) == true, "\(late?.message ?? ""), \(failure.message)")
+    }
     @Test("it ends with its task, and with the relay") func ends() async throws {
         let harness = TestHarness()
         let relay = try relay(harness)

@@ -19,6 +19,8 @@ package final class SessionController: BusHandler {
     let pages = PageBroker()
     /// What is to be followed, as far as the loop has not heard of it.
     private let follows = Mutex<[String: Set<String>?]>([:])
+    /// Why there is no connection to the bus, after the last attempt; nil with one.
+    let busFailure = Mutex<RelayError?>(nil)
     let foreign = Atomic<Int>(0)
     private let faults = Atomic<Int>(0)
     /// What positioned subscriptions dropped, by the interface.
@@ -156,8 +158,11 @@ package final class SessionController: BusHandler {
         BusConnection.open(bus, on: loop, handler: self) { [weak self] result in
             guard let self else { return }
             switch result {
-            case .success(let connection): connected(connection)
+            case .success(let connection):
+                busFailure.withLock { $0 = nil }
+                connected(connection)
             case .failure(let error):
+                busFailure.withLock { $0 = error }
                 calls.endWaiting(error)
                 calls.barriers.endAll(error, isLast: false, self)
                 switch state.onLoop.session.connectionFailed() {

@@ -91,11 +91,13 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
 /// All events of a service, by their types.
 struct ExportedEvents: EventEncoder {
     private let service: String
+    private let interfaces: Set<String>
     private var table = TypeTable<AnyExportedEvent>()
     private var documents: [ObjectIdentifier: AnyExportedDocument] = [:]
 
     init(_ service: String, _ interfaces: [ExportedInterface]) {
         self.service = service
+        self.interfaces = Set(interfaces.map(\.name))
         for interface in interfaces {
             for (type, event) in interface.events { table.insert(event, for: type) }
             documents.merge(interface.documents) { first, _ in first }
@@ -110,14 +112,20 @@ struct ExportedEvents: EventEncoder {
 
     func document<D: DomainDocument>(_ type: D.Type) throws -> ExportedDocument<D> {
         if let document = documents[ObjectIdentifier(type)] as? ExportedDocument<D> { return document }
-        throw RelayError(
-            .notFound, "\(D.name) is of \(D.Interface.name), which \(service) does not export: add it to exporting")
+        throw unlisted(D.name, D.Interface.name)
+    }
+    /// For what is of an interface that is not exported, or is not in the contract of one that is.
+    private func unlisted(_ what: String, _ interface: String) -> RelayError {
+        RelayError(
+            .notFound,
+            interfaces.contains(interface)
+                ? "\(what) is not in the contract of \(interface): list it there"
+                : "\(what) is of \(interface), which \(service) does not export: add it to exporting")
     }
 
     private func served<E: DomainEvent>(_ type: E.Type) throws -> ExportedEvent<E> {
         guard let served = table.value(for: ObjectIdentifier(type)) else {
-            throw RelayError(
-                .notFound, "\(E.name) is of \(E.Interface.name), which \(service) does not export: add it to exporting")
+            throw unlisted(E.name, E.Interface.name)
         }
         // What the table holds for E was made for E. (A checked cast looks the type's metadata up at every publish.)
         return unsafeDowncast(served, to: ExportedEvent<E>.self)
