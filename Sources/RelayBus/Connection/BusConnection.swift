@@ -256,7 +256,7 @@ package final class BusConnection: Sendable {
         writer.patch(nextSerial(), at: MessageHeader.serialOffset)
         try send(writer)
     }
-    private func nextSerial() -> UInt32 { pending.withLock { $0.nextSerial() } }
+    func nextSerial() -> UInt32 { pending.withLock { $0.nextSerial() } }
 
     /// Sends a message without a reply.
     package func send(_ header: MessageHeader, body: [UInt8] = []) throws(RelayError) {
