@@ -100,7 +100,7 @@ extension ServiceCore {
         }
         figures += [
             StatusFigure("command_duration_sum", commands.durations.microseconds),
-            StatusFigure("waiting_commands", queues.count),
+            StatusFigure("waiting_commands", queues.commands),
             StatusFigure("outgoing_bytes", connection.outgoingBytes),
             StatusFigure("dropped_calls", ["reason": "bus_is_full"], connection.droppedCalls),
             StatusFigure("dropped_calls", ["reason": "replies_unread"], ignoredCalls.load(ordering: .relaxed)),

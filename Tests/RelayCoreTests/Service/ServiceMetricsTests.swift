@@ -33,6 +33,35 @@ import Testing
         #expect((metrics.streams[0].notPermitted, metrics.streams[0].limitsExceeded) == (2, 0))
         try await desk.stop()
     }
+    @Test("a command counts as waiting until it is answered, and the question how many wait does not") func waiting()
+        async throws
+    {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        let caller = try await BusStranger.join(desk.bus.bus)
+        func waiting() async throws -> DBusValue? {
+            let values = try await peer.call(Desk.name, Desk.path, Stream1.name, "Status")
+            guard case .dictionary(_, let entries)? = values.first,
+                case .variant(.array(_, let figures))? = entries.first(where: { $0.key == .string("ServiceFigures") })?
+                    .value
+            else { return nil }
+            for case .structure(let parts) in figures where parts.first == .string("waiting_commands") {
+                return parts.last
+            }
+            return nil
+        }
+        #expect(try await waiting() == .uint64(0))
+        async let first = caller.call(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(1)])
+        async let second = caller.call(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(2)])
+        // One runs, one waits for its turn.
+        #expect(await eventually { (try? await waiting()) == .uint64(2) })
+        await desk.open(1)
+        _ = try await first
+        await desk.open(2)
+        _ = try await second
+        #expect(await eventually { (try? await waiting()) == .uint64(0) })
+        try await desk.stop()
+    }
     @Test("a relay on the ring is a subscriber of the ring, and says how far it is") func ring() async throws {
         let desk = try await Desk()
         let relay = try EventRelay(following: Desk.name, on: desk.bus.bus, interfaces: Desk1.self)

@@ -14,6 +14,8 @@ final class CommandQueues: Sendable {
         let cost: Int
         /// Whether somebody waits for an answer: then it is pointless once the peer has gone.
         let isAwaited: Bool
+        /// Else a question about the service or its documents.
+        let isCommand: Bool
         /// Answers without having run.
         let refuse: @Sendable () -> Void
     }
@@ -23,6 +25,8 @@ final class CommandQueues: Sendable {
         var tasks: [String: Task<Void, Never>] = [:]
         /// Waiting and running.
         var count = 0
+        /// Of them, the calls of commands.
+        var commands = 0
         /// Waiting only.
         var quota = WaitingQuota()
         var isClosed = false
@@ -33,8 +37,9 @@ final class CommandQueues: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         /// Counts ended ones; returns the waiters to wake, if they were the last.
-        mutating func end(_ ended: Int) -> [CheckedContinuation<Void, Never>] {
+        mutating func end(_ ended: Int, commands endedCommands: Int) -> [CheckedContinuation<Void, Never>] {
             count -= ended
+            commands -= endedCommands
             return (isClosed || isHolding) && count == 0 ? takeWaiters() : []
         }
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
@@ -47,6 +52,8 @@ final class CommandQueues: Sendable {
     var isHolding: Bool { state.withLock { $0.isHolding } }
     /// Those that wait and those that run.
     var count: Int { state.withLock { $0.count } }
+    /// Of those, the calls of commands: what asks for a status is none.
+    var commands: Int { state.withLock { $0.commands } }
 
     enum Admission {
         case admitted
@@ -59,13 +66,14 @@ final class CommandQueues: Sendable {
     ///
     /// - Parameter user: whose the peer is, if that is known.
     func add(
-        _ peer: String, user: UInt32?, cost: Int, isAwaited: Bool, _ job: @escaping Job,
+        _ peer: String, user: UInt32?, cost: Int, isAwaited: Bool, isCommand: Bool, _ job: @escaping Job,
         refuse: @escaping @Sendable () -> Void
     ) -> Admission {
         state.withLock { state in
             if state.isClosed { return .closed }
             if let reason = state.quota.admit(peer, user: user, bytes: cost) { return .full(reason) }
-            let entry = Entry(job: job, user: user, cost: cost, isAwaited: isAwaited, refuse: refuse)
+            let entry = Entry(
+                job: job, user: user, cost: cost, isAwaited: isAwaited, isCommand: isCommand, refuse: refuse)
             if state.isHolding { state.held.append((peer, entry)) } else { start(entry, of: peer, &state) }
             return .admitted
         }
@@ -74,6 +82,7 @@ final class CommandQueues: Sendable {
         let isFirst = state.queues[peer] == nil
         state.queues[peer, default: []].append(entry)
         state.count += 1
+        if entry.isCommand { state.commands += 1 }
         // Under the lock, so that it is known before it can end.
         if isFirst { state.tasks[peer] = Task { await run(peer) } }
     }
@@ -108,7 +117,8 @@ final class CommandQueues: Sendable {
             for entry in queue where entry.isAwaited {
                 state.quota.release(peer, user: entry.user, bytes: entry.cost)
             }
-            return state.end(queue.count - kept.count)
+            return state.end(
+                queue.count - kept.count, commands: queue.count { $0.isAwaited && $0.isCommand })
         }
         for waiter in waiters { waiter.resume() }
     }
@@ -150,7 +160,7 @@ final class CommandQueues: Sendable {
                 for entry in queue { state.quota.release(peer, user: entry.user, bytes: entry.cost) }
                 state.queues[peer] = []
             }
-            return (refused, Array(state.tasks.values), state.end(refused.count))
+            return (refused, Array(state.tasks.values), state.end(refused.count, commands: refused.count { $0.isCommand }))
         }
         for entry in refused { entry.refuse() }
         for task in tasks { task.cancel() }
@@ -158,17 +168,17 @@ final class CommandQueues: Sendable {
     }
 
     private func run(_ peer: String) async {
-        while let job = next(peer) {
+        while let (job, isCommand) = next(peer) {
             await job()
             let (waiters, onNone) = state.withLock { state in
-                let waiters = state.end(1)
+                let waiters = state.end(1, commands: isCommand ? 1 : 0)
                 return (waiters, state.count == 0 ? state.onNone : nil)
             }
             for waiter in waiters { waiter.resume() }
             onNone?()
         }
     }
-    private func next(_ peer: String) -> Job? {
+    private func next(_ peer: String) -> (Job, isCommand: Bool)? {
         state.withLock { state in
             guard let first = state.queues[peer]?.first else {
                 (state.queues[peer], state.tasks[peer]) = (nil, nil)
@@ -176,7 +186,7 @@ final class CommandQueues: Sendable {
             }
             state.queues[peer]?.removeFirst()
             state.quota.release(peer, user: first.user, bytes: first.cost)
-            return first.job
+            return (first.job, first.isCommand)
         }
     }
 }

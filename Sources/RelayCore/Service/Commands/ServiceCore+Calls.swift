@@ -64,7 +64,7 @@ extension ServiceCore {
         ) { core, credentials in
             let peer = Peer(uniqueName: call.sender, userID: credentials?.userID)
             if command.isCancellable { core.running.admit(call) }
-            let isAdmitted = core.run(call, connection, user: peer.userID) {
+            let isAdmitted = core.run(call, connection, user: peer.userID, isCommand: true) {
                 await $0.answer(command, call, peer, connection)
                 withExtendedLifetime(hold) {}
             }
@@ -75,11 +75,11 @@ extension ServiceCore {
     ///
     /// - Parameter user: whose the peer is, if that is known.
     @discardableResult func run(
-        _ call: IncomingCall, _ connection: BusConnection, user: UInt32?,
+        _ call: IncomingCall, _ connection: BusConnection, user: UInt32?, isCommand: Bool = false,
         _ job: @escaping @Sendable (ServiceCore) async -> Void
     ) -> Bool {
         let admission = queues.add(
-            call.sender, user: user, cost: call.body.count, isAwaited: call.wantsReply
+            call.sender, user: user, cost: call.body.count, isAwaited: call.wantsReply, isCommand: isCommand
         ) { [weak self] in
             if let self { await job(self) }
         } refuse: { [weak self] in
