@@ -43,27 +43,40 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The address to connect to. Throws `Unavailable` when the environment names none.
-    package func address() throws(RelayError) -> String {
-        try address(environment: Self.environment, isSocket: Self.isSocket)
+    package func address() throws(RelayError) -> String { try place().text }
+    /// The same, with what names it.
+    func place() throws(RelayError) -> BusAddress {
+        try place(environment: Self.environment, isSocket: Self.isSocket)
+    }
+    /// Whether the environment names a session bus.
+    package static func hasSession(environment: (String) -> String?, isSocket: (String) -> Bool) -> Bool {
+        (try? session.place(environment: environment, isSocket: isSocket)) != nil
     }
     /// The rule, without the process that it is asked for. A variable that is empty counts as one that is not set.
-    func address(environment: (String) -> String?, isSocket: (String) -> Bool) throws(RelayError) -> String {
-        func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
+    func place(environment: (String) -> String?, isSocket: (String) -> Bool) throws(RelayError) -> BusAddress {
+        func found(_ text: String, _ source: BusAddress.Source) -> BusAddress {
+            BusAddress(bus: self, text: text, source: source)
+        }
+        func named(by name: String) -> BusAddress? {
+            environment(name).flatMap { $0.isEmpty ? nil : found($0, .variable(name)) }
+        }
         switch kind {
-        case .address(let address), .systemAddress(let address): return address
+        case .address(let address), .systemAddress(let address): return found(address, .given)
         case .link:
             throw RelayError(.invalidArgument, "the bus of a test has no address: it exists in its process only")
-        case .system: return value("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket"
+        case .system:
+            return named(by: "DBUS_SYSTEM_BUS_ADDRESS")
+                ?? found("unix:path=/var/run/dbus/system_bus_socket", .standard)
         case .session:
-            if let address = value("DBUS_SESSION_BUS_ADDRESS") { return address }
+            if let named = named(by: "DBUS_SESSION_BUS_ADDRESS") { return named }
             // The XDG Base Directory Specification requires that a relative one is ignored.
-            if let directory = value("XDG_RUNTIME_DIR"), directory.hasPrefix("/"), isSocket("\(directory)/bus") {
-                return "unix:path=\(Self.escaped("\(directory)/bus"))"
+            if let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/"), isSocket("\(directory)/bus") {
+                return found("unix:path=\(Self.escaped("\(directory)/bus"))", .runtimeDirectory)
             }
             throw RelayError(
                 .unavailable,
                 "no session bus: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no socket 'bus'; "
-                    + "log in to a session, name a bus by its address, or start a private one")
+                    + "log in to a session, start a bus (dbus-run-session), or name one by its address")
         }
     }
 

@@ -55,9 +55,7 @@ package final class BusConnection: Sendable {
                         completion(.success(connection))
                     } catch {
                         connection.close()
-                        let code = error.code == .notPermitted ? error.code : .unavailable
-                        let text = "\(bus) did not let us in: \(error.message)"
-                        completion(.failure(RelayError(code, text, cause: error)))
+                        completion(.failure(bus.refusal(error)))
                     }
                 }
             } catch {
@@ -84,14 +82,14 @@ package final class BusConnection: Sendable {
             linked.link.join(self, as: linked)
             return
         }
-        let address = try bus.address()
+        let place = try bus.place()
         var failure = DBusError()
         dbus_error_init(&failure)
-        guard let pointer = dbus_connection_open_private(address, &failure) else {
+        guard let pointer = dbus_connection_open_private(place.text, &failure) else {
             defer { dbus_error_free(&failure) }
             let reason = failure.message.map { String(cString: $0) } ?? "out of memory"
             let cause = RemoteError(name: failure.name.map { String(cString: $0) } ?? "", message: reason)
-            throw RelayError(.unavailable, "no connection to \(bus): \(reason)", cause: cause)
+            throw RelayError(.unavailable, place.unreachable(reason), cause: cause)
         }
         // A private connection has it off already; a process that ends with its bus would be too high a price.
         dbus_connection_set_exit_on_disconnect(pointer, 0)

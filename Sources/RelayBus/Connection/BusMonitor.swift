@@ -37,14 +37,16 @@ package final class BusMonitor {
         var failure = DBusError()
         dbus_error_init(&failure)
         defer { dbus_error_free(&failure) }
-        guard let pointer = dbus_connection_open_private(try bus.address(), &failure) else {
-            throw Self.error("no connection to \(bus)", failure)
+        let place = try bus.place()
+        guard let pointer = dbus_connection_open_private(place.text, &failure) else {
+            let remote = Self.remote(failure)
+            throw RelayError(.unavailable, place.unreachable(remote.message), cause: remote)
         }
         dbus_connection_set_exit_on_disconnect(pointer, 0)
         var descriptor: Int32 = -1
         do throws(RelayError) {
             guard dbus_bus_register(pointer, &failure) != 0 else {
-                throw Self.error("\(bus) did not let us in", failure)
+                throw bus.refusal(RelayError(.unavailable, Self.remote(failure).message))
             }
             let request = try Self.request(rules)
             let milliseconds = Int32(clamping: timeout.components.seconds * 1_000)
@@ -104,10 +106,12 @@ package final class BusMonitor {
         return try MessageHandle(parsing: writer)
     }
     private static func error(_ what: String, _ failure: DBusError) -> RelayError {
-        let remote = RemoteError(
+        ErrorNames.relayError(remote(failure), calling: what)
+    }
+    private static func remote(_ failure: DBusError) -> RemoteError {
+        RemoteError(
             name: failure.name.map { String(cString: $0) } ?? "",
             message: failure.message.map { String(cString: $0) } ?? "out of memory")
-        return ErrorNames.relayError(remote, calling: what)
     }
 }
 

@@ -54,18 +54,38 @@ struct BusLocatorTests {
     func untrusted(status: FileStatus) throws {
         let locator = locator([:], ["/tmp/eventrelay-1000": status, "/tmp/eventrelay-1000/bus": socket])
         let failure = try #require(throws: CLIFailure.self) { try locator.locate(nil) }
-        #expect(failure.code == .unavailable)
-        #expect(failure.message.contains("'/tmp/eventrelay-1000' is not used"))
+        #expect(
+            failure
+                == CLIFailure(
+                    .unavailable,
+                    "no bus: '/tmp/eventrelay-1000' is not used, as it is not a folder of yours that is closed to others "
+                        + "(0700); start 'relay-service --own-bus', set DBUS_SESSION_BUS_ADDRESS, or give --bus ADDRESS"
+                ))
     }
 
     @Test("no bus at all says what to do")
     func none() throws {
         for files in [[:], ["/tmp/eventrelay-1000": folder]] {
             let failure = try #require(throws: CLIFailure.self) { try locator([:], files).locate(nil) }
-            #expect(failure.code == .unavailable)
-            #expect(failure.message.contains("relay-service --own-bus"))
-            #expect(failure.message.contains("DBUS_SESSION_BUS_ADDRESS"))
+            #expect(
+                failure
+                    == CLIFailure(
+                        .unavailable,
+                        "no bus: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no socket 'bus'; start "
+                            + "'relay-service --own-bus', set DBUS_SESSION_BUS_ADDRESS, or give --bus ADDRESS"))
         }
+    }
+
+    @Test("a session bus that only XDG_RUNTIME_DIR shows is found, behind the own bus")
+    func runtimeBus() throws {
+        let environment = ["XDG_RUNTIME_DIR": "/run/user/1000", "TMPDIR": "/nonexistent"]
+        let files = ["/run/user/1000/bus": socket]
+        #expect(try locator(environment, files).locate(nil) == .session)
+        let both = files.merging(
+            ["/run/user/1000/eventrelay": folder, "/run/user/1000/eventrelay/bus": socket]
+        ) { $1 }
+        #expect(try locator(environment, both).locate(nil) == .address("unix:path=/run/user/1000/eventrelay/bus"))
+        #expect(throws: CLIFailure.self) { try locator(environment, ["/run/user/1000/bus": folder]).locate(nil) }
     }
 
     @Test("a relative folder in the environment is not used")

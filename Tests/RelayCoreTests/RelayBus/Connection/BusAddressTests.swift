@@ -7,7 +7,14 @@ import Testing
         throws(RelayError)
         -> String
     {
-        try bus.address(environment: { environment[$0] }, isSocket: { sockets.contains($0) })
+        try place(bus, environment, sockets: sockets).text
+    }
+
+    private func place(_ bus: Bus, _ environment: [String: String] = [:], sockets: Set<String> = [])
+        throws(RelayError)
+        -> BusAddress
+    {
+        try bus.place(environment: { environment[$0] }, isSocket: { sockets.contains($0) })
     }
 
     @Test("the session bus is DBUS_SESSION_BUS_ADDRESS, before all else") func session() throws {
@@ -30,7 +37,72 @@ import Testing
         let error = #expect(throws: RelayError.self) {
             try address(.session, environment, sockets: ["relative/bus", "/bus"])
         }
-        #expect(error?.code == .unavailable && error?.message.contains("DBUS_SESSION_BUS_ADDRESS") == true)
+        #expect(
+            error
+                == RelayError(
+                    .unavailable,
+                    "no session bus: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no socket 'bus'; "
+                        + "log in to a session, start a bus (dbus-run-session), or name one by its address"))
+    }
+
+    @Test("a bus that nobody answers at is named with its address, what names that, and what to do")
+    func unreachable() throws {
+        func text(_ bus: Bus, _ environment: [String: String] = [:]) throws -> String {
+            try place(bus, environment, sockets: ["/run/user/7/bus"]).unreachable("No such file or directory\n")
+        }
+        #expect(
+            try text(.session, ["DBUS_SESSION_BUS_ADDRESS": "garbage"])
+                == "no connection to the session bus at 'garbage' (DBUS_SESSION_BUS_ADDRESS): No such file or directory; "
+                + "log in to a session, start a bus (dbus-run-session), or correct DBUS_SESSION_BUS_ADDRESS")
+        #expect(
+            try text(.session, ["XDG_RUNTIME_DIR": "/run/user/7"])
+                == "no connection to the session bus at 'unix:path=/run/user/7/bus' (XDG_RUNTIME_DIR): No such file or "
+                + "directory; log in to a session, or set DBUS_SESSION_BUS_ADDRESS to the address of a bus")
+        #expect(
+            try text(.system)
+                == "no connection to the system bus at 'unix:path=/var/run/dbus/system_bus_socket': No such file or "
+                + "directory; start the system bus (systemctl start dbus.socket)")
+        #expect(
+            try text(.system, ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/x"])
+                == "no connection to the system bus at 'unix:path=/x' (DBUS_SYSTEM_BUS_ADDRESS): No such file or "
+                + "directory; start the system bus, or correct DBUS_SYSTEM_BUS_ADDRESS")
+        #expect(
+            try text(.address("unix:path=/x"))
+                == "no connection to the bus at unix:path=/x: No such file or directory; start a bus there, or correct "
+                + "the address")
+    }
+    @Test("a bus that refuses is named with its address, the user whom it refuses, and what to do")
+    func refused() throws {
+        let end = RelayError(.unavailable, "the bus closed the connection")
+        let error = RelayError(.unavailable, "Hello: \(end.message)", cause: end)
+        func text(_ bus: Bus, _ environment: [String: String] = [:], _ other: RelayError? = nil) throws -> String {
+            try place(bus, environment, sockets: ["/run/user/7/bus"]).refused(other ?? error, userID: 7)
+        }
+        #expect(
+            try text(.session, ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"])
+                == "the session bus at 'unix:path=/x' (DBUS_SESSION_BUS_ADDRESS) does not let user 7 in: the bus closed "
+                + "the connection; run as the user whose bus it is, or set DBUS_SESSION_BUS_ADDRESS to a bus of your own")
+        #expect(
+            try text(.session, ["XDG_RUNTIME_DIR": "/run/user/7"])
+                == "the session bus at 'unix:path=/run/user/7/bus' (XDG_RUNTIME_DIR) does not let user 7 in: the bus "
+                + "closed the connection; run as the user whose bus it is, or set DBUS_SESSION_BUS_ADDRESS to a bus of "
+                + "your own")
+        #expect(
+            try text(.system)
+                == "the system bus at 'unix:path=/var/run/dbus/system_bus_socket' does not let user 7 in: the bus "
+                + "closed the connection; its configuration says who may connect")
+        #expect(
+            try text(.address("unix:path=/x"))
+                == "the bus at unix:path=/x does not let user 7 in: the bus closed the connection; run as the user whose "
+                + "bus it is, or name a bus of your own")
+        #expect(
+            try text(.address("unix:path=/x"), [:], RelayError(.timedOut, "Hello: no answer within 1.0 seconds"))
+                == "the bus at unix:path=/x does not answer: Hello: no answer within 1.0 seconds; see whether its process "
+                + "is stopped or busy")
+        #expect(
+            try text(.address("unix:path=/x"), [:], RelayError(.limitsExceeded, "Hello: too many"))
+                == "the bus at unix:path=/x has no room for user 7: Hello: too many; close other connections, or raise its "
+                + "limits")
     }
     @Test("the system bus is DBUS_SYSTEM_BUS_ADDRESS, else the well-known socket") func system() throws {
         #expect(try address(.system, ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/x"]) == "unix:path=/x")
