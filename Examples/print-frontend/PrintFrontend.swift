@@ -4,14 +4,12 @@ import RelayCore
 @main @MainActor struct PrintFrontend: RelayProgram {
     static func run() async throws {
         let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
-        // Goes on where the ledger stopped, even if either side was killed. The closure runs on the main actor, like `run`.
+        // Goes on where the ledger stopped, even if either side was killed. The subscription ends when it is released.
         let ledger = try relay.subscribe(to: JobPrinted.self, from: .resuming("ledger")) { event in
             print("printed #\(event.jobID): \(event.title), \(event.pages) pages")
         } onGap: { gap in
             print(gap)  // What is missing and why, as a sentence.
         }
-        // An ordinary in-process publisher, for code that knows no bus: events from now on.
-        let light = relay.publisher.subscribe(to: JobPrinted.self, onGap: .ignore) { _ in print("blink") }
         relay.activate()
         try await relay.ready(within: .seconds(5))  // The service may still be starting.
         for job in [PrintJob(title: "Invitation", pages: 2), PrintJob(title: "Encyclopedia", pages: 9_000)] {
@@ -22,6 +20,6 @@ import RelayCore
             }
         }
         for await state in relay.states { print("\(state)") }
-        withExtendedLifetime((ledger, light)) {}
+        withExtendedLifetime(ledger) {}
     }
 }

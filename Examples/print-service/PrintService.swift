@@ -5,11 +5,11 @@ import RelayJournal
 @main struct PrintService: RelayProgram {
     static func run() async throws {
         guard CommandLine.arguments.count == 2 else {
-            throw RelayError(.invalidArgument, "which folder for the journal?")
+            throw RelayError(.invalidArgument, "usage: print-service FOLDER, where the jobs and their events are kept")
         }
         let journal = try EventJournal(directory: CommandLine.arguments[1])
-        try await journal.migrate(
-            "printing", by: [Migration("jobs", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")])
+        let jobs = Migration("jobs", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+        try await journal.migrate("printing", by: [jobs])
         let service = try EventService(name: "org.example.Printer", exporting: Printing1.self, journal: journal)
         // The job and its event are committed together: nothing is visible before, nothing is lost after.
         service.handle(PrintJob.self, in: journal) { job, _, unit in

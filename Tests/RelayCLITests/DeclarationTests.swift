@@ -105,7 +105,7 @@ struct DeclarationTests {
         #expect(words.first == "relay-cli")
         #expect(Line.refusal(Array(words.dropFirst())) == nil)
     }
-    private static let documented: [String] = ["README.md", "docs/OPERATING.md"].flatMap { page in
+    private static let documented: [String] = ["README.md", "docs/TOUR.md", "docs/OPERATING.md"].flatMap { page in
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let text = (try? String(contentsOfFile: "/\(root)/\(page)", encoding: .utf8)) ?? ""
         let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }

@@ -1,4 +1,4 @@
-// What the code of README.md takes from its surroundings, beside the shop's modules: see scripts/check-doc-code.
+// What the code of docs/TOUR.md takes from its surroundings, beside the shop's modules: see scripts/check-doc-code.
 import RelayCore
 import Shop
 import ShopViews
