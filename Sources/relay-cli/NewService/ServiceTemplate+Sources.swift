@@ -243,7 +243,8 @@ extension ServiceTemplate {
         1. Change the contract, `Sources/@MODULE@/@MODULE@1.swift`: what happens is an event, what can be asked for is a
            command. List both in `contract`.
         2. Change the rules and tables, `Sources/@MODULE@Domain/NoteBook.swift`, and their test. The service refuses to
-           start while a command has no handler. A table that is there is changed by one more `Migration`; while you try
+           start while a command has no handler. An error that is no `Failure` reaches the caller as its code alone:
+           print it in the handler to see it. A table that is there is changed by one more `Migration`; while you try
            things out, remove `.build/journal` instead.
         3. Change the front end, `Sources/@PROGRAM@-cli/@MODULE@CLI.swift`.
 
