@@ -64,7 +64,9 @@ public struct Contract<Interface: EventInterface>: Sendable {
         ContractMember(kind: .event(type), document: type, submit: SubmitDocument<D>.self)
     }
     @available(
-        *, unavailable, message: "this type belongs to another interface, or is no event, document or command"
+        *, unavailable,
+        message:
+            "this type belongs to another interface, or is no event, document or command: its Interface must be this one"
     )
     public static func buildExpression<T>(_ type: T.Type) -> ContractMember<Interface> { fatalError() }
 
