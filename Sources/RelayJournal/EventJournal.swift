@@ -83,7 +83,6 @@ public final class EventJournal: EventLog {
         var opening = JournalOpening(in: directory, synchronous: synchronous, faults: faults, vfs: vfs, notices)
         let opened = try opening.open()
         do {
-            let activity = JournalActivity()
             let file = opening.file
             let reader = try JournalReader(file)
             let engine = try JournalEngine(
@@ -91,7 +90,7 @@ public final class EventJournal: EventLog {
             let check = opened.isChecked ? nil : JournalCheck(file, isLive: true, begins: faults.checking)
             engine.check = check
             let snapshots = SnapshotReaders(file)
-            let writer = JournalWriter(engine, path: file.path, activity, permit, snapshots)
+            let writer = JournalWriter(engine, path: file.path, permit, snapshots)
             try reader.start()
             do {
                 try writer.start(lock)
@@ -185,4 +184,18 @@ public final class EventJournal: EventLog {
     /// It returns when that is done. Called within a unit of work or a read, it returns at once, and the rest is done
     /// after the unit or read.
     public func close() { storage.close() }
+}
+
+extension EventJournal {
+    /// What a power loss can undo.
+    public struct Synchronous: Hashable, Sendable {
+        let pragma: String
+        /// Nothing that was committed: each group of commits ends with an fsync.
+        public static let full = Self(pragma: "FULL")
+        /// The last transactions. Faster: the disk is synced only when the log is moved into the file.
+        ///
+        /// After a power loss, published events can be undone, and their sequences given to other events. Subscribers
+        /// that have the undone events cannot detect that. The end of the process alone loses nothing.
+        public static let normal = Self(pragma: "NORMAL")
+    }
 }

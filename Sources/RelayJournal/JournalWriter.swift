@@ -15,16 +15,16 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     }
     private let state: Monitor<State>
     private let path: String
-    private let activity: JournalActivity
+    /// Counts the groups that were committed.
+    private let commits = Atomic<UInt64>(0)
     private let permit: CommitPermit?
     private let snapshots: SnapshotReaders
     private var lock: DirectoryLock?
 
     init(
-        _ engine: sending JournalEngine, path: String, _ activity: JournalActivity, _ permit: CommitPermit?,
-        _ snapshots: SnapshotReaders
+        _ engine: sending JournalEngine, path: String, _ permit: CommitPermit?, _ snapshots: SnapshotReaders
     ) {
-        (self.path, self.activity, self.permit, self.snapshots) = (path, activity, permit, snapshots)
+        (self.path, self.permit, self.snapshots) = (path, permit, snapshots)
         state = Monitor(State(queue: WriterQueue(engine)))
     }
     /// Starts the thread, which keeps this alive, and the directory's lock, until `stop`.
@@ -99,7 +99,7 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         if let failure { body(failure) }
     }
     var present: LogActivity {
-        let commits = activity.commits.load(ordering: .relaxed)
+        let commits = commits.load(ordering: .relaxed)
         return state.withLock {
             LogActivity(isBusy: $0.queue.isBusy, commits: commits, turns: $0.queue.turns)
         }
@@ -115,7 +115,7 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         let outcome = engine.run(&works) { works in
             state.withLock { $0.queue.takeMore(&works, asLeader: asLeader) }
         }
-        activity.commits.add(1, ordering: .relaxed)
+        commits.add(1, ordering: .relaxed)
         reportFailure(of: engine)
         return outcome
     }

@@ -51,3 +51,9 @@ public enum Relocation1: EnumInterface, Equatable {
         }
     }
 }
+
+/// An event of `Relocation1`.
+public nonisolated protocol RelocationEvent: DomainEvent, Equatable where Interface == Relocation1 {}
+
+/// A command of `Relocation1`.
+public nonisolated protocol RelocationCommand: Command where Interface == Relocation1 {}

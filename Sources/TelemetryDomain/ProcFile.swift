@@ -49,3 +49,22 @@ extension ProcFile {
         do throws(ProcFault) { return try parse(text) } catch { throw error.relayError(path) }
     }
 }
+
+/// The clock of `TelemetryEvent.uptime`.
+enum Uptime {
+    static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return UInt64(time.tv_sec) &* 1_000_000 &+ UInt64(time.tv_nsec) / 1_000
+    }
+}
+
+/// A text of the kernel's that is not as expected.
+struct ProcFault: Error, Equatable {
+    /// What is missing or no number: "a number of 'cpu3'".
+    let what: String
+
+    func relayError(_ path: String) -> RelayError {
+        RelayError(.internalFailure, "\(path) has not \(what): this kernel writes it otherwise", cause: self)
+    }
+}

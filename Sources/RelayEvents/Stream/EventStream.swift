@@ -79,3 +79,11 @@ package protocol PulledDeliveries<Payload>: SubscriptionBody {
     /// The next one, if it is there.
     func poll() -> Delivery<Payload>?
 }
+
+/// What an ``EventStream`` yields: an event, or a gap in the place of missing events.
+public enum Delivery<Payload: Sendable>: Sendable {
+    /// An event, and its place in the stream.
+    case event(Payload, Stamp)
+    /// Events that are missing here.
+    case gap(Gap)
+}
