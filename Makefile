@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test latencies soak tsan asan figures demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-desktop dependencies-desktop
+.PHONY: help build check test latencies soak tsan asan figures walks demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-desktop dependencies-desktop
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -25,6 +25,7 @@ help:
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
 	@echo "make tsan    the tests under ThreadSanitizer; 'make asan' under AddressSanitizer"
 	@echo "make figures what the hot paths cost, in instructions and allocations, beside what is recorded"
+	@echo "make walks   whether an event enters each folder once, and passes the files that ARCHITECTURE lists"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make release the same without symbols, with manual pages and completions, in .build/dist; prints what they weigh"
 	@echo "make install copies these below PREFIX (/usr/local) in DESTDIR; 'make uninstall' removes them"
@@ -170,6 +171,10 @@ bench: dependencies-bench
 # What a commit may not worsen: no times, so a busy machine does not matter. scripts/figures --update records them.
 figures: dependencies-bench
 	scripts/figures
+
+# The calls of a debug build, counted by Callgrind.
+walks: dependencies-bench
+	scripts/check-walk
 
 # The pages of docc, of the libraries' comments and catalogues (Sources/*/*.docc): any warning and any dead link fails. The tutorial is
 # followed to the letter, so that what it shows is what its reader sees.
