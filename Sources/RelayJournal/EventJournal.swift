@@ -88,7 +88,7 @@ public final class EventJournal: EventLog {
             let engine = try JournalEngine(
                 file: file, database: opened.database, reserve: opening.reserve, faults: faults, notices)
             let check = opened.isChecked ? nil : JournalCheck(file, isLive: true, begins: faults.checking)
-            engine.check = check
+            (engine.check, engine.isNew) = (check, opening.isNew)
             let snapshots = SnapshotReaders(file)
             let writer = JournalWriter(engine, path: file.path, permit, snapshots)
             try reader.start()
@@ -184,6 +184,11 @@ public final class EventJournal: EventLog {
     /// It returns when that is done. Called within a unit of work or a read, it returns at once, and the rest is done
     /// after the unit or read.
     public func close() { storage.close() }
+    /// Closes the journal of a service that could not start: files that were made for it go, if they have no event.
+    package func closeUnused() {
+        storage.discardUnused()
+        storage.close()
+    }
 }
 
 extension EventJournal {

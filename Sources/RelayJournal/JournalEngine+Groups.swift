@@ -80,8 +80,8 @@ extension JournalEngine {
             if !reserve.make() {
                 return RelayError(
                     .storageFull,
-                    "the disk of \(file.path) is full: nothing was done; free \(ReserveFile.size >> 20) MiB and more, "
-                        + "and try again")
+                    "the disk of \(file.path) is full: nothing was done; free \(DiskRoom.text(ReserveFile.size)) and "
+                        + "more, and try again")
             }
             isStarved = false
         }

@@ -61,6 +61,13 @@ extension JournalEngine {
             }
             if isStarved { next = maintenance.nextReserve }
         }
+        if !isStarved && isFullReported {
+            if now >= maintenance.nextReserve {
+                reportRoomIfThere()
+                maintenance.nextReserve = now + 1_000_000_000
+            }
+            if isFullReported { next = maintenance.nextReserve }
+        }
         readClock()
         for index in interfaces.indices {
             switch interfaces[index].urgency(at: clock.elapsed) {
@@ -85,7 +92,7 @@ extension JournalEngine {
         if failure != nil { return .max }
         if isStarved || wantsCheckpoint() { return 0 }
         let (now, elapsed) = (MonotonicClock.now, elapsed)
-        var next = UInt64.max
+        var next = isFullReported ? maintenance.nextReserve : UInt64.max
         for index in interfaces.indices {
             switch interfaces[index].urgency(at: elapsed) {
             case .none(let until): next = min(next, Self.time(of: until, now, elapsed))
@@ -218,7 +225,7 @@ extension JournalEngine {
         maintenance.nextNotice = held * 2
         notices.report(
             .walGrows, .warning,
-            "\(file.path)-wal has \(file.walSize >> 20) MiB, and cannot be used anew while somebody reads in one transaction: end a "
+            "\(file.path)-wal has \(DiskRoom.text(file.walSize)), and cannot be used anew while somebody reads in one transaction: end a "
                 + "backup or an sqlite3 that has been open for long")
     }
 

@@ -33,6 +33,7 @@ extension JournalEngine {
         try commitTransaction()
         (self.encoder, interfaces) = (encoder, opened.map { $0.1 })
         maintenance.begin = 0
+        file.marks.dropClean()
         return opened
     }
     private func enter(_ logged: LoggedInterface) throws -> (LogSnapshot, InterfaceState) {

@@ -21,9 +21,17 @@ final class JournalEngine {
     /// Why nothing can be done any more; nil as long as something can.
     private(set) var failure: RelayError?
     /// The disk was full, and the reserve file is not back.
-    var isStarved: Bool { didSet { if isStarved != oldValue { reportStarvation() } } }
+    var isStarved: Bool { didSet { if isStarved { reportStarvation() } } }
+    /// Whether the last that was reported of the disk is that it is full.
+    private(set) var isFullReported = false
+    /// Whether there was a log before anything was written: it may have commits of an earlier run.
+    private let hadLog: Bool
     let notices: NoticeReporter
     var maintenance = Maintenance()
+    /// Whether this run has made the file.
+    var isNew = false
+    /// Whether the file has had no event, and this run has made it.
+    var isUnused: Bool { isNew && failure == nil && interfaces.allSatisfy { $0.committed.sequence == 0 } }
     /// What ages are measured with.
     var clock = RetentionClock()
     /// Reads the whole file meanwhile; nil when that was seen to be sound before.
@@ -46,6 +54,7 @@ final class JournalEngine {
         domain = DomainSQL(database)
         foreignChanges = try Self.foreignChanges(database)
         isStarved = !reserve.isThere
+        hadLog = file.walSize > 0
         maintenance.begin = MonotonicClock.now + 10_000_000_000
         try loadClock()
         // Unretained: `finish` takes it back.
@@ -60,15 +69,21 @@ final class JournalEngine {
             }, Unmanaged.passUnretained(self).toOpaque())
         if isStarved { reportStarvation() }
     }
+    /// Once, until there is room again: a reserve that was taken back from the room that it gave is none.
     private func reportStarvation() {
-        if isStarved {
-            notices.report(
-                .storageFull, .error,
-                "the disk of \(file.path) is full: what has to be kept is refused until \(ReserveFile.size >> 20) MiB and more are "
-                    + "free", of: Notice.Subject(code: .storageFull))
-        } else {
-            notices.report(.storageFull, .info, "the disk of \(file.path) has room again")
-        }
+        if isFullReported { return }
+        isFullReported = true
+        notices.report(
+            .storageFull, .error,
+            "the disk of \(file.path) is full: what has to be kept is refused until \(DiskRoom.text(ReserveFile.size)) and "
+                + "more are free: make room there; the service goes on by itself then",
+            of: Notice.Subject(code: .storageFull))
+    }
+    /// The reserve is back, and as much is free beside it.
+    func reportRoomIfThere() {
+        if !isFullReported || isStarved || !reserve.hasRoomBeside { return }
+        isFullReported = false
+        notices.report(.storageFull, .info, "the disk of \(file.path) has room again")
     }
     deinit {
         for interface in interfaces { for name in interface.names { name.bytes.deallocate() } }
@@ -81,7 +96,7 @@ final class JournalEngine {
         ownStatements = [:]
         sqlite3_wal_hook(database.handle, nil, nil)
         // What has failed, and what was not written, stays as it is.
-        if failure != nil || !hasCommitted && file.walSize > 0 { return false }
+        if failure != nil || !hasCommitted && hadLog { return false }
         guard let (held, copied) = checkpoint(.truncate), held == copied else { return false }
         database.keepLogAtClose(false)
         let isOurs = (try? Self.foreignChanges(database)) == foreignChanges

@@ -1,4 +1,3 @@
-import Glibc
 import RelayCore
 
 /// The journal, as its service and its owner hold it: it is closed when neither does any more.
@@ -34,14 +33,15 @@ final class JournalStorage: EventLogStorage {
         reader.stop()
         writer.stop(waits: !isWithinRead)
     }
+    func discardUnused() { writer.discardUnused() }
     /// Looks at all of the file, if that is to be done, while it is used.
     func startCheck() throws(RelayError) {
         do {
             if check != nil {
                 notices.report(
                     .journalCheck, .info,
-                    "\(file.path) was not left by a service that ended in good order: all of its \(file.size >> 20) MiB are "
-                        + "checked while it is used")
+                    "\(file.path) was not left by a service that ended in good order: all of its \(DiskRoom.text(file.size)) "
+                        + "are checked while it is used")
             }
             try check?.start { [writer, file, notices] outcome in
                 switch outcome {
@@ -135,14 +135,7 @@ final class JournalStorage: EventLogStorage {
         let isChecked = check?.isSound ?? true
         return figures.map { name, value in (name: name, value: name == "fileBytes" ? value + walSize : value) }
             + [(name: "walBytes", value: walSize), (name: "checked", value: isChecked ? 1 : 0)]
-            + (Self.freeBytes(path).map { [(name: "freeBytes", value: $0)] } ?? [])
-    }
-    /// What the file system has left for this user; nil: it does not say.
-    private static func freeBytes(_ path: String) -> UInt64? {
-        var system = statvfs()
-        guard statvfs(path, &system) == 0 else { return nil }
-        let (bytes, isTooMuch) = UInt64(system.f_bavail).multipliedReportingOverflow(by: UInt64(system.f_frsize))
-        return isTooMuch ? nil : bytes
+            + (DiskRoom.free(at: path).map { [(name: "freeBytes", value: $0)] } ?? [])
     }
     var activity: LogActivity { writer.present }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { writer.onFailure(body) }

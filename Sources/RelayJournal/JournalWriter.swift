@@ -12,9 +12,10 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         var queue: WriterQueue<JournalEngine>
         var failure: RelayError?
         var observers: [@Sendable (RelayError) -> Void] = []
+        var discardsUnused = false
     }
     private let state: Monitor<State>
-    private let path: String
+    let path: String
     /// Counts the groups that were committed.
     private let commits = Atomic<UInt64>(0)
     private let permit: CommitPermit?
@@ -91,6 +92,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         if isWithin || !waits { return }
         _ = state.wait { $0.queue.isClosed ? true : nil }
     }
+    /// What this run has made is removed at the end, if it has no event.
+    func discardUnused() { state.withLock { $0.discardsUnused = true } }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) {
         let failure = state.withLock { state in
             if state.failure == nil { state.observers.append(body) }
@@ -137,9 +140,23 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         // A read that is still in its transaction would keep the WAL from being moved into the file.
         snapshots.waitForEnd()
         let isClean = engine?.finish() ?? false
+        let isDiscarded = state.withLock { $0.discardsUnused } && engine?.isUnused ?? false
+        var reserve = engine?.reserve
         // Closed before the lock goes.
         engine = nil
-        if isClean, let file { file.marks.setClean(file.path) }
+        if let file {
+            if file.walSize == 0 { file.marks.restoreClean(file.path) }
+            if isClean { file.marks.setClean(file.path) }
+        }
+        if isDiscarded {
+            file?.remove()
+            file?.marks.removeAll()
+            reserve?.release()
+            lock?.remove()
+        } else {
+            // For the next run: this one may have given it up.
+            _ = reserve?.make()
+        }
         lock = nil
         let observers = state.withLock { state in
             // Before the thread is gone, so that no later one with the same number is taken for it.

@@ -14,6 +14,8 @@ struct DirectoryLock: ~Copyable {
         let descriptor = try Self.take(directory)
         (self.directory, self.descriptor) = (directory, descriptor)
     }
+    /// Undoes that the directory has had a journal. Who waits for the file looks whether it is still there.
+    borrowing func remove() { unlink(directory + "/lock") }
     deinit {
         // Not by closing alone: a child that was forked a moment ago, and has not become its program yet, has the file
         // open too.
@@ -45,6 +47,12 @@ struct DirectoryLock: ~Copyable {
                 .conflict,
                 "\(directory) belongs to another journal\(owner): end that service, or give this one another directory")
         }
+        var named = stat()
+        if fstatat(folder, "lock", &named, AT_SYMLINK_NOFOLLOW) != 0 || named.st_ino != status.st_ino {
+            // Removed with a journal that was never used.
+            close(descriptor)
+            return try take(directory)
+        }
         _ = ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)
         // For people, and for the message above: without it the lock holds just as well.
@@ -61,7 +69,7 @@ struct DirectoryLock: ~Copyable {
     }
     /// All that a journal opens in its directory.
     private static let names = [
-        "lock", "reserve", "clean", "damaged", "journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm",
+        "lock", "reserve", "clean", "clean.held", "damaged", "journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm",
         "journal.sqlite-journal",
     ]
     /// Opens the directory, if only its user and root can put anything there.

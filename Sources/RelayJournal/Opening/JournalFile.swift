@@ -70,14 +70,21 @@ struct JournalFile {
     func open(_ state: State, synchronous: EventJournal.Synchronous) throws -> Database {
         try make()
         do {
-            let secured = Self.size(wal) ?? 0 > 0 ? try LeftoverLog.secure(path, vfs: vfs) : nil
+            let hasLog = walSize > 0
+            let secured = hasLog ? try LeftoverLog.secure(path, vfs: vfs) : nil
             defer { withExtendedLifetime(secured) {} }
             let database = try Database(path, isReadOnly: false, vfs: vfs)
             // A failure from here on leaves the WAL as it is; `JournalEngine.finish` removes it.
             database.keepLogAtClose(true)
-            let version = try identify(database)
-            if state == .unfinished && version > 0 { try examine(database) }
-            try prepare(database, version, synchronous)
+            do {
+                let version = try identify(database)
+                if state == .unfinished && version > 0 { try examine(database) }
+                try prepare(database, version, synchronous)
+            } catch {
+                // A log that this began is empty: SQLite removes it, with its index.
+                if !hasLog { database.keepLogAtClose(false) }
+                throw error
+            }
             return database
         } catch let error as SQLiteError {
             throw refusal(error)
@@ -125,6 +132,11 @@ struct JournalFile {
         if descriptor < 0 { throw DirectoryLock.refusal("cannot make \(path)", errno) }
         close(descriptor)
     }
+    private static let suffixes = ["-journal", "-wal", "-shm", ""]
+    /// Whether nothing of it is there.
+    var isAbsent: Bool { Self.suffixes.allSatisfy { Self.size(path + $0) == nil } }
+    /// Undoes that it was made. The directory is locked, and no connection is open.
+    func remove() { for suffix in Self.suffixes { unlink(path + suffix) } }
     var walSize: Int { Self.size(wal) ?? 0 }
     /// Of the file and its WAL, in bytes.
     var size: Int { (Self.size(path) ?? 0) + walSize }

@@ -5,12 +5,14 @@ import RelayCore
 ///
 /// - `clean`: the service ended in good order, every page and row was sound, and the journal is the file that it
 ///   describes. It goes before anything is written, so that no run that ended otherwise leaves it. Another program's
-///   write changes the file, or leaves a WAL beside it: then it describes another file.
+///   write changes the file, or leaves a WAL beside it: then it describes another file. A start sets it aside as
+///   `clean.held`, which takes no room, and puts it back if it ends without having written.
 /// - `damaged`: a check of the running service found what only a full check finds. The next start makes one before
 ///   anything else.
 struct JournalMarks: Sendable {
     private let directory: String
     private var clean: String { directory + "/clean" }
+    private var held: String { directory + "/clean.held" }
     private var damaged: String { directory + "/damaged" }
 
     init(in directory: String) { self.directory = directory }
@@ -28,10 +30,32 @@ struct JournalMarks: Sendable {
         // Without it the next start looks at everything again, beside its work.
         guard let identity = Self.identity(of: path) else { return }
         _ = write(identity, to: clean)
+        dropClean()
     }
+    /// Undoes that the directory has had a journal.
+    func removeAll() { for path in [clean, held, damaged] { unlink(path) } }
     func setDamaged(_ what: String) { _ = write(what, to: damaged) }
-    /// Before the journal is written: from now on it is another one.
-    func removeClean() throws(RelayError) { try remove(clean) }
+    /// Before the journal is written: from now on it may be another one.
+    func holdClean() throws(RelayError) {
+        // One that is left there is of a run that did not end in good order.
+        try remove(held)
+        if rename(clean, held) != 0 {
+            if errno == ENOENT { return }
+            throw DirectoryLock.refusal("cannot move \(clean)", errno)
+        }
+        if !syncDirectory() { throw DirectoryLock.refusal("cannot sync \(directory)", errno) }
+    }
+    /// The journal is written now: the mark that was set aside describes another one.
+    func dropClean() { unlink(held) }
+    /// To be called when the journal is closed: puts the mark back, if it still describes the journal. That takes no room.
+    func restoreClean(_ path: String) {
+        guard let text = Self.read(held) else { return }
+        if Self.identity(of: path) != text {
+            unlink(held)
+        } else if rename(held, clean) == 0 {
+            _ = syncDirectory()
+        }
+    }
     func removeDamaged() throws(RelayError) { try remove(damaged) }
 
     /// Size, time, number and counters of a file: what changes with any write, and with any other file in its place.

@@ -4,6 +4,8 @@ import RelayCore
 struct JournalOpening {
     let file: JournalFile
     private(set) var reserve: ReserveFile
+    /// Whether there was no journal before.
+    private(set) var isNew = false
     private let synchronous: EventJournal.Synchronous
     /// How often a check that the start waits for looks whether the caller's task was cancelled, in nanoseconds.
     private static let patience: UInt64 = 50_000_000
@@ -22,15 +24,32 @@ struct JournalOpening {
     }
 
     /// - Returns: whether all of the file is known to be sound, beside the connection that writes.
+    ///
+    /// One that throws leaves the files as it found them.
     mutating func open() throws -> (database: Database, isChecked: Bool) {
+        isNew = file.isAbsent
+        let hadReserve = reserve.isPresent
         _ = reserve.make()
         do {
-            return try attempt()
-        } catch .storageFull where reserve.isThere {
-            reserve.release()
-            return try attempt()
+            do {
+                return try attempt()
+            } catch .storageFull where reserve.isThere {
+                reserve.release()
+                return try attempt()
+            }
+        } catch {
+            if isNew { file.remove() }
+            if file.walSize == 0 { file.marks.restoreClean(file.path) }
+            if hadReserve { _ = reserve.make() } else { reserve.release() }
+            guard let error = error as? RelayError, error.code == .storageFull else { throw error }
+            throw RelayError(
+                .storageFull,
+                "\(error.message)\(DiskRoom.note(at: file.path)): \(DiskRoom.text(Self.need)) are enough to open it",
+                cause: error.cause)
         }
     }
+    /// A log, its index, and the first tables; twice as much.
+    private static let need = 1 << 20
     private func attempt() throws -> (Database, Bool) {
         let state = try file.examine()
         var isChecked = state == .new || file.walSize == 0 && file.marks.isClean(file.path)
@@ -39,7 +58,7 @@ struct JournalOpening {
             isChecked = true
         }
         // From here on the journal is written.
-        try file.marks.removeClean()
+        try file.marks.holdClean()
         try file.marks.removeDamaged()
         return (try file.open(state, synchronous: synchronous), isChecked)
     }
@@ -50,7 +69,7 @@ struct JournalOpening {
         var next = begin + Self.talk
         notices.report(
             .journalCheck, .warning,
-            "the last check of \(file.path) found damage: all of its \(file.size >> 20) MiB are checked before the start"
+            "the last check of \(file.path) found damage: all of its \(DiskRoom.text(file.size)) are checked before the start"
         )
         try check.start()
         while true {

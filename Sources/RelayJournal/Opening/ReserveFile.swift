@@ -11,6 +11,11 @@ struct ReserveFile {
     init(in directory: String, faults: JournalFaults) {
         (path, self.faults) = (directory + "/reserve", faults)
     }
+    /// Whether there is a file of its size, from before.
+    var isPresent: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_size >= off_t(Self.size)
+    }
     /// Takes the room, if there is any. Returns whether it has it.
     mutating func make() -> Bool {
         if isThere { return true }
@@ -38,4 +43,9 @@ struct ReserveFile {
             < UInt64(Self.nearness)
     }
     private static let nearness = 16 << 20
+    /// Whether as much is free beside the reserve: with less, the next commits may find the disk full.
+    var hasRoomBeside: Bool {
+        if let room = faults.room { return room() >= Self.size }
+        return DiskRoom.free(at: path) ?? .max >= UInt64(Self.size)
+    }
 }

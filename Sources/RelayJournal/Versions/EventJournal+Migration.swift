@@ -25,10 +25,10 @@ extension EventJournal {
         try Self.check(name, migrations)
         await self.migrations.enter()
         defer { self.migrations.leave() }
-        let (found, isEmpty) = try await unitOfWork { unit in
-            (try unit.version(of: name, migrations), try unit.hasNoTables())
-        }
+        // Without a unit, which a full disk would refuse: where nothing is to be done, nothing is written.
+        let found = try MigrationVersion.check(try await storage.migrationsDone(of: name), name, migrations)
         if found == migrations.count { return MigrationOutcome(from: found, to: found, backup: nil) }
+        let isEmpty = try await unitOfWork { unit in try unit.hasNoTables() }
         let backup = isEmpty ? nil : try await storage.backUp(before: name, version: found)
         for (number, migration) in migrations.enumerated().dropFirst(found) {
             if Task.isCancelled {
@@ -67,24 +67,8 @@ extension UnitOfWork {
     /// How many steps were done. Throws `SchemaMismatch` if they are not the first of these.
     fileprivate mutating func version(of name: String, _ migrations: [Migration]) throws -> Int {
         var done: [String] = []
-        try ownRows("SELECT step FROM relay_migrations WHERE name = ? ORDER BY version", [.text(name)]) {
-            done.append($0.text(0))
-        }
-        if done.count > migrations.count {
-            throw RelayError(
-                .schemaMismatch,
-                "the tables of '\(name)' have version \(done.count), and this program knows versions up to "
-                    + "\(migrations.count): use the program that wrote them, or a newer one",
-                cause: UnfitJournal.newer)
-        }
-        for (number, step) in done.enumerated() where step != migrations[number].name {
-            throw RelayError(
-                .schemaMismatch,
-                "step \(number + 1) of the tables of '\(name)' was '\(step)', and is '\(migrations[number].name)' in this "
-                    + "program: a step that was done never changes; add a further one behind it",
-                cause: UnfitJournal.newer)
-        }
-        return done.count
+        try ownRows(MigrationVersion.query, [.text(name)]) { done.append($0.text(0)) }
+        return try MigrationVersion.check(done, name, migrations)
     }
     fileprivate mutating func note(_ step: String, _ version: Int, of name: String) throws {
         try ownRows(
@@ -103,5 +87,49 @@ extension UnitOfWork {
             """, []
         ) { _ in isEmpty = false }
         return isEmpty
+    }
+}
+
+/// How many steps of a set of tables were done.
+private enum MigrationVersion {
+    static let query = "SELECT step FROM relay_migrations WHERE name = ? ORDER BY version"
+
+    /// Throws `SchemaMismatch` if they are not the first of these.
+    static func check(_ done: [String], _ name: String, _ migrations: [Migration]) throws(RelayError) -> Int {
+        if done.count > migrations.count {
+            throw RelayError(
+                .schemaMismatch,
+                "the tables of '\(name)' have version \(done.count), and this program knows versions up to "
+                    + "\(migrations.count): use the program that wrote them, or a newer one",
+                cause: UnfitJournal.newer)
+        }
+        for (number, step) in done.enumerated() where step != migrations[number].name {
+            throw RelayError(
+                .schemaMismatch,
+                "step \(number + 1) of the tables of '\(name)' was '\(step)', and is '\(migrations[number].name)' in this "
+                    + "program: a step that was done never changes; add a further one behind it",
+                cause: UnfitJournal.newer)
+        }
+        return done.count
+    }
+}
+
+extension JournalStorage {
+    /// The names of the steps that were done, in order: as of between two groups.
+    fileprivate func migrationsDone(of name: String) async throws -> [String] {
+        if let failure = writer.failure { throw JournalEngine.unavailable(writer.path, failure) }
+        return try await withCheckedThrowingContinuation { continuation in
+            let isTaken = writer.submit(
+                .call { engine in
+                    var done: [String] = []
+                    do throws(SQLiteError) {
+                        try engine.database.prepare(MigrationVersion.query).rows([.text(name)]) { done.append($0.text(0)) }
+                        continuation.resume(returning: done)
+                    } catch {
+                        continuation.resume(throwing: engine.consequence(ofOwn: error))
+                    }
+                })
+            if !isTaken { continuation.resume(throwing: writer.closed()) }
+        }
     }
 }
