@@ -34,7 +34,19 @@ struct CLIFailure: Error, Equatable, Sendable {
     }
 
     static func cannotWrite(errno number: Int32) -> CLIFailure {
-        CLIFailure(.outputFailed, "cannot write: \(String(cString: strerror(number)))")
+        CLIFailure(.outputFailed, "cannot write to stdout: \(String(cString: strerror(number)))")
+    }
+
+    /// Nobody has the name, and nothing can start it.
+    static func absent(_ service: String, on bus: Bus, _ more: String = "") -> CLIFailure {
+        CLIFailure(.unavailable, "no service '\(service)' on \(bus); start it, or name another with --service\(more)")
+    }
+    /// Somebody has the name, but nothing there was made with Relay.
+    static func notRelay(_ service: String) -> CLIFailure {
+        CLIFailure(
+            .unavailable,
+            "'\(service)' is no service of Relay: no interface of it is built with RelayCore; 'list --all' shows what it "
+                + "has, or name another with --service")
     }
 }
 
@@ -42,11 +54,14 @@ struct CLIFailure: Error, Equatable, Sendable {
 enum FailureMapping {
     /// `interface` is the one called, whose own errors (`<interface>.Error.<Name>`) are refusals that it declares.
     static func failure(
-        _ error: RelayError, interface: String, member: String, timeout: Duration
+        _ error: RelayError, service: String, interface: String, member: String, timeout: Duration
     ) -> CLIFailure {
         if error.code == .timedOut && error.cause == nil {
             // The library's words have the time that was left when the call went out, and the service's unique name.
-            return CLIFailure(.timedOut, "\(member): no answer within \(timeout)\(doubt(error, interface))")
+            return CLIFailure(
+                .timedOut,
+                "\(member): no answer of '\(service)' within \(timeout)\(doubt(error, interface)); see whether its process "
+                    + "is stopped or busy ('doctor'), or wait longer with --timeout SECONDS")
         }
         guard let remote = error.cause as? RemoteError, !isLocal(remote, error.code) else {
             return CLIFailure(exitCode(error.code), error.message + doubt(error, interface))
@@ -56,7 +71,21 @@ enum FailureMapping {
         if isRefusal { return CLIFailure(.refused, "\(member): \(text)", refusal: remote.name) }
         let hasLeft = error.code == .unavailable
         return CLIFailure(
-            exitCode(error.code), "\(member): \(text)" + (hasLeft ? doubt(error, interface) : ""), name: remote.name)
+            exitCode(error.code),
+            "\(member): \(text)" + (hasLeft ? doubt(error, interface) : "") + advice(remote.name, service),
+            name: remote.name)
+    }
+    /// What to do about what the bus answers in place of the service; what the service says itself is for it to explain.
+    private static func advice(_ name: String, _ service: String) -> String {
+        let standard = "org.freedesktop.DBus.Error."
+        guard name.hasPrefix(standard) else { return "" }
+        switch name.dropFirst(standard.count) {
+        case "AccessDenied": return "; 'doctor' shows what this user may do with '\(service)'"
+        case "NoReply": return "; the log of '\(service)' shows why it left"
+        case let rest where rest.hasPrefix("Spawn."):
+            return "; the bus cannot start '\(service)': see its D-Bus service file, and its log"
+        default: return ""
+        }
     }
 
     private static func doubt(_ error: RelayError, _ interface: String) -> String {
@@ -66,8 +95,9 @@ enum FailureMapping {
 
     /// What libdbus says when it finds no bus: no reply to the call.
     private static func isLocal(_ remote: RemoteError, _ code: RelayError.Code) -> Bool {
-        // From the bus, it would not mean that there is none.
-        if remote.name == "org.freedesktop.DBus.Error.NotSupported" { return code == .unavailable }
+        // From the bus, these would not mean that there is none.
+        let others = ["NotSupported", "Failed", "LimitsExceeded", "NoMemory", "AccessDenied", "InvalidArgs"]
+        if others.contains(where: { remote.name == "org.freedesktop.DBus.Error." + $0 }) { return code == .unavailable }
         return ["NoServer", "FileNotFound", "BadAddress", "NoNetwork", "AuthFailed", "Disconnected", "IOError"].contains
         {
             remote.name == "org.freedesktop.DBus.Error." + $0

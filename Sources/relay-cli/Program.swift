@@ -51,7 +51,7 @@ enum Program {
                     .refused, "the service refused, in a way that the command declares; a check of doctor failed"),
                 ExitMeaning(.usage, "wrong usage, or an unknown name"),
                 ExitMeaning(.badValue, "a bad value, or events that are not kept"),
-                ExitMeaning(.unavailable, "no bus, or no service on it"),
+                ExitMeaning(.unavailable, "no bus, or no service of Relay on it"),
                 ExitMeaning(.software, "the service failed"),
                 ExitMeaning(.cannotCreate, "no folder for the places of --resume"),
                 ExitMeaning(.outputFailed, "the output could not be written"),
@@ -65,7 +65,7 @@ enum Program {
         let common = [
             ExitMeaning(.ok, "success"),
             ExitMeaning(.usage, "wrong usage, or a name that the service does not know"),
-            ExitMeaning(.unavailable, "no bus, or no service on it"),
+            ExitMeaning(.unavailable, "no bus, or no service of Relay on it"),
             ExitMeaning(.software, "the service failed, or answered what cannot be understood"),
             ExitMeaning(.outputFailed, "the output could not be written"),
             ExitMeaning(.timedOut, "no reply in time"),

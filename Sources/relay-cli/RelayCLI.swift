@@ -19,7 +19,7 @@ import RelayTool
             arguments = try ProcessInput.arguments()
         } catch {
             note(error.message)
-            exit(ExitCode.badValue.rawValue)
+            exit(ExitCode.usage.rawValue)
         }
         let environment = ProcessInput.environment
         // Where both are one terminal, the results show how far it is.

@@ -232,7 +232,7 @@ struct DeclarationTests {
                 Exit codes:
                   0   success
                   64  wrong usage, or a name that the service does not know
-                  69  no bus, or no service on it
+                  69  no bus, or no service of Relay on it
                   70  the service failed, or answered what cannot be understood
                   74  the output could not be written
                   75  no reply in time

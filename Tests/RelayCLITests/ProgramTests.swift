@@ -57,7 +57,8 @@ struct ProgramTests {
     func abbreviations() throws {
         #expect(try Line.options("--sess list").bus == .session)
         #expect(Line.refusal(["list", "--ser"])?.message.contains("--service' needs an argument") == true)
-        #expect(Line.refusal(["--se", "list"])?.message == "option '--se' could be --session or --service")
+        #expect(
+            Line.refusal(["--se", "list"])?.message == "option '--se' could be --session or --service; write it out")
     }
 
     private enum Answer: Equatable {

@@ -20,6 +20,10 @@ struct OptionScanner {
     private static let base: Int32 = 256
 
     let options: [any DeclaredOption]
+    /// The verb that is meant, as far as one is named; options that it has are meant before those of others.
+    var verb: CommandDeclaration?
+    /// Those that every verb has.
+    var common: [any DeclaredOption] = []
 
     /// Scans the arguments that follow the program's name; options may stand anywhere before a `--`.
     func scan(_ arguments: [String]) throws(UsageError) -> Result {
@@ -96,14 +100,24 @@ struct OptionScanner {
         if let option = declared(value) { return UsageError("option '--\(option.name)' takes no argument") }
         guard written.hasPrefix("--") else {
             let letter = UInt8(exactly: value).map { "-" + String(UnicodeScalar($0)) } ?? written
-            return UsageError("unknown option '\(letter)'; options are written out: --help lists them")
+            return UsageError("unknown option '\(letter)'; options are written out: \(optionList)")
         }
         let name = String(written.dropFirst(2).prefix { $0 != "=" })
+        let own = ((verb?.options ?? []) + common).map(\.name)
         let begun = options.map(\.name).filter { !name.isEmpty && $0.hasPrefix(name) }
         if begun.count > 1 {
-            return UsageError("option '--\(name)' could be \(begun.map { "--" + $0 }.joined(separator: " or "))")
+            let likely = begun.filter(own.contains)
+            let names = (likely.isEmpty ? begun : likely).map { "--" + $0 }
+            return UsageError("option '--\(name)' could be \(names.joined(separator: " or ")); write it out")
         }
-        let hint = NearMiss.hint(for: "--" + name, among: options.map { "--" + $0.name })
-        return UsageError("unknown option '--\(name)'" + (hint.isEmpty ? "; --help lists the options" : hint))
+        var hint = NearMiss.hint(for: "--" + name, among: own.map { "--" + $0 })
+        if hint.isEmpty { hint = NearMiss.hint(for: "--" + name, among: options.map { "--" + $0.name }) }
+        return UsageError("unknown option '--\(name)'" + (hint.isEmpty ? "; \(optionList)" : hint))
+    }
+    private var optionList: String {
+        guard let verb else { return "--help lists the options" }
+        if verb.options.isEmpty { return "'\(verb.name)' has none of its own; --help lists those of every command" }
+        return
+            "'\(verb.name)' has \(Words.list(verb.options.map { "--" + $0.name })); 'help \(verb.name)' explains them"
     }
 }

@@ -46,7 +46,9 @@ extension ProgramDeclaration {
 
     /// Reads the arguments that follow the program's name.
     package func parse(_ arguments: [String]) throws(UsageError) -> Request {
-        let scanned = try OptionScanner(options: everyOption).scan(arguments)
+        // An option's value could be a verb's name, too: then at worst a hint is another verb's.
+        let meant = arguments.prefix { $0 != "--" }.lazy.compactMap { word in verbs.first { $0.name == word } }.first
+        let scanned = try OptionScanner(options: everyOption, verb: meant, common: options).scan(arguments)
         var operands = scanned.operands[...]
         if scanned.options.contains(where: { $0.name == help.name }) {
             guard !verbs.isEmpty, let first = operands.first else { return .help(nil) }

@@ -15,12 +15,7 @@ final class BusService: FollowedService {
         deliver: @escaping @Sendable (WatchInput) -> Void
     ) throws(CLIFailure) {
         self.service = service
-        bus =
-            switch choice {
-            case .session: .session
-            case .system: .system
-            case .address(let address): .address(address)
-            }
+        bus = Bus(choice)
         do {
             follower = try ServiceFollower(
                 service: service, on: bus, activation: startsService ? .onDemand : .ifRunning, cursors: cursors,
@@ -63,12 +58,10 @@ final class BusService: FollowedService {
             return IncomingReply(signature: reply.signature, body: reply.body)
         } catch let error as RelayError {
             let failure = FailureMapping.failure(
-                error, interface: call.interface, member: call.member, timeout: timeout)
+                error, service: service, interface: call.interface, member: call.member, timeout: timeout)
             switch (error.cause as? RemoteError)?.name {
             case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
-                throw ServiceAbsent(
-                    failure: CLIFailure(
-                        .unavailable, "no service '\(service)' on \(bus); start it, or name another with --service"))
+                throw ServiceAbsent(failure: .absent(service, on: bus))
             // It left with the call unanswered.
             case "org.freedesktop.DBus.Error.NoReply": throw ServiceAbsent(failure: failure)
             case _ where error.code == .limitsExceeded: throw ServiceBusy(failure: failure)

@@ -5,7 +5,7 @@ import RelayTool
 struct ArgumentEncoder {
     private var writer = WireWriter()
 
-    /// The body of a call. Unknown keys are `.usage`; what is missing or does not fit is `.badValue`.
+    /// The body of a call. Unknown and missing keys are `.usage`; a value that does not fit is `.badValue`.
     static func body(
         of command: IntrospectedCommand, from arguments: [Call.Argument]
     ) throws(CLIFailure) -> [UInt8] {
@@ -22,7 +22,7 @@ struct ArgumentEncoder {
         }
         if !missing.isEmpty {
             throw CLIFailure(
-                .badValue,
+                .usage,
                 "'\(command.name)' needs \(Words.list(missing.map { "'\($0.name)'" })): "
                     + missing.map { "\($0.name)=<\($0.shape.text)>" }.joined(separator: " ")
                     + "; 'call \(command.name) --help' explains \(missing.count == 1 ? "it" : "them")")

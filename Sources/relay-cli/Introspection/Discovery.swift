@@ -11,6 +11,8 @@ struct Discovery {
 
     let caller: any ServiceCaller
     let timeout: Duration
+    /// Refused where nothing of it was made with Relay. nil: whatever it is, it is shown.
+    var service: String?
 
     /// What came of a walk.
     enum Outcome: Equatable, Sendable {
@@ -29,14 +31,19 @@ struct Discovery {
         }
     }
 
-    /// Throws `ServiceAbsent`, or `CLIFailure`; `.software` for descriptions that cannot be understood or have no end.
+    /// Throws `ServiceAbsent`, or `CLIFailure`: `.software` for descriptions that cannot be understood or have no end,
+    /// `.unavailable` for a service of another make.
     func catalogue() async throws -> Catalogue {
         var objects: [(path: String, node: IntrospectedNode)] = []
         var waiting = ["/"]
         var known: Set<String> = ["/"]
         var size = 0
         while let path = waiting.popLast() {
-            let xml = try await introspect(path)
+            let xml: String
+            do { xml = try await introspect(path) } catch let failure as CLIFailure where path == "/" {
+                guard let service, Self.tellsOfNoObjects(failure) else { throw failure }
+                throw CLIFailure.notRelay(service)
+            }
             size += xml.utf8.count
             guard size <= Self.largest else {
                 throw CLIFailure(.software, "the service describes itself in more than \(Self.largest >> 20) MiB")
@@ -56,7 +63,15 @@ struct Discovery {
                 if known.insert(childPath).inserted { waiting.append(childPath) }
             }
         }
-        return Catalogue(objects)
+        let catalogue = Catalogue(objects)
+        if let service, catalogue.offered.isEmpty { throw CLIFailure.notRelay(service) }
+        return catalogue
+    }
+    /// Programs of other makes need not describe themselves.
+    private static func tellsOfNoObjects(_ failure: CLIFailure) -> Bool {
+        ["UnknownMethod", "UnknownObject", "UnknownInterface"].contains {
+            failure.name == "org.freedesktop.DBus.Error." + $0
+        }
     }
 
     private func introspect(_ path: String) async throws -> String {

@@ -21,6 +21,8 @@ struct HistoryLoop {
     private let range: JournalRange
     private let reader: JournalReader
     private let now: () -> UInt64
+    /// When the program began: what is later is the future.
+    private let begun: Timestamp
     private let note: (String) -> Void
     private var printer: any JournalPrinter
     private var output: OutputChannel
@@ -34,8 +36,9 @@ struct HistoryLoop {
 
     init(
         _ range: JournalRange, reader: JournalReader, printer: any JournalPrinter, output: OutputChannel,
-        now: @escaping () -> UInt64, note: @escaping (String) -> Void, progress: ProgressLine? = nil
+        begun: Timestamp, now: @escaping () -> UInt64, note: @escaping (String) -> Void, progress: ProgressLine? = nil
     ) {
+        self.begun = begun
         self.progress = progress
         (self.range, self.reader, self.printer, self.output) = (range, reader, printer, output)
         (self.now, self.note) = (now, note)
@@ -74,12 +77,19 @@ struct HistoryLoop {
         case .sequence(let first): after = first - 1  // From 1 on: the parser sees to it.
         case .time(let time):
             let found = try Waiting.result { [reader] in try await reader.place(of: time, in: source) }
+            if time > begun {
+                note("--since is in the future: " + Self.end(of: source.interface, head: found.after))
+            }
             if found.isOldest && found.after > 0 {
                 note("what \(source.interface) published before #\(found.after + 1) is no longer kept")
             }
             after = found.after
         }
         return JournalScan(source.interface, names: source.names, after: after, until: until)
+    }
+
+    private static func end(of interface: String, head: UInt64) -> String {
+        head == 0 ? "\(interface) has no event yet" : "the last event of \(interface) is #\(head)"
     }
 
     // MARK: Pages
@@ -113,6 +123,9 @@ struct HistoryLoop {
 
     private mutating func take(_ page: StoredPage, _ index: Int) throws(CLIFailure) {
         let interface = sources[index].interface
+        if sources[index].scan.last == nil, case .sequence(let first) = range.since, first > page.page.head {
+            note("--since \(first) is beyond the end: " + Self.end(of: interface, head: page.page.head))
+        }
         let gap = try sources[index].scan.take(page.page, sequences: page.events.lazy.map(\.stamp.sequence))
         if let names = sources[index].scan.names, let other = page.events.first(where: { !names.contains($0.name) }) {
             throw CLIFailure(.software, "\(interface) answers Read with a \(other.name), which was not asked for")
@@ -186,12 +199,13 @@ extension VerbContext {
         let reader = JournalReader(caller: caller, timeout: options.timeout)
         let selection = try Waiting.result {
             try await JournalSelection.find(
-                range, service: options.service, discovery: Discovery(caller: caller, timeout: options.timeout),
+                range, service: options.service,
+                discovery: Discovery(caller: caller, timeout: options.timeout, service: options.service),
                 reader: reader)
         }
         var loop = HistoryLoop(
             range, reader: reader, printer: try printer(selection), output: OutputChannel(descriptor: tool.output),
-            now: { Timestamp.now.microseconds }, note: tool.note,
+            begun: tool.time.now, now: { Timestamp.now.microseconds }, note: tool.note,
             progress: tool.progress.map { ProgressLine(write: $0) })
         try loop.run(selection.sources)
     }

@@ -8,7 +8,11 @@ enum WholeFile {
         let unfinished = "\(path).\(getpid())"
         let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
         if descriptor < 0 {
-            throw CLIFailure(.cannotCreate, "cannot make \(unfinished): \(String(cString: strerror(errno)))")
+            // The name beside it is none of the caller's concern.
+            throw CLIFailure(
+                .cannotCreate,
+                "cannot make '\(path)': \(String(cString: strerror(errno))); its folder must exist, and let user "
+                    + "\(geteuid()) write")
         }
         var rest = Array(text.utf8)[...]
         var number: Int32 = 0
@@ -21,6 +25,6 @@ enum WholeFile {
         if number == 0 && rename(unfinished, path) != 0 { number = errno }
         if number == 0 { return }
         unlink(unfinished)
-        throw CLIFailure(.outputFailed, "cannot write \(path): \(String(cString: strerror(number)))")
+        throw CLIFailure(.outputFailed, "cannot write '\(path)': \(String(cString: strerror(number)))")
     }
 }

@@ -26,6 +26,14 @@ struct ServiceStatus: Equatable, Sendable {
     var isChecked: Bool?
     var subscribers = StatusSubscribers()
 
+    /// Those who are subscribed by it: that a ring was opened once does not mean that anybody has it.
+    var ringReaders: String {
+        let count = subscribers.listed.count { $0.transport == "ring" }
+        if count == 0 { return ringIsOpen ? "nobody reads it now" : "nobody has asked for it" }
+        let least = subscribers.others > 0 ? "at least " : ""
+        return least + Quantity.count(UInt64(count), "subscriber") + (count == 1 ? " reads it" : " read it")
+    }
+
     static func read(_ reader: inout WireReader) throws(WireFault) -> ServiceStatus {
         var status = ServiceStatus()
         var values: [(name: String, json: [UInt8])] = []

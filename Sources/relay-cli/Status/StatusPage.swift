@@ -85,8 +85,7 @@ struct StatusPage {
             rows.append(("kept", "nothing: events are for those who are subscribed"))
         }
         if let capacity = status.ringCapacity {
-            let use = status.ringIsOpen ? ", in use" : ", not in use"
-            rows.append(("ring", capacity == 0 ? "none" : Quantity.bytes(capacity) + use))
+            rows.append(("ring", capacity == 0 ? "none" : Quantity.bytes(capacity) + "; " + status.ringReaders))
         }
         rows.append(("signals", status.signalsPause ? "paused: too many, or a full bus; rings go on" : "sent"))
         if let epoch = status.epoch { rows.append(("run", "\(epoch)")) }

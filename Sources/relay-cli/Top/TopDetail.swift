@@ -65,7 +65,11 @@ struct TopDetail {
         let lost = TopStreamTable.lost(interface)
         facts.append(lost == "-" ? "none lost" : "\(lost) lost")
         if interface.status?.signalsPaused == true { facts.append("signals pause") }
-        if let isOpen = interface.status?.ringIsOpen { facts.append(isOpen ? "the ring is in use" : "no ring in use") }
+        if let subscribers = interface.status?.subscribers {
+            let count = subscribers.listed.count { $0.transport == "ring" }
+            facts.append(
+                count == 0 ? "nobody reads a ring" : Quantity.count(UInt64(count), "subscriber") + " by the ring")
+        }
         return facts.joined(separator: "; ")
     }
     private func latency(_ figures: TopModel.Figures) -> [TopView.Line] {

@@ -44,6 +44,7 @@ struct TopMachine {
     }
     private let events: [String]
     private let service: String
+    private let bus: Bus
     /// Whether to wait for a service that is not there.
     private let waits: Bool
     private(set) var model: TopModel
@@ -53,8 +54,8 @@ struct TopMachine {
     /// All that is published is counted.
     private(set) var isFollowing = false
 
-    init(events: [String], service: String, waits: Bool) {
-        (self.events, self.service, self.waits) = (events, service, waits)
+    init(events: [String], service: String, on bus: Bus = .session, waits: Bool) {
+        (self.events, self.service, self.bus, self.waits) = (events, service, bus, waits)
         model = TopModel(service: service)
         model.notice = "looking for \(service)"
     }
@@ -92,7 +93,7 @@ struct TopMachine {
         isDiscovering = false
         switch outcome {
         case .absent:
-            if !waits { return [.end(CLIFailure(.unavailable, "no service '\(service)' on this bus; start it"))] }
+            if !waits { return [.end(.absent(service, on: bus))] }
             model.notice = isKnown ? "\(service) went away; waiting for it" : "waiting for \(service)"
             return []
         case .failed(let failure) where isKnown:
@@ -111,9 +112,7 @@ struct TopMachine {
             return isKnown ? [] : [.end(error)]
         }
         if selection.isEmpty && !isKnown {
-            return [
-                .end(CLIFailure(.unavailable, "\(service) has no events: none of its objects was built with RelayCore"))
-            ]
+            return [.end(CLIFailure(.unavailable, "\(service) has no events; 'list' shows what it has"))]
         }
         (isKnown, model.notice) = (true, nil)
         model.follow(selection)

@@ -60,12 +60,17 @@ struct Call: Verb {
     func run(in context: VerbContext) throws(CLIFailure) {
         let (caller, options, style) = (try context.caller(), context.options, context.style)
         try context.tool.write(
-            try Waiting.result { try await output(asking: caller, style: style, timeout: options.timeout) })
+            try Waiting.result {
+                try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
+            })
     }
 
     /// What goes to stdout. Throws `ServiceAbsent` or `CLIFailure`.
-    func output(asking caller: any ServiceCaller, style: OutputStyle, timeout: Duration) async throws -> [UInt8] {
-        let catalogue = try await Discovery(caller: caller, timeout: timeout).catalogue()
+    func output(
+        of service: String = ServiceFinder.standard, asking caller: any ServiceCaller, style: OutputStyle,
+        timeout: Duration
+    ) async throws -> [UInt8] {
+        let catalogue = try await Discovery(caller: caller, timeout: timeout, service: service).catalogue()
         let target = try catalogue.command(command)
         if explains { return CommandPage(style: style).bytes(of: target) }
         let body = try ArgumentEncoder.body(of: target.command, from: arguments)

@@ -41,7 +41,7 @@ struct Completion: Verb {
             text throws(Unfit) in text
         }, "a shell; with --names fields, a command's or a document's name")
     private static let names = Option<Names?>(
-        "names", .word("NAMES", Names.allCases) { $0.rawValue }, "the service's names instead of a script")
+        "names", .word("KIND", Names.allCases) { $0.rawValue }, "the service's names instead of a script")
 
     static let asked = [
         CompletionScript.Names(argument: "EVENT", command: ["completion", "--names", "events"]),
@@ -61,18 +61,22 @@ struct Completion: Verb {
             try context.tool.write(
                 CompletionScript.text(for: shell, of: Program.declaration, names: Self.asked))
         case .names(let names, let command):
-            let service = try context.follow(on: try context.locateBus()) { _ in }
-            service.activate()
-            defer { service.invalidate() }
-            let lines = try Waiting.result { try await Self.lines(names, of: command, asking: service) }
+            let followed = try context.follow(on: try context.locateBus()) { _ in }
+            followed.activate()
+            defer { followed.invalidate() }
+            let service = context.options.service
+            let lines = try Waiting.result { try await Self.lines(names, of: command, at: service, asking: followed) }
             try context.tool.write(lines.map { $0 + "\n" }.joined())
         }
     }
 
     /// Throws `ServiceAbsent` or `CLIFailure`.
-    static func lines(_ names: Names, of command: String?, asking caller: any ServiceCaller) async throws -> [String] {
-        let catalogue = try await within(patience) {
-            try await Discovery(caller: caller, timeout: patience).catalogue()
+    static func lines(
+        _ names: Names, of command: String?, at service: String = ServiceFinder.standard,
+        asking caller: any ServiceCaller
+    ) async throws -> [String] {
+        let catalogue = try await within(patience, service) {
+            try await Discovery(caller: caller, timeout: patience, service: service).catalogue()
         }
         switch names {
         case .events: return unique(catalogue.offered.flatMap { $0.interface.events.map(\.name) })
@@ -91,7 +95,7 @@ struct Completion: Verb {
     }
     /// All of it in so long, however many answers that takes. Throws `.timedOut` else.
     private static func within<Value: Sendable>(
-        _ patience: Duration, _ body: @escaping @Sendable () async throws -> Value
+        _ patience: Duration, _ service: String, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body() }
@@ -101,7 +105,10 @@ struct Completion: Verb {
             }
             defer { group.cancelAll() }
             guard let first = try await group.next(), let value = first else {
-                throw CLIFailure(.timedOut, "the service did not say within \(patience) what it offers")
+                throw CLIFailure(
+                    .timedOut,
+                    "'\(service)' did not say within \(patience) what it offers; try again, or see whether its process is "
+                        + "stopped or busy ('doctor')")
             }
             return value
         }

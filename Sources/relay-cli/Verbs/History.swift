@@ -18,7 +18,8 @@ struct History: Verb {
             """,
             """
             Events in between that the service has removed since appear as a gap in their place. Without --since, the
-            oldest event that is kept is the first, and what was before it is not reported.
+            oldest event that is kept is the first, and what was before it is not reported. With a --since beyond the last
+            event nothing is printed but a note on stderr that names the last; the exit code is 0.
             """,
         ] + EventView.details + EventOptions.when,
         examples: [
@@ -32,7 +33,7 @@ struct History: Verb {
 
     static let exitCodes = Program.exitCodes(
         ExitMeaning(.badValue, "the service keeps none of these events"),
-        ExitMeaning(.unavailable, "no bus, no service on it, or it went away"))
+        ExitMeaning(.unavailable, "no bus, no service of Relay on it, or it went away"))
 
     func run(in context: VerbContext) throws(CLIFailure) {
         let clock = EventClock(dates: .always, offset: context.tool.time.offset)

@@ -25,25 +25,21 @@ struct List: Verb {
 
     func run(in context: VerbContext) throws(CLIFailure) {
         let (caller, options, style) = (try context.caller(), context.options, context.style)
-        let result = try Waiting.result {
-            try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
-        }
-        try context.tool.write(result.output)
-        if let text = result.note { context.tool.note(text) }
+        try context.tool.write(
+            try Waiting.result {
+                try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
+            })
     }
 
-    /// What goes to stdout, and to stderr. Throws `ServiceAbsent` or `CLIFailure`.
+    /// What goes to stdout. Throws `ServiceAbsent` or `CLIFailure`.
     func output(
         of service: String, asking caller: any ServiceCaller, style: OutputStyle, timeout: Duration
-    ) async throws -> (output: [UInt8], note: String?) {
-        let catalogue = try await Discovery(caller: caller, timeout: timeout).catalogue()
+    ) async throws -> [UInt8] {
+        let catalogue = try await Discovery(caller: caller, timeout: timeout, service: all ? nil : service).catalogue()
         let entries = all ? catalogue.entries : catalogue.offered
         var output = ByteBuffer()
         ListPrinter(style: style).append(entries, to: &output)
-        let note =
-            entries.isEmpty
-            ? "\(service) has no interface built with RelayCore" + (all ? "" : "; --all shows what it has") : nil
-        return (output.bytes, note)
+        return output.bytes
     }
 }
 

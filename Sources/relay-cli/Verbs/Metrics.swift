@@ -81,7 +81,7 @@ struct Metrics: Verb {
         of service: String, asking followed: any FollowedService, timeout: Duration, for duration: Duration?,
         _ counters: TopCounters
     ) async throws -> (families: [MetricFamily], refusals: [String]) {
-        let catalogue = try await Discovery(caller: followed, timeout: timeout).catalogue()
+        let catalogue = try await Discovery(caller: followed, timeout: timeout, service: service).catalogue()
         let reader = JournalReader(caller: followed, timeout: timeout)
         if let duration {
             await followed.follow(try catalogue.selection(of: []))
@@ -92,7 +92,6 @@ struct Metrics: Verb {
         var families = ServiceMetricFamilies(service: service)
         var refusals: [String] = []
         let names = Set(catalogue.offered.map(\.interface.name)).sorted()
-        if names.isEmpty { throw CLIFailure(.unavailable, "\(service) has no interface built with RelayCore") }
         for name in names {
             do {
                 let status = try await reader.ask("Status", of: name, StatusReply.signature) {

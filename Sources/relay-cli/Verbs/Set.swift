@@ -45,7 +45,8 @@ struct SetFields: Verb {
         let operation = (0..<2).map { _ in String(UInt64.random(in: 1...(.max)), radix: 16) }.joined(separator: "-")
         try context.tool.write(
             try Waiting.result {
-                try await output(asking: caller, style: style, timeout: options.timeout, operation: operation)
+                try await output(
+                    of: options.service, asking: caller, style: style, timeout: options.timeout, operation: operation)
             })
     }
 
@@ -53,9 +54,10 @@ struct SetFields: Verb {
     ///
     /// - Parameter operation: what the idempotency keys begin with.
     func output(
-        asking caller: any ServiceCaller, style: OutputStyle, timeout: Duration, operation: String
+        of service: String = ServiceFinder.standard, asking caller: any ServiceCaller, style: OutputStyle,
+        timeout: Duration, operation: String
     ) async throws -> [UInt8] {
-        let catalogue = try await Discovery(caller: caller, timeout: timeout).catalogue()
+        let catalogue = try await Discovery(caller: caller, timeout: timeout, service: service).catalogue()
         let target = try catalogue.document(document)
         guard let submit = target.submit else {
             throw CLIFailure(.usage, "'\(document)' is read only: its service alone sets it")

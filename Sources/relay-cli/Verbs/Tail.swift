@@ -2,7 +2,7 @@ import RelayTool
 
 /// `tail`: what happened a while ago, then what happens: `watch --since`.
 struct Tail: Verb {
-    var watch = Watch()
+    var watch = Watch(isTail: true)
 
     static let declaration = CommandDeclaration(
         "tail",

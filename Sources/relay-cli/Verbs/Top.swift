@@ -103,7 +103,7 @@ struct Top: Verb {
             case .state(let state): inbox.post(.state(state))
             }
         }
-        let discovery = Discovery(caller: followed, timeout: timeout)
+        let discovery = Discovery(caller: followed, timeout: timeout, service: service)
         let reader = JournalReader(caller: followed, timeout: timeout)
         followed.activate()
         defer { followed.invalidate() }
@@ -131,14 +131,15 @@ struct Top: Verb {
         switch place {
         case .screen(let terminal, let hasColor, let isUTF8):
             var loop = TopLoop(
-                TopMachine(events: events, service: service, waits: waitsForService),
+                TopMachine(events: events, service: service, on: Bus(bus), waits: waitsForService),
                 TopScreen(terminal, hasColor: hasColor), TopBrowser(page: page ?? .streams, sorting: sorting),
                 terminal: terminal, counters: counters, inbox: inbox,
                 signals: signals, duration: duration, isUTF8: isUTF8, perform: perform, askStatus: askStatus)
             failure = loop.run()
         case .table(let isJSON, let isUTF8):
             var table = TopTable(
-                TopMachine(events: events, service: service, waits: false), counters: counters, inbox: inbox,
+                TopMachine(events: events, service: service, on: Bus(bus), waits: false), counters: counters,
+                inbox: inbox,
                 signals: signals, duration: duration ?? .seconds(1), perform: perform, askStatus: askStatus)
             failure = table.measure()
             if failure == nil, let model = table.result {

@@ -14,6 +14,8 @@ struct Watch: Verb {
     /// Lines a second; 0: every event. nil: what suits the output.
     var sample: UInt64?
     var view = EventView()
+    /// Whether it was asked for as `tail`, which has no beginning to leave out.
+    var isTail = false
 
     static let declaration = CommandDeclaration(
         "watch",
@@ -106,9 +108,9 @@ struct Watch: Verb {
         let queue = WatchQueue(wakeup: wakeup)
         let cursors: String? = if case .resuming(_, let folder) = start { folder } else { nil }
         let followed = try context.follow(on: bus, cursors: cursors) { queue.append($0) }
-        let discovery = Discovery(caller: followed, timeout: options.timeout)
+        let discovery = Discovery(caller: followed, timeout: options.timeout, service: options.service)
         let beginning = WatchBeginning(
-            start, service: options.service, followed: followed,
+            start, isTail: isTail, service: options.service, followed: followed,
             reader: JournalReader(caller: followed, timeout: options.timeout), onNews: { wakeup.wake() })
         followed.activate()
         defer { followed.invalidate() }
@@ -116,7 +118,7 @@ struct Watch: Verb {
         style.fields = view.fields
         var loop = WatchLoop(
             WatchMachine(
-                self, service: options.service,
+                self, service: options.service, on: Bus(bus),
                 printer: EventPrinter(
                     style: style, clock: .local(dates: .ofOtherDays { Timestamp.now.microseconds }),
                     template: view.template),

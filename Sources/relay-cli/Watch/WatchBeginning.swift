@@ -13,6 +13,7 @@ enum WatchStart: Equatable, Sendable {
 /// Begins a `watch` at a place in the journal: takes a subscription to each durable interface, and follows the others.
 final class WatchBeginning: Sendable {
     private let start: WatchStart
+    private let isTail: Bool
     private let service: String
     private let followed: any FollowedService
     private let reader: JournalReader
@@ -23,10 +24,11 @@ final class WatchBeginning: Sendable {
     private let live = Mutex<Set<String>>([])
 
     init(
-        _ start: WatchStart, service: String, followed: any FollowedService, reader: JournalReader,
+        _ start: WatchStart, isTail: Bool, service: String, followed: any FollowedService, reader: JournalReader,
         onNews: @escaping @Sendable () -> Void
     ) {
-        (self.start, self.service, self.followed, self.reader) = (start, service, followed, reader)
+        (self.start, self.isTail, self.service) = (start, isTail, service)
+        (self.followed, self.reader) = (followed, reader)
         self.onNews = onNews
     }
 
@@ -89,13 +91,22 @@ final class WatchBeginning: Sendable {
         }
         await followed.follow(live)
         let unkept = isFirst ? live.names.keys.sorted() : []
-        return .begun(sources, notes: unkept.map { "\($0) keeps no events: they are shown from now on" })
+        let beyond = isFirst ? await noteBeyondEnd(of: durable) : []
+        return .begun(sources, notes: beyond + unkept.map { "\($0) keeps no events: they are shown from now on" })
+    }
+    /// Who waits for a sequence that is far away has probably mistaken it.
+    private func noteBeyondEnd(of durable: [String]) async -> [String] {
+        guard case .since(.sequence(let first)) = start, let interface = durable.first,
+            let head = try? await reader.position(of: interface).sequence, first > head, first - head > 1
+        else { return [] }
+        let last = head == 0 ? "\(interface) has no event yet" : "the last event of \(interface) is #\(head)"
+        return ["--since \(first) is beyond the end: \(last); events are shown from now on"]
     }
 
     private func check(_ durable: [String]) throws(CLIFailure) {
         if durable.isEmpty {
-            throw CLIFailure(
-                .badValue, "\(service) keeps none of these events: leave --\(option) out to see them from now on")
+            let advice = isTail ? "'watch' shows them" : "leave --\(option) out to see them"
+            throw CLIFailure(.badValue, "\(service) keeps none of these events: \(advice) from now on")
         }
         guard case .since(.sequence(let sequence)) = start, durable.count > 1 else { return }
         throw CLIFailure(

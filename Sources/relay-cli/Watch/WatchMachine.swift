@@ -17,6 +17,7 @@ struct WatchMachine {
     }
     private let watch: Watch
     private let service: String
+    private let bus: Bus
     private var printer: EventPrinter
     /// nil: every event is shown.
     private var sampler: LineSampler?
@@ -41,8 +42,10 @@ struct WatchMachine {
     private var states: [String: DocumentVersion] = [:]
 
     /// - Parameter linesPerSecond: nil: every event is shown.
-    init(_ watch: Watch, service: String, printer: EventPrinter, linesPerSecond: UInt64? = nil) {
-        (self.watch, self.service, self.printer) = (watch, service, printer)
+    init(
+        _ watch: Watch, service: String, on bus: Bus = .session, printer: EventPrinter, linesPerSecond: UInt64? = nil
+    ) {
+        (self.watch, self.service, self.bus, self.printer) = (watch, service, bus, printer)
         sieve = watch.view.filter.map { EventSieve($0) }
         sampler = linesPerSecond.map { LineSampler(perSecond: $0) }
     }
@@ -156,9 +159,7 @@ struct WatchMachine {
     private mutating func absent() -> [Action] {
         if isKnown || hasSaidWaiting { return [] }
         if !watch.waitsForService {
-            return [
-                end(CLIFailure(.unavailable, "no service '\(service)' on this bus; start it, or leave --no-wait out"))
-            ]
+            return [end(.absent(service, on: bus, ", or leave --no-wait out"))]
         }
         hasSaidWaiting = true
         return [.note("waiting for \(service)")]
@@ -177,9 +178,7 @@ struct WatchMachine {
             return isKnown ? [.note("\(service) is back, but has changed: \(error.message)")] : [end(error)]
         }
         if selection.isEmpty && !isKnown {
-            return [
-                end(CLIFailure(.unavailable, "\(service) has no events: none of its objects was built with RelayCore"))
-            ]
+            return [end(CLIFailure(.unavailable, "\(service) has no events; 'list' shows what it has"))]
         }
         announcement = isKnown ? "\(service) is back" : "watching \(service)"
         // A state is no event, for which an expression could hold.

@@ -126,7 +126,7 @@ struct ArgumentEncoderTests {
         #expect(
             missing
                 == CLIFailure(
-                    .badValue, "'OrderBox' needs 'capacity': capacity=<int32>; 'call OrderBox --help' explains it"))
+                    .usage, "'OrderBox' needs 'capacity': capacity=<int32>; 'call OrderBox --help' explains it"))
         let unknown = try #require(throws: CLIFailure.self) {
             try ArgumentEncoder.body(of: order, from: [.init(key: "capcity", value: "x")])
         }

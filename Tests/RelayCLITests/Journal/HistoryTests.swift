@@ -10,6 +10,26 @@ import Testing
 struct HistoryTests {
     // MARK: What is printed
 
+    @Test("a beginning that no event has reached is reported with the end, and is no failure") func beyond()
+        async throws
+    {
+        let journal = try FakeJournal.sample(3)
+        let end = "the last event of org.eventrelay.Relocation1 is #3"
+        for verb in ["history", "export"] {
+            let run = try await HistoryRun.run(verb, "--since", "99", from: journal)
+            #expect(run == HistoryRun(code: .ok, output: "", notes: ["--since 99 is beyond the end: \(end)"]))
+        }
+        let next = try await HistoryRun.run("history", "--since", "4", from: journal)
+        #expect(next == HistoryRun(code: .ok, output: "", notes: ["--since 4 is beyond the end: \(end)"]))
+        let last = try await HistoryRun.run("history", "--since", "3", from: journal)
+        #expect(last.code == .ok && last.sequences == ["3"] && last.notes.isEmpty)
+        let future = try await HistoryRun.run("history", "--since", "2999-01-01", from: journal)
+        #expect(future == HistoryRun(code: .ok, output: "", notes: ["--since is in the future: \(end)"]))
+        let empty = try await HistoryRun.run("history", "--since", "2", from: FakeJournal([]))
+        let none = "org.eventrelay.Relocation1 has no event yet"
+        #expect(empty == HistoryRun(code: .ok, output: "", notes: ["--since 2 is beyond the end: \(none)"]))
+    }
+
     @Test("history prints everything in its order, as watch does, and ends")
     func everything() async throws {
         let result = try await HistoryRun.run("history", from: try .sample(40))

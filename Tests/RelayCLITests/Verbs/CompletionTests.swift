@@ -27,7 +27,7 @@ import Testing
         #expect(refusal("--names", "fields") == "'--names fields' needs the name of a command or a document")
         #expect(
             refusal("--names", "boxes")
-                == "option '--names': 'boxes' is no names; there are events, commands, documents and fields")
+                == "option '--names': 'boxes' is no kind; there are events, commands, documents and fields")
     }
 
     @Test("names are those of events, commands, documents, and of what these two take")
@@ -72,7 +72,12 @@ import Testing
         let failure = await #expect(throws: CLIFailure.self) {
             try await Completion.lines(.events, of: nil, asking: Endless())
         }
-        #expect(failure == CLIFailure(.timedOut, "the service did not say within 0.1 seconds what it offers"))
+        #expect(
+            failure
+                == CLIFailure(
+                    .timedOut,
+                    "'org.eventrelay.Service1' did not say within 0.1 seconds what it offers; try again, or see whether its "
+                        + "process is stopped or busy ('doctor')"))
     }
 
     @Test("every verb is completed, and its options; nothing is listed by hand")

@@ -26,7 +26,7 @@ struct StatusTests {
                   kept          38 events, 1.2 KiB; the oldest is #3 of 4 h ago
                   journal file  9 MiB, of which 1 MiB are its log; checked in full
                   disk          3 GiB free
-                  ring          4 MiB, in use
+                  ring          4 MiB; 2 subscribers read it
                   signals       sent
                   run           18364758544493064720
                   subscribers   3
@@ -45,6 +45,21 @@ struct StatusTests {
             journal.change { $0.version = version }
             #expect(try await page(journal).hasPrefix(line + "\n"))
         }
+    }
+    @Test("who reads the ring is who is subscribed by it, whoever has opened it once") func ring() {
+        func readers(_ transports: [String], isOpen: Bool = true, others: Int = 0) -> String {
+            var status = ServiceStatus()
+            status.ringIsOpen = isOpen
+            status.subscribers = StatusSubscribers(
+                transports.map { StatusSubscriber(peer: ":1.7", names: ["*"], transport: $0, sequence: 0) })
+            status.subscribers.count += others
+            return status.ringReaders
+        }
+        #expect(readers([], isOpen: false) == "nobody has asked for it")
+        #expect(readers([]) == "nobody reads it now" && readers(["signal"]) == "nobody reads it now")
+        #expect(readers(["ring", "signal"]) == "1 subscriber reads it")
+        #expect(readers(["ring", "ring"]) == "2 subscribers read it")
+        #expect(readers(["ring", "ring"], others: 7) == "at least 2 subscribers read it")
     }
     @Test("within 60 columns no line is wider") func narrow() async throws {
         let text = try await page(

@@ -186,6 +186,26 @@ struct WatchPlacesTests {
         }
     }
 
+    @Test("a sequence that is far from being reached is reported with the last one")
+    func beyond() async throws {
+        for (since, notes) in [
+            ("2", []),
+            (
+                "99",
+                [
+                    "--since 99 is beyond the end: org.eventrelay.Relocation1 has no event yet; events are shown from now on"
+                ]
+            ),
+        ] as [(String, [String])] {
+            let pulled = FakePulled([.caughtUp])
+            let result = await run(
+                "watch", "--since", since, pulled: pulled, output: -1,
+                endsAt: notes.last ?? "up to date with org.eventrelay.Relocation1")
+            #expect(result.code == .ok, "\(result)")
+            #expect(result.notes.filter { $0.hasPrefix("--since") } == notes)
+        }
+    }
+
     @Test("of a volatile interface nothing is kept: alone it is refused")
     func volatileInterface() async throws {
         let since = await run("watch", "--since", "1h", pulled: FakePulled([]), durability: "volatile", output: -1)
@@ -195,7 +215,16 @@ struct WatchPlacesTests {
                 "org.eventrelay.Service1 keeps none of these events: leave --since out to see them from now on"
             ])
         let resume = await run("watch", "--resume", "a", pulled: FakePulled([]), durability: "volatile", output: -1)
-        #expect(resume.code == .badValue && resume.notes.last?.contains("--resume") == true)
+        #expect(resume.code == .badValue)
+        #expect(
+            resume.notes == [
+                "org.eventrelay.Service1 keeps none of these events: leave --resume out to see them from now on"
+            ])
+        // It has no beginning that could be left out.
+        let tail = await run("tail", pulled: FakePulled([]), durability: "volatile", output: -1)
+        #expect(tail.code == .badValue)
+        #expect(
+            tail.notes == ["org.eventrelay.Service1 keeps none of these events: 'watch' shows them from now on"])
     }
 
     @Test("errors of cursors have codes that scripts can tell apart")

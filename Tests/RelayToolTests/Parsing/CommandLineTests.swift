@@ -62,7 +62,20 @@ struct CommandLineTests {
     func letters() throws {
         #expect(try line("-l", "copy", "a")[Self.loud])
         #expect(try line("copy", "a", "-l")[Self.loud])
-        #expect(refusal("copy", "a", "-n", "1") == "unknown option '-n'; options are written out: --help lists them")
+        #expect(refusal("copy", "a", "-n", "1") == "unknown option '-n'; options are written out: " + Self.copyOptions)
+    }
+
+    private static let copyOptions = "'copy' has --number and --name; 'help copy' explains them"
+
+    @Test("an unknown option: one that is near, of the verb before others, or all that the verb has")
+    func unknownOptions() throws {
+        #expect(refusal("copy", "--frob", "a") == "unknown option '--frob'; " + Self.copyOptions)
+        #expect(refusal("--frob", "copy", "a") == "unknown option '--frob'; " + Self.copyOptions)
+        #expect(refusal("--frob") == "unknown option '--frob'; --help lists the options")
+        #expect(refusal("--frob", "--", "copy") == "unknown option '--frob'; --help lists the options")
+        #expect(refusal("copy", "--numbre", "3") == "unknown option '--numbre'; did you mean '--number'?")
+        // Of another verb, where this one has nothing like it.
+        #expect(refusal("turn", "--numbre", "3") == "unknown option '--numbre'; did you mean '--number'?")
     }
 
     @Test("operands are typed, counted, and any number of them stay in their order")
