@@ -58,7 +58,7 @@ extension PublishedStream {
         var documents = state.documents
         documents.announce { number, entry in
             guard let property = properties[number] else { return true }
-            return state.outlets.signals.announce(property, entry.fields, after: entry.sequence, in: self)
+            return state.outlets.announce(property, entry.fields, after: entry.sequence, in: self)
         }
         state.documents = documents
     }

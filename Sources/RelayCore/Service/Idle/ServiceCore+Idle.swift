@@ -112,6 +112,6 @@ extension ServiceCore {
 }
 
 extension PublishedStream {
-    /// Attached peers, and peers with a ring.
-    var users: Int { state.withLock { $0.subscribers.count + $0.outlets.ring.readers.count } }
+    /// Peers that have events from it.
+    var users: Int { state.withLock { $0.subscribers.count + $0.outlets.readers } }
 }

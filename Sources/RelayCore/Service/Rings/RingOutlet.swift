@@ -68,14 +68,17 @@ struct RingOutlet: PayloadOutlet {
         hasFormerReaders = writer != nil
         return true
     }
-    /// Ends the ring, so that nobody who has it reads any further. The next request makes another one. Returns who
-    /// read it.
-    mutating func retire(at head: UInt64) -> [String] {
-        guard let ended = writer else { return [] }
-        let (figures, peers) = (figures(at: head), Array(readers.keys))
+    /// Whoever has the ring mapped could read on: it ends for all, if it is to end for one. The next request makes
+    /// another one.
+    mutating func withdraw(
+        from peers: Set<String>, endsFormerReaders: Bool, at place: borrowing StreamPlace
+    ) -> [String] {
+        let isRead = peers.contains { readers[$0] != nil } || endsFormerReaders && hasFormerReaders
+        guard isRead, let ended = writer else { return [] }
+        let (figures, served) = (figures(at: place.sequence), Array(readers.keys))
         (writer, reference, readers, hasFormerReaders, earlier) = (nil, nil, [:], false, figures)
         ended.end()
-        return peers
+        return served
     }
 
     // MARK: Status
@@ -95,6 +98,13 @@ struct RingOutlet: PayloadOutlet {
         guard let page = readers[peer], let plan else { return nil }
         return OutletProgress("ring") { page.progress(ringIndex: plan.ringIndex) }
     }
+}
+
+/// What became of the rings that peers asked for.
+struct RingRequests: Hashable, Sendable {
+    var opened = 0
+    var refused = 0
+    var returned = 0
 }
 
 extension SleepingReaders: OutletWake {}

@@ -21,6 +21,12 @@ package protocol Outlet: Sendable {
     mutating func attach(_ peer: String, names: [String])
     /// A peer has left the bus.
     mutating func depart(_ peer: String)
+    /// Peers may receive no more events. Returns whom else it no longer serves, since it cannot tell them apart.
+    ///
+    /// - Parameter endsFormerReaders: whether to end also what a former reader may still have.
+    mutating func withdraw(
+        from peers: Set<String>, endsFormerReaders: Bool, at place: borrowing StreamPlace
+    ) -> [String]
     /// Another outlet brings a peer its events from now on.
     mutating func handOver(_ peer: String)
     /// The other outlet no longer does.
@@ -42,6 +48,12 @@ extension Outlet {
     package mutating func connect(_ connection: BusConnection) {}
     package mutating func attach(_ peer: String, names: [String]) {}
     package mutating func depart(_ peer: String) {}
+    package mutating func withdraw(
+        from peers: Set<String>, endsFormerReaders: Bool, at place: borrowing StreamPlace
+    ) -> [String] {
+        for peer in peers { depart(peer) }
+        return []
+    }
     package mutating func handOver(_ peer: String) {}
     package mutating func takeBack(_ peer: String) {}
     package mutating func prepareReply(to peer: String, in stream: PublishedStream, at place: borrowing StreamPlace) {}

@@ -7,13 +7,6 @@ struct OutletFigures: Hashable, Sendable {
     var tooLarge: UInt64 = 0
 }
 
-/// What became of the rings that peers asked for.
-struct RingRequests: Hashable, Sendable {
-    var opened = 0
-    var refused = 0
-    var returned = 0
-}
-
 /// How many calls at an interface were refused, by the reason.
 struct CallRefusals: Hashable, Sendable {
     private(set) var notPermitted = 0

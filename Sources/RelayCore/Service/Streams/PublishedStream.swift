@@ -94,7 +94,7 @@ package final class PublishedStream: Sendable {
     /// Returns false when they are not, and nothing was done: that may have changed since `needsPayloadsOnly` was read.
     /// Throws `Unavailable` after the end.
     func publish(_ index: Int, _ payload: UnsafeRawBufferPointer) throws -> Bool {
-        let wake = try state.withLock { state -> SleepingReaders? in
+        let wake = try state.withLock { state -> StreamOutlets.Wake? in
             if state.hasEnded { throw ended }
             guard needsPayloadsOnly.load(ordering: .relaxed) else { return nil }
             let event = advance(&state.place, index)
@@ -166,26 +166,14 @@ package final class PublishedStream: Sendable {
             state.outlets.depart(peer)
         }
     }
-    /// Detaches peers that may receive no more events, and notifies them. If one of them has the ring, all readers get
-    /// another one.
+    /// Detaches peers that may receive no more events, and notifies them. An outlet that cannot keep its events from
+    /// one of them ends for all that it serves: these attach again, too.
     ///
-    /// - Parameter endsFormerReaders: whether a ring also ends for a former reader, which may still have it mapped.
+    /// - Parameter endsFormerReaders: whether an outlet also ends for a former reader, which may still have its memory.
     func withdraw(_ peers: Set<String>, endsFormerReaders: Bool = false) {
         state.withLock { state in
-            var told = peers
-            let ring = state.outlets.ring
-            let isRead = peers.contains { ring.readers[$0] != nil } || endsFormerReaders && ring.hasFormerReaders
-            for peer in peers {
-                state.subscribers[peer] = nil
-                state.outlets.depart(peer)
-            }
-            if isRead {
-                for reader in state.outlets.ring.retire(at: state.place.sequence) {
-                    state.outlets.takeBack(reader)
-                    told.insert(reader)
-                }
-            }
-            state.outlets.signals.sendReattach(to: told)
+            for peer in peers { state.subscribers[peer] = nil }
+            state.outlets.withdraw(from: peers, endsFormerReaders: endsFormerReaders, at: state.place)
         }
     }
     /// A reply to a peer is about to leave: what was published before is to be seen before it.

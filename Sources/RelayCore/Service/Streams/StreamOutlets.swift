@@ -3,6 +3,7 @@
 ///
 /// The order is a rule: each event enters the ring before its signal is sent.
 struct StreamOutlets: Sendable {
+    typealias Wake = RingOutlet.Wake
     var ring: RingOutlet
     var signals: SignalOutlet
     /// The one that the bus brings; a real one brings none.
@@ -36,8 +37,17 @@ struct StreamOutlets: Sendable {
         signals.emit(event, &message, in: stream)
     }
 
+    /// A document's new state, as a property, behind the event that set it. Returns whether it was sent.
+    mutating func announce(
+        _ property: DocumentProperty, _ fields: [UInt8], after sequence: UInt64, in stream: PublishedStream
+    ) -> Bool {
+        signals.announce(property, fields, after: sequence, in: stream)
+    }
+
     // MARK: Peers
 
+    /// Peers that an outlet serves without their having attached.
+    var readers: Int { ring.readers.count }
     mutating func connect(_ connection: BusConnection) {
         ring.connect(connection)
         signals.connect(connection)
@@ -52,6 +62,15 @@ struct StreamOutlets: Sendable {
         further?.depart(peer)
         ring.depart(peer)
         signals.depart(peer)
+    }
+    /// Notifies the peers that may receive no more events, and those who lose what they had with them: signals bring
+    /// these their events until they have asked again.
+    mutating func withdraw(from peers: Set<String>, endsFormerReaders: Bool, at place: borrowing StreamPlace) {
+        var cutOff = ring.withdraw(from: peers, endsFormerReaders: endsFormerReaders, at: place)
+        cutOff += signals.withdraw(from: peers, endsFormerReaders: endsFormerReaders, at: place)
+        cutOff += further?.withdraw(from: peers, endsFormerReaders: endsFormerReaders, at: place) ?? []
+        for peer in cutOff { takeBack(peer) }
+        signals.sendReattach(to: peers.union(cutOff))
     }
     mutating func handOver(_ peer: String) {
         further?.handOver(peer)
