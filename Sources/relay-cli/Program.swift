@@ -11,13 +11,13 @@ protocol Verb: Equatable, Sendable {
 
     /// Whether it needs to know which service is meant before it runs.
     var asksService: Bool { get }
-    /// Whether it looks again for services that were late, where none is named.
-    var isPatient: Bool { get }
+    /// How long it looks for services, where none is named; nil: long enough to ask those again that were late.
+    var patience: Duration? { get }
 }
 
 extension Verb {
     var asksService: Bool { true }
-    var isPatient: Bool { true }
+    var patience: Duration? { nil }
 }
 
 /// The command line of relay-cli: its verbs, and what is the same in each of them.

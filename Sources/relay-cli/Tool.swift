@@ -48,7 +48,7 @@ struct Tool {
             case .help(let verb): try write(HelpPage.text(of: verb, in: Program.declaration, width: columns))
             case .version: try write(HelpPage.version(of: Program.declaration))
             case .run(let verb, var options):
-                if verb.asksService { options.service = try service(options, isPatient: verb.isPatient) }
+                if verb.asksService { options.service = try service(options, within: verb.patience) }
                 try verb.run(in: VerbContext(tool: self, options: options))
             }
             return .ok
@@ -68,11 +68,11 @@ struct Tool {
     }
 
     /// Which service is meant: the one that is named, else the only one on the bus.
-    private func service(_ options: GlobalOptions, isPatient: Bool) throws(CLIFailure) -> String {
+    private func service(_ options: GlobalOptions, within patience: Duration?) throws(CLIFailure) -> String {
         if let named = try namedService(options) { return named }
         let bus = try locator.locate(options.bus)
         // Without a bus there is nothing to choose from, and the verb has its own word for that.
-        guard let services = try? services(on: bus, timeout: options.timeout, isPatient: isPatient) else {
+        guard let services = try? services(on: bus, timeout: options.timeout, within: patience) else {
             return options.service
         }
         return try ServiceFinder.choice(of: services)
@@ -86,9 +86,10 @@ struct Tool {
         }
     }
     func services(
-        on bus: BusChoice, timeout: Duration, isPatient: Bool = true
+        on bus: BusChoice, timeout: Duration, within patience: Duration? = nil
     ) throws(RelayError) -> [FoundService] {
-        try ServiceFinder(peer: try openPeer(bus, timeout)) { serviceFile($0, on: bus) }.services(isPatient: isPatient)
+        let peer = try openPeer(bus, min(timeout, patience ?? timeout))
+        return try ServiceFinder(peer: peer) { serviceFile($0, on: bus) }.services(within: patience)
     }
     /// The text of a name's D-Bus service file; nil: it has none that can be read.
     func serviceFile(_ name: String, on bus: BusChoice) -> String? {

@@ -33,15 +33,19 @@ struct ServiceFinder {
 
     /// In the order of their names. Throws what keeps it from asking the bus.
     ///
-    /// - Parameter isPatient: asks those again that were late.
-    func services(isPatient: Bool = true) throws(RelayError) -> [FoundService] {
-        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: Patience.first.whole)
+    /// - Parameter patience: for all that it asks; nil: long enough to ask those again that were late.
+    func services(within patience: Duration? = nil) throws(RelayError) -> [FoundService] {
+        let begin = ContinuousClock.now
+        var first = Patience.first
+        if let patience { first = Patience(whole: patience, round: patience) }
+        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: first.whole)
         guard lists.count == 2 else { return [] }
         let running = Set(try Self.names(lists[0].get()))
         // A bus may refuse it, and what runs can be used all the same.
         let startable = Set((try? Self.names(lists[1].get())) ?? []).subtracting(running)
-        var (found, late) = walk(running.subtracting([Self.standard]), .first)
-        if isPatient, !late.isEmpty { found.formUnion(walk(late, .second).found) }
+        if let patience { first = Patience(whole: patience - (ContinuousClock.now - begin), round: patience) }
+        var (found, late) = walk(running.subtracting([Self.standard]), first)
+        if patience == nil, !late.isEmpty { found.formUnion(walk(late, .second).found) }
         if running.contains(Self.standard) { found.insert(Self.standard) }
         let started = startable.filter { $0 == Self.standard || isMarked($0) }
         return found.map { FoundService(name: $0, isRunning: true) }.sorted { $0.name < $1.name }
@@ -77,7 +81,7 @@ struct ServiceFinder {
         var found: Set<String> = []
         var late: Set<String> = []
         let end = ContinuousClock.now + patience.whole
-        while ContinuousClock.now < end {
+        while case let rest = end - ContinuousClock.now, rest > .zero {
             var asked: [(name: String, path: String)] = []
             for (name, walk) in walks { for path in walk.waiting { asked.append((name, path)) } }
             if asked.isEmpty { break }
@@ -87,7 +91,7 @@ struct ServiceFinder {
                     member: "Introspect")
             }
             for name in walks.keys { walks[name]?.waiting = [] }
-            for (entry, answer) in zip(asked, peer.ask(calls, within: patience.round)) {
+            for (entry, answer) in zip(asked, peer.ask(calls, within: min(patience.round, rest))) {
                 guard walks[entry.name] != nil else { continue }
                 guard let node = Self.node(answer) else {
                     if case .failure(let error) = answer, error.code == .timedOut {

@@ -11,8 +11,10 @@ struct Completion: Verb {
     }
     var wanted: Wanted
 
-    /// While somebody waits with a finger on the tab key.
-    static let patience = Duration.milliseconds(100)
+    /// For all of it, while somebody waits with a finger on the tab key; and how much of it may be spent on finding the
+    /// service, where none is named.
+    static let limit = Duration.milliseconds(100)
+    static let searchLimit = Duration.milliseconds(40)
 
     static let declaration = CommandDeclaration(
         "completion",
@@ -51,8 +53,7 @@ struct Completion: Verb {
             argument: "key=value", command: ["completion", "--names", "fields"], takesFirst: true),
     ]
 
-    /// Somebody has pressed a key, and chooses from what there is.
-    var isPatient: Bool { false }
+    var patience: Duration? { Self.searchLimit }
     var asksService: Bool { if case .names = wanted { true } else { false } }
 
     func run(in context: VerbContext) throws(CLIFailure) {
@@ -64,8 +65,12 @@ struct Completion: Verb {
             let followed = try context.follow(on: try context.locateBus()) { _ in }
             followed.activate()
             defer { followed.invalidate() }
+            let isNamed = try context.tool.namedService(context.options) != nil
+            let rest = isNamed ? Self.limit : Self.limit - Self.searchLimit
             let service = context.options.service
-            let lines = try Waiting.result { try await Self.lines(names, of: command, at: service, asking: followed) }
+            let lines = try Waiting.result {
+                try await Self.lines(names, of: command, at: service, asking: followed, within: rest)
+            }
             try context.tool.write(lines.map { $0 + "\n" }.joined())
         }
     }
@@ -73,7 +78,7 @@ struct Completion: Verb {
     /// Throws `ServiceAbsent` or `CLIFailure`.
     static func lines(
         _ names: Names, of command: String?, at service: String = ServiceFinder.standard,
-        asking caller: any ServiceCaller
+        asking caller: any ServiceCaller, within patience: Duration = limit
     ) async throws -> [String] {
         let catalogue = try await within(patience, service) {
             try await Discovery(caller: caller, timeout: patience, service: service).catalogue()
@@ -107,7 +112,7 @@ struct Completion: Verb {
             guard let first = try await group.next(), let value = first else {
                 throw CLIFailure(
                     .timedOut,
-                    "'\(service)' did not say within \(patience) what it offers; try again, or see whether its process is "
+                    "'\(service)' did not say within \(limit) what it offers; try again, or see whether its process is "
                         + "stopped or busy ('doctor')")
             }
             return value

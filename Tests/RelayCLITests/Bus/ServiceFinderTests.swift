@@ -78,6 +78,26 @@ struct ServiceFinderTests {
         }
         #expect(try found(bus).map(\.name) == ["org.a.Busy", "org.b.Ready"])
     }
+    @Test("who waits at the tab key waits for no service that is late: all questions are within that time")
+    func impatient() throws {
+        let tree = relay
+        let bus = FakePeer { call throws(RelayError) in
+            switch call.member {
+            case "ListNames": return FakePeer.names(["org.b.Ready", "org.c.Stopped"])
+            case "ListActivatableNames": return FakePeer.names([])
+            default:
+                if call.destination == "org.c.Stopped" { throw RelayError(.timedOut, "no answer") }
+                return FakePeer.text(tree[call.path] ?? "<node/>")
+            }
+        }
+        // More than it takes here, however busy the machine is; what counts are the times that it asks for.
+        let patience = Duration.seconds(300)
+        #expect(try ServiceFinder(peer: bus) { _ in nil }.services(within: patience).map(\.name) == ["org.b.Ready"])
+        let waits = bus.waits.withLock { $0 }
+        #expect(waits.first == patience && waits.dropFirst().allSatisfy { $0 < patience } && waits.count == 4)
+        #expect(bus.calls.count { $0.destination == "org.c.Stopped" } == 1)
+        #expect(Completion.searchLimit < Completion.limit && Completion.limit == .milliseconds(100))
+    }
     @Test("a tree without end, and texts that are none, cost a bounded number of questions") func endless() throws {
         let bus = FakePeer { call throws(RelayError) in
             switch call.member {

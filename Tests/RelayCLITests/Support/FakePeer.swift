@@ -11,6 +11,8 @@ final class FakePeer: BusPeer {
     let senders: [String]
     private let answer: @Sendable (MethodCall) throws(RelayError) -> BusReply
     private let log = Mutex<[MethodCall]>([])
+    /// How long it was to be waited for each answer.
+    let waits = Mutex<[Duration]>([])
 
     var calls: [MethodCall] { log.withLock { $0 } }
 
@@ -23,6 +25,7 @@ final class FakePeer: BusPeer {
 
     func ask(_ calls: [MethodCall], within timeout: Duration) -> [Result<BusReply, RelayError>] {
         log.withLock { $0 += calls }
+        waits.withLock { $0.append(timeout) }
         return calls.map { call in Result { () throws(RelayError) in try answer(call) } }
     }
     func listen(_ rule: MatchRule, within timeout: Duration) -> RelayError? { nil }
