@@ -165,7 +165,7 @@ struct CommandPageTests {
     @Test("list names cases and refusals") func list() async throws {
         let result = try await List().output(
             of: "a.b", asking: service, style: OutputStyle(), timeout: .seconds(1))
-        let text = String(decoding: result.output, as: UTF8.self)
+        let text = String(decoding: result, as: UTF8.self)
         #expect(text.contains("LetterSent  priority: low | urgent, parts: [(height: double, kind: page)]\n"))
         #expect(text.contains(" -> number: uint64 or NoStamp\n"))
     }
