@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// Names of fields are checked when the interface is registered. A field of a nested struct is named by its path, such
-/// as `"boxes.capacity"`. The path skips arrays, dictionaries and optionals.
+/// Registering the interface checks the names of the fields. Name a field of a nested struct by its path, such as
+/// `"boxes.capacity"`. The path skips arrays, dictionaries and optionals.
 public struct About: Hashable, Sendable, ExpressibleByStringLiteral {
     /// What a field means, and its unit.
     public struct Field: Hashable, Sendable, ExpressibleByStringLiteral {

@@ -21,7 +21,8 @@ public protocol Command<Interface>: Codable, Sendable {
     static var name: String { get }
     /// Which peers may call. Defaults to the interface's requirement.
     static var requirement: PeerRequirement { get }
-    /// Whether a caller that gives up cancels the handler's task. Defaults to false: then the command runs to its end.
+    /// Whether the handler's task is cancelled when the caller gives up. Defaults to false: the command runs to its
+    /// end.
     static var isCancellable: Bool { get }
     /// What the command does, and what its fields mean, for people who use tools. Defaults to nothing.
     static var about: About { get }
@@ -42,8 +43,8 @@ public struct NoReply: Codable, Hashable, Sendable {
 
 /// A refusal that a command declares: the D-Bus error `<interface>.Error.<errorName>` with a message.
 ///
-/// An enum with `String` raw values needs nothing but the conformance. Make it `CaseIterable`, too: then the
-/// introspection data lists the refusals, and `relay-cli` shows them.
+/// An enum with `String` raw values needs no code for the conformance. If it is also `CaseIterable`, the introspection
+/// data lists the refusals, and `relay-cli` shows them.
 ///
 /// ```swift
 /// enum Failure: String, CommandFailure, CaseIterable { case tooLong = "TooLong", noPaper = "NoPaper" }
@@ -51,7 +52,7 @@ public struct NoReply: Codable, Hashable, Sendable {
 public protocol CommandFailure: Error, Equatable {
     /// The last part of the D-Bus error's name.
     var errorName: String { get }
-    /// Why the command refused, and what to do, for a person. Defaults to ``errorName``.
+    /// Tells a person why the command refused, and what to do. Defaults to ``errorName``.
     var message: String { get }
     /// The refusal that arrived from a service, or nil for a name that the command does not declare.
     ///

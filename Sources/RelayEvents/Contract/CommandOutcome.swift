@@ -65,7 +65,7 @@ extension RelayError {
         ///
         /// - Parameter refusal: the refusal.
         /// - Parameter error: any error.
-        /// - Returns: true for a ``RelayError`` with the code `.refused` and this very failure.
+        /// - Returns: true for a ``RelayError`` with the code `.refused` whose cause equals this failure.
         public static func ~= (refusal: Self, error: any Error) -> Bool {
             (error as? RelayError).map { $0.code == .refused && refusal.matches($0) } ?? false
         }

@@ -1,8 +1,8 @@
 /// A state that a service holds for other processes. Each of them receives the present state, then every change.
 ///
-/// Its stored properties are the fields of a D-Bus property of its interface. A change is an entry in the interface's
-/// stream, with the whole new state: at most 1 MiB less 4 KiB. For a state that can outgrow this, use events, and a
-/// query that returns pages.
+/// Its stored properties are the fields of a D-Bus property of its interface. Each change is an entry in the
+/// interface's stream. An entry contains the whole new state: at most 1 MiB less 4 KiB. For a state that can outgrow
+/// this limit, use events and a query that returns pages.
 ///
 /// ```swift
 /// struct PrinterState: DomainDocument {
@@ -12,17 +12,17 @@
 /// }
 /// ```
 ///
-/// The contract lists it by its type, also in an ``EnumInterface``, whose cases are events only. Only the service sets
-/// it. An ``EditableDocument`` can be changed by other processes, too.
+/// The contract lists a document by its type, even in an ``EnumInterface``, whose cases are events only. Only the
+/// service sets a document, unless it is an ``EditableDocument``, which other processes can change, too.
 public protocol DomainDocument<Interface>: DomainEvent, Equatable {
     /// The state before the document is set for the first time. Its version has the sequence 0.
     static var initial: Self { get }
 }
 
-/// A document that other processes may change: each change names the version that it is based on.
+/// A document that other processes may change. Each submission names the version that it is based on.
 ///
-/// A submission that is based on an earlier version than the present one is a conflict: it is refused. Any other is
-/// set, unless the service's handler refuses it.
+/// A submission that is based on an earlier version than the present one is refused as a conflict. The service sets any
+/// other submission unless its handler refuses it.
 ///
 /// ```swift
 /// struct PrinterSettings: EditableDocument {
@@ -105,15 +105,17 @@ public protocol DocumentSink: ~Copyable {
     mutating func set<Document: DomainDocument>(_ state: Document) throws
 }
 
-/// Makes the compiler refuse `publish` for a document: a document is set, not published. No code runs on this actor.
+/// Makes the compiler refuse `publish` for a document, because a document is set, not published. No code runs on this
+/// actor.
 ///
-/// A document is an event, too, so a `publish` for any event accepts it. An overload for documents that is
-/// `unavailable` would not help: the compiler would choose the other one. It chooses an overload that is isolated to
-/// this actor, and refuses the call then, with the message of the overload's deprecation. Each type that publishes has
-/// such an overload: one of ``EventSink`` would come after the type's own `publish`.
+/// A document is also an event, so a generic `publish` accepts it. Marking an overload for documents `unavailable`
+/// would not help, because the compiler would choose the generic one. The compiler does choose an overload that is
+/// isolated to this actor. It then refuses the call, and shows the overload's deprecation message. Each type that
+/// publishes declares such an overload itself, because the compiler prefers the type's own `publish` to an overload of
+/// ``EventSink``.
 ///
-/// Two things still compile: `await` in front of the call, with a warning, and code that knows only `some EventSink`.
-/// The service refuses both at run time.
+/// Two kinds of calls still compile: a call with `await`, which causes a warning, and a call on a value that is known
+/// only as `some EventSink`. The service refuses both at run time.
 @globalActor public actor DocumentsAreSet {
     /// The actor.
     public static let shared = DocumentsAreSet()

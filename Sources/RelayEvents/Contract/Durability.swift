@@ -1,9 +1,9 @@
-/// How long an interface's events live: ``Durable`` or ``Volatile``. There is no third.
+/// How long an interface's events live: ``Durable`` or ``Volatile``. There is no other choice.
 public class InterfaceDurability: @unchecked Sendable {  // Its two subclasses do not change.
     fileprivate init() {}
 }
 
-/// Events are kept in the journal. They survive restarts, and a missed range is read from it.
+/// Events are kept in the journal. They survive restarts, and relays read missed events from the journal.
 public final class Durable: InterfaceDurability, @unchecked Sendable {
     /// How long, how many and how many bytes of events the journal keeps.
     public let retention: Retention
@@ -19,7 +19,7 @@ public final class Volatile: InterfaceDurability, @unchecked Sendable {
     public override init() {}
 }
 
-/// How much of an interface a journal keeps. The first bound that is reached counts.
+/// How much of an interface a journal keeps. The bound that is reached first applies.
 public struct Retention: Sendable {
     /// The age at which an event is removed; nil for no bound. It is removed at most 1/128 of the age late.
     public var age: Duration?

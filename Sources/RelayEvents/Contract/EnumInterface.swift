@@ -1,7 +1,7 @@
 /// An interface that is an enum of its events, so that one subscription receives all of them in order.
 ///
-/// A value of the interface is one of its events. A `switch` over it is exhaustive: the compiler names an event that a
-/// new version has added. The contract lists the cases instead of the events' types.
+/// A value of the interface is one of its events. A `switch` over the value is exhaustive, so the compiler reports each
+/// event that a new version of the contract adds. The contract lists the cases instead of the events' types.
 ///
 /// ```swift
 /// enum Orders1: EnumInterface {
@@ -15,12 +15,12 @@
 /// }
 /// ```
 ///
-/// Everything else is as with any ``EventInterface``: each event is published and sent as a value of its own type. The
-/// enum's values exist only at the relay's subscribers.
+/// In all other respects it is an ordinary ``EventInterface``: each event is published and sent as a value of its own
+/// type. Only the relay's subscribers see values of the enum.
 public protocol EnumInterface: EventInterface, Sendable {}
 
 extension ContractBuilder where Interface: EnumInterface {
-    /// Adds an event by its case.
+    /// Adds the event of a case.
     ///
     /// - Parameter make: the case, written by its name, such as `placed`.
     /// - Returns: a line of the contract.

@@ -34,11 +34,11 @@ extension DomainEvent {
     package static var isFixedLayout: Bool { Self.self is any FixedLayoutEvent.Type }
 }
 
-/// An event for telemetry rates: the ring of a volatile interface holds its bytes as they are, without encoding.
+/// An event for telemetry rates: the ring of a volatile interface holds its bytes in memory order, without encoding.
 ///
-/// As a signal, and in a journal, it is an ordinary event. Its fields are numbers, structs of numbers, and
-/// ``FixedArray``s. `BitwiseCopyable` is necessary, not sufficient: registration refuses padding, pointers, `Bool` and
-/// enum fields, and values of more than 64 KiB.
+/// As a signal and in a journal, it is an ordinary event. Its fields are numbers, structs of numbers, and
+/// ``FixedArray``s. `BitwiseCopyable` alone is not enough: registration also refuses padding, pointers, `Bool` and enum
+/// fields, and values of more than 64 KiB.
 ///
 /// ```swift
 /// struct LoadSampled: FixedLayoutEvent {

@@ -10,8 +10,8 @@
 /// }
 /// ```
 public protocol EventInterface: SendableMetatype {
-    /// ``Durable``: events are kept in a journal, and a missed range is read from it. ``Volatile``: a missed range is a
-    /// gap.
+    /// ``Durable``: a journal keeps the events, and relays read missed events from it. ``Volatile``: missed events are
+    /// a gap.
     associatedtype Durability: InterfaceDurability = Durable
     /// The D-Bus interface name, with its version: `org.eventrelay.Relocation1`.
     static var name: String { get }
@@ -45,13 +45,13 @@ extension EventInterface where Durability == Durable {
 
 /// How many of an interface's events are sent as signals.
 ///
-/// Beyond the budget, signals pause, and `Head` announces every 100 ms how far the stream has come. Relays that read
-/// the ring or the journal miss nothing. A plain D-Bus client learns only how many events it missed. Signals resume
-/// after one second within the budget.
+/// Beyond the budget, signals pause, and the signal `Head` announces the stream's last sequence every 100 ms. Relays
+/// that read the ring or the journal miss nothing. A plain D-Bus client learns only how many events it missed. Signals
+/// resume after one second within the budget.
 ///
-/// An event of a restricted interface is sent to each peer separately, and counts once for each peer.
+/// An event of a restricted interface is sent to each peer separately, so it counts once for each peer.
 ///
-/// Whatever the budget, signals also pause while the backlog is too large: 32 MiB, or less where the bus has less room.
+/// Independently of the budget, signals pause while the backlog is too large: 32 MiB, or less if the bus has less room.
 public struct SignalBudget: Hashable, Sendable {
     /// Signals a second; nil: without end.
     package let rate: Int?
@@ -62,7 +62,7 @@ public struct SignalBudget: Hashable, Sendable {
     public static let standard = Self.perSecond(2_000, burst: 4_000)
     /// Every event is sent as a signal, unless the backlog is too large.
     public static let unlimited = Self(rate: nil, burst: 0)
-    /// A budget of so many signals.
+    /// A budget of a given rate and burst.
     ///
     /// - Parameter rate: signals a second, at least 1.
     /// - Parameter burst: signals at once, at least 1.

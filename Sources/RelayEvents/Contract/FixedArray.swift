@@ -1,10 +1,10 @@
 /// An array whose length is part of its type: samples, a histogram or a frame, as a field of a ``FixedLayoutEvent``.
 ///
-/// In memory, and so in a ring, it is its elements one after the other, and nothing else. In signals, journals and JSON
-/// it is an ordinary array: a program that declares `[UInt64]` reads it, and so does a tool that knows only D-Bus. An
-/// array of another length cannot be decoded.
+/// In memory, and therefore in a ring, it consists of its elements only, one after the other. In signals, journals and
+/// JSON it is an ordinary array: a program that declares `[UInt64]` can read it, and so can any D-Bus tool. An array of
+/// another length cannot be decoded.
 ///
-/// A value lies on the stack of the code that uses it. Registration refuses more than 64 KiB.
+/// A value takes space on the stack of the code that uses it. Registration refuses more than 64 KiB.
 public struct FixedArray<let count: Int, Element: FixedLayoutNumber>: BitwiseCopyable, Sendable {
     /// The elements in place. Its `span` and `mutableSpan` give access without a copy.
     public var elements: InlineArray<count, Element>
@@ -65,7 +65,7 @@ extension FixedArray: CustomStringConvertible {
 
 /// A number that a fixed layout is made of: an integer of 8 to 64 bits, `Float` or `Double`.
 ///
-/// There are no other conformances: no other type can have the library's seal.
+/// Only the library can add conformances, because no other code can make its seal.
 public protocol FixedLayoutNumber: BitwiseCopyable, Codable, Hashable, Sendable {
     /// Only the library can make one.
     static var _seal: FixedLayoutSeal { get }

@@ -1,7 +1,8 @@
 /// A command that can be sent again without running twice: a key, chosen by the caller, identifies it.
 ///
 /// After an error whose `mayHaveRun` is true, only the service knows whether the command ran. Send the same command
-/// with the same key again: the service's journal answers with the first reply, or runs it now.
+/// again with the same key. If the command ran before, the service answers with the reply that its journal kept;
+/// otherwise the command runs now.
 ///
 /// ```swift
 /// struct PrintJob: IdempotentCommand {
@@ -11,18 +12,18 @@
 /// }
 /// ```
 ///
-/// The key is a field like any other, so any D-Bus tool can give one, or leave it out. A field of another name or type
-/// serves as well: `var idempotencyKey: String? { orderID }`.
+/// The key is an ordinary field, so any D-Bus tool can set it or leave it out. The key can also come from a field of
+/// another name or type: `var idempotencyKey: String? { orderID }`.
 ///
-/// A repetition must have the same arguments; the order within a dictionary or a `Set` does not matter. A type with an
-/// `encode(to:)` of its own must write equal values in the same order in every process. Otherwise the repetition is
-/// refused with `.keyReused`.
+/// A repetition must have the same arguments; the order within a dictionary or a `Set` does not matter. A type with its
+/// own `encode(to:)` must write equal values in the same order in every process. If the arguments differ, the
+/// repetition is refused with `.keyReused`.
 ///
-/// The service handles such commands with `handle(_:in:_:onRefusal:)` of RelayJournal, or answers them with
-/// `EventJournal.answer(_:from:_:onRefusal:)`. Otherwise the key has no effect.
+/// The key has an effect only if the service handles the command with `handle(_:in:_:onRefusal:)` of RelayJournal, or
+/// answers it with `EventJournal.answer(_:from:_:onRefusal:)`.
 public protocol IdempotentCommand<Interface>: Command {
-    /// The key: at most 255 bytes that the caller chooses for one command, such as a UUID or an order's number. nil or
-    /// empty: none.
+    /// The key: at most 255 bytes that the caller chooses for one command, such as a UUID or an order's number. If it
+    /// is nil or empty, the command has no key.
     ///
     /// Keys of different commands, interfaces or users are independent of each other.
     var idempotencyKey: String? { get }

@@ -4,7 +4,7 @@
 /// static let requirement = PeerRequirement.sameUser || .group("operators")
 /// ```
 ///
-/// There is no negation: a failed look-up must never permit.
+/// There is no negation, because a failed look-up must never permit anything.
 public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
     package indirect enum Rule: Hashable, Sendable {
         case anyone, sameUser, user(String), group(String), securityLabel(String)
@@ -15,34 +15,34 @@ public struct PeerRequirement: Hashable, Sendable, CustomStringConvertible {
 
     /// Every peer that the bus admits.
     public static let anyone = Self(rule: .anyone)
-    /// The user that this process runs as.
+    /// Peers of the user that this process runs as.
     public static let sameUser = Self(rule: .sameUser)
     /// One user.
     ///
     /// - Parameter name: the user's name, looked up when the service starts.
     public static func user(_ name: String) -> Self { Self(rule: .user(name)) }
-    /// The members of a group, as the bus learnt them when the peer connected.
+    /// Peers whose user was a member of a group when they connected to the bus.
     ///
     /// - Parameter name: the group's name, looked up when the service starts.
     public static func group(_ name: String) -> Self { Self(rule: .group(name)) }
-    /// A process with this label of the Linux security module.
+    /// Processes with this label of the Linux security module.
     ///
     /// - Parameter label: the label, compared exactly.
     public static func securityLabel(_ label: String) -> Self { Self(rule: .securityLabel(label)) }
-    /// A process of one unit of the system's systemd, for example `backup.service`.
+    /// Processes of one unit of the system's systemd, for example `backup.service`.
     ///
-    /// It needs a bus that reports a descriptor of each peer's process (`ProcessFD`): dbus-daemon 1.16, dbus-broker 34
-    /// or later, on Linux 6.5 or later. With an older one, as in Debian 12, a service does not start, and a relay does
-    /// not follow. Users can give units of their own any name, so every process of a user's manager counts as in the
-    /// unit `user@<uid>.service`.
+    /// This requires a bus that reports a descriptor of each peer's process (`ProcessFD`): dbus-daemon 1.16,
+    /// dbus-broker 34 or later, on Linux 6.5 or later. With an older bus or kernel, as in Debian 12, a service refuses
+    /// to start, and a relay refuses to follow. Users can give their own units any name, so each process of a user's
+    /// manager counts as part of the unit `user@<uid>.service`.
     ///
     /// - Parameter name: the unit's whole name, with its suffix.
     public static func systemdUnit(_ name: String) -> Self { Self(rule: .systemdUnit(name)) }
-    /// A peer that polkit authorises for an action, by the administrator's rules. For services on the system bus.
+    /// Peers that polkit authorises for an action, by the administrator's rules. For services on the system bus.
     ///
-    /// The service asks polkit at each call, and keeps no answer. polkit may ask a person about a command, and only
-    /// about a command. While that command waits, the peer's later commands run. When an authorisation is withdrawn,
-    /// the peer receives no more events.
+    /// The service asks polkit at each call, and keeps no answer. polkit may prompt a person for a command, but not for
+    /// anything else. While that command waits, the peer's later commands run. When an authorisation is withdrawn, the
+    /// peer receives no more events.
     ///
     /// The action is declared in a file under `/usr/share/polkit-1/actions`: see docs/OPERATING.md.
     ///

@@ -12,16 +12,18 @@ import Synchronization
 /// service.handle(PrintFile.self) { job, _ in try await print(try job.file.take()) }
 /// ```
 ///
-/// A descriptor has one owner at any time, which closes it: this object until it is taken or sent, then the message, or
-/// the code that took it. So it is closed exactly once, even if nobody takes it, the call is refused, or the service is
-/// gone. Both sides share one open file, with one offset.
+/// A descriptor has exactly one owner at any time. First this object owns it, then the message that sends it or the
+/// code that takes it. The last owner closes it. So it is closed exactly once, even if no code takes it, the call is
+/// refused, or the service is gone. Both sides share one open file, with one offset.
 ///
-/// A command can have 16 of them, and a reply 8, also in arrays and optionals. Events, documents and progress cannot
-/// have any: they have many receivers, or may be dropped. Nor can the reply of an ``IdempotentCommand``, which is kept.
+/// A command can contain 16 descriptors, and a reply 8, also in arrays and optionals. Events, documents and progress
+/// cannot contain any, because they have many receivers or may be dropped. Neither can the reply of an
+/// ``IdempotentCommand``, because the journal keeps it.
 ///
-/// A bus stops reading from a service when callers leave too many of its descriptors unread. So a service has at most
-/// one such reply on its way to a caller, and 22 descriptors on their way to all. The caller's next such command waits
-/// until the reply before it has been read. After 2 s it is refused with `.limitsExceeded`, and has not run.
+/// A bus stops reading from a service when callers leave too many of its descriptors unread. A service therefore has at
+/// most one unread reply with descriptors for each caller, and at most 22 unread descriptors in all. The caller's next
+/// such command waits until the caller has read the previous reply. After 2 s the command is refused with
+/// `.limitsExceeded`, without having run.
 ///
 /// - Isolation: from any thread.
 public final class TransferredDescriptor: Codable, Sendable {
@@ -41,7 +43,7 @@ public final class TransferredDescriptor: Codable, Sendable {
     /// Duplicates a descriptor. The original still belongs to its owner.
     ///
     /// - Parameter number: the descriptor.
-    /// - Throws: `.unavailable` if it is not an open descriptor, or the process can have no more.
+    /// - Throws: `.unavailable` if it is not an open descriptor, or if the process has no descriptors left.
     public convenience init(duplicating number: Int32) throws(RelayError) {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
         if copy < 0 {
@@ -52,7 +54,7 @@ public final class TransferredDescriptor: Codable, Sendable {
     }
     deinit { if let number = number.withLock({ $0 }) { close(number) } }
 
-    /// Gives the descriptor to the caller, once.
+    /// Hands the descriptor over to the caller of this method, once.
     ///
     /// - Returns: the descriptor, which closes when it is released.
     /// - Throws: `.conflict` if it was taken or sent before.
@@ -66,13 +68,13 @@ public final class TransferredDescriptor: Codable, Sendable {
         return taken
     }
 
-    /// Decodes it from the message of a command or of its reply. Nothing else can contain one.
+    /// Decodes a descriptor from the message of a command or of its reply. No other decoder can contain one.
     public convenience init(from decoder: any Decoder) throws {
         guard let bag = DescriptorBag.current else { throw Self.foreign }
         let index = try decoder.singleValueContainer().decode(UInt32.self)
         self.init(try bag.claim(index), closing: bag.close)
     }
-    /// Encodes it into the message of a command or of its reply. From then on the message owns the descriptor.
+    /// Encodes the descriptor into the message of a command or of its reply. From then on the message owns it.
     public func encode(to encoder: any Encoder) throws {
         guard let bag = DescriptorBag.current else { throw Self.foreign }
         var container = encoder.singleValueContainer()

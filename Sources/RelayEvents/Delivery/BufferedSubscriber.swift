@@ -142,17 +142,17 @@ public struct EventBuffer: Hashable, Sendable {
 
     /// Drops the oldest events. The gap comes first, then the newest events.
     ///
-    /// A backlog is one gap, however long it is. A subscriber that goes on taking events while it stays too slow gets
-    /// more than one, since what it has received lies between what is missing. They are few: past the first one, a full
-    /// buffer drops its older half, so that each gap is of at least so many events.
+    /// However many events are dropped, they make one gap, unless the subscriber takes events between two overflows.
+    /// Even then gaps stay few: after the first one, a full buffer drops its older half, so each further gap covers at
+    /// least half a buffer of events.
     ///
     /// - Parameter limit: how many events are buffered.
     public static func bufferingNewest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropOldest) }
     /// Drops the newest events. The gap comes after the events that were buffered before it.
     ///
-    /// A backlog is one gap, however long it is. A subscriber that goes on taking events while it stays too slow gets
-    /// more than one, since what it has received lies between what is missing. They are few: a buffer that was full
-    /// drops events until half of it is free, so that at least so many come between two gaps.
+    /// However many events are dropped, they make one gap, unless the subscriber takes events between two overflows.
+    /// Even then gaps stay few: after an overflow, the buffer drops events until half of it is free, so at least half a
+    /// buffer of events lies between two gaps.
     ///
     /// - Parameter limit: how many events are buffered.
     public static func bufferingOldest(_ limit: Int) -> Self { Self(limit: max(1, limit), overflow: .dropNewest) }

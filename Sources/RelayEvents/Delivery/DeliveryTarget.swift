@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Where handlers run that are not isolated to an actor.
+/// Where to run handlers that are not isolated to an actor.
 public struct DeliveryTarget: Sendable {
     package enum Kind: Sendable {
         case immediate, background, actor(any Actor), queue(DispatchQueue), pollable(PollableTarget)
@@ -9,7 +9,7 @@ public struct DeliveryTarget: Sendable {
 
     /// On the publishing thread, before `publish` returns. A handler that blocks there delays everything.
     public static let immediate = Self(kind: .immediate)
-    /// On the cooperative pool, one event at a time. Two subscriptions have no order between them.
+    /// On the cooperative pool, one event at a time. There is no order between two subscriptions.
     public static let background = Self(kind: .background)
     /// On the main actor, for a user interface.
     public static var mainActor: Self { Self(kind: .actor(MainActor.shared)) }

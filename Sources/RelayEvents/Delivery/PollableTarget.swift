@@ -11,7 +11,8 @@ import Synchronization
 /// target.drain()
 /// ```
 ///
-/// It is also an executor. A task that prefers it runs on the loop's thread, and so does an actor whose executor it is:
+/// A pollable target is also an executor. A task with this executor preference runs on the loop's thread, and so does
+/// an actor that uses it as its executor:
 ///
 /// ```swift
 /// Task(executorPreference: target) {
@@ -30,14 +31,14 @@ import Synchronization
 ///
 /// docs/MAIN_LOOPS.md shows whole programs.
 ///
-/// - Order: that of `publish`, across event types. Tasks go on in the order in which they became ready.
+/// - Order: that of `publish`, across event types. Tasks resume in the order in which they became ready.
 /// - Isolation: handlers and tasks run on the thread that calls ``drain()``. Use one thread.
-/// - Loss: each subscription has its buffer, however long the loop does not drain.
-/// - Cancellation: cancel its subscriptions, or drain it a last time, before you release it. Keep it as long as tasks
-///   use it: a task does not keep it.
+/// - Loss: each subscription has its own buffer, which overflows if the loop does not drain for too long.
+/// - Cancellation: cancel its subscriptions, or drain it a last time, before you release it. Keep the target as long as
+///   tasks use it, because a task does not retain it.
 public final class PollableTarget: Sendable {
-    /// The descriptor to poll. It is readable (`POLLIN`) while something is due. Do nothing else with it. It is
-    /// close-on-exec, and open as long as this object lives.
+    /// The descriptor to poll. It is readable (`POLLIN`) while calls are due. Only poll it. It is close-on-exec, and
+    /// stays open as long as this object lives.
     public let fileDescriptor: Int32
     private let state = Mutex(State())
     private struct State {
@@ -68,11 +69,11 @@ public final class PollableTarget: Sendable {
     }
     deinit { close(fileDescriptor) }
 
-    /// Runs what is due at this moment, on the calling thread.
+    /// Runs the calls that are due at this moment, on the calling thread.
     ///
-    /// It may be called within a handler, or between two suspensions of a task, as a nested main loop does. Then it
-    /// skips the handler that runs, and other tasks go on after that task has been suspended. Everything else that is due
-    /// is run.
+    /// You may call it within a handler, or between two suspensions of a task, as a nested main loop does. It then
+    /// skips the running handler, and other tasks resume after the running task has been suspended. Everything else
+    /// that is due runs.
     public func drain() {
         var left = state.withLock { state in
             state.thread = pthread_self()
@@ -146,8 +147,8 @@ extension PollableTarget: SerialExecutor, TaskExecutor {
     ///
     /// - Parameter job: the step.
     public func enqueue(_ job: consuming ExecutorJob) { enqueue(.step(UnownedJob(job))) }
-    /// Ends the program unless the caller is on the loop's thread: the one that drained last, or that made this target
-    /// if none has drained. `assumeIsolated` and its like call this.
+    /// Ends the program unless the caller is on the loop's thread: the thread that drained last, or that made this
+    /// target if none has drained. `assumeIsolated` and similar functions call this.
     public func checkIsolated() {
         precondition(isOnThread, "this is not the thread that drains the pollable target")
     }

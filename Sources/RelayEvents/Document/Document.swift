@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A state with views: each is called with the present state when it is added, then with each change.
+/// A state with views. Each view is called with the present state when it is added, then with each change.
 ///
 /// ```swift
 /// let document = Document(Inventory())
@@ -10,30 +10,30 @@ import Synchronization
 /// document.removeView(key: "count")
 /// ```
 ///
-/// The state's owner knows no views: views of any kind can be added to a document. A relay keeps a document in step
-/// with a service's: `EventRelay.follow(_:into:onFailure:)`.
+/// Code that changes the state need not know the views, which can be of any kind. A relay can keep a document in step
+/// with a document of a service: `EventRelay.follow(_:into:onFailure:)`.
 ///
 /// - Order: every view sees the states in the order in which they were set, and the latest one last. A state that is
-///   equal to the present one is no change. Closures on one actor or queue see each state in the order in which they
-///   were added; each object and each `.background` closure has an order of its own. An immediate view is called before
-///   `set` returns. But while immediate views are being called, on this thread or another, the thread that calls them
-///   also makes the calls for the new state. So what a view sets or adds within its call is shown after that call.
-/// - Isolation: a closure runs on the actor that it is written on, else as its delivery determines.
-/// - Loss: a view that is more than 64 states behind sees only the newest ones. The latest state always comes.
+///   equal to the present one is no change. Closures on one actor or queue see each state in the order in which the
+///   closures were added; each object and each `.background` closure has its own order. An immediate view is called
+///   before `set` returns, unless some thread is already calling immediate views: that thread then also makes the calls
+///   for the new state. So if a view sets a state or adds a view, the effect shows after that view's call.
+/// - Isolation: a closure runs on the actor that it is isolated to, otherwise where its delivery determines.
+/// - Loss: a view that is more than 64 states behind sees only the newest ones. The latest state always arrives.
 /// - Cancellation: ``removeView(key:)``, ``removeAllViews()``, the release of an object, or of the document. A view
-///   that is removed on its own isolation gets no later call, even if it is removed within a call of it or of another
-///   view. If it is removed from elsewhere, a call that has begun may still be running.
+///   that is removed on its own isolation is not called again, even if its own call or another view's call removes it.
+///   If it is removed from elsewhere, a call that has begun may still be running.
 public final class Document<State: Sendable & Equatable>: Sendable {
     private typealias Contents = DocumentContents<State>
     private typealias Box = Contents.Box
     private let contents: Mutex<Contents>
-    /// Where closures run that are not isolated to an actor.
+    /// Where to run closures that are not isolated to an actor.
     public let delivery: DeliveryTarget
 
     /// Creates a document.
     ///
     /// - Parameter state: the first state.
-    /// - Parameter delivery: where closures run that are not isolated to an actor.
+    /// - Parameter delivery: where to run closures that are not isolated to an actor.
     public init(_ state: State, delivery: DeliveryTarget = .background) {
         contents = Mutex(Contents(state))
         self.delivery = delivery
@@ -52,19 +52,19 @@ public final class Document<State: Sendable & Equatable>: Sendable {
     /// The present state.
     public var state: State { contents.withLock { $0.present }.value.state }
 
-    /// Replaces the state. The views are called, unless it is equal to the present one.
+    /// Replaces the state. The views are called unless the new state is equal to the present one.
     ///
     /// - Isolation: from any thread, also within a view.
     ///
     /// - Parameter state: the new state.
     public func set(_ state: State) { update { $0 = state } }
-    /// Changes the state in one step. The views are called, unless it is then equal to the present one.
+    /// Changes the state in one step. The views are called unless the result is equal to the present state.
     ///
     /// - Isolation: from any thread, also within a view.
-    /// - Parameter change: changes the state, and should do nothing else: it is called again if the state was set
-    ///   meanwhile.
+    /// - Parameter change: changes the state, and should do nothing else, because it is called again if the state was
+    ///   set meanwhile.
     /// - Returns: what the last call of `change` returned.
-    /// - Throws: what `change` throws. The state is then as it was.
+    /// - Throws: what `change` throws. The state is then unchanged.
     public func update<Result, Failure>(_ change: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
         while true {
             let (present, revision) = contents.withLock { ($0.present, $0.revision) }
@@ -100,7 +100,8 @@ public final class Document<State: Sendable & Equatable>: Sendable {
 
     /// Adds a closure as a view. It is called with the present state, then with each change.
     ///
-    /// - Isolation: on the actor that the closure is written on, else as the document's ``delivery`` determines.
+    /// - Isolation: on the actor that the closure is isolated to, otherwise where the document's ``delivery``
+    ///   determines.
     /// - Cancellation: ``removeView(key:)``. The document holds the closure and what it captures until then.
     /// - Parameter key: names the view. A view that has this key is replaced.
     /// - Parameter show: is called with each state.
@@ -146,7 +147,7 @@ public final class Document<State: Sendable & Equatable>: Sendable {
     }
     /// Adds a sendable object as a view, held weakly, on a delivery target. An actor is called on itself.
     ///
-    /// As `show(_:)` may await, ``DeliveryTarget/immediate`` means ``DeliveryTarget/background`` here.
+    /// Because `show(_:)` may await, ``DeliveryTarget/immediate`` means ``DeliveryTarget/background`` here.
     ///
     /// - Cancellation: ``removeView(key:)``, or the object's release.
     /// - Parameter view: the object.
@@ -161,14 +162,14 @@ public final class Document<State: Sendable & Equatable>: Sendable {
 
     // MARK: Removing
 
-    /// Removes a view. It gets no later call. Without a view of this key, nothing happens.
+    /// Removes a view, which is not called again. If no view has this key, nothing happens.
     ///
     /// - Parameter key: the view's name.
     public func removeView(key: some Hashable & Sendable) {
         let key = ViewKey(key)
         remove { $0.key == key }
     }
-    /// Removes all views. None gets a later call.
+    /// Removes all views. None is called again.
     public func removeAllViews() { remove { _ in true } }
 
     private func remove(_ isMeant: (Contents.View) -> Bool) {

@@ -1,4 +1,4 @@
-/// An object that shows a document: it is called with the present state, then with each change.
+/// An object that shows a document. It is called with the present state, then with each change.
 ///
 /// The document holds it weakly.
 ///
@@ -13,9 +13,9 @@
 /// classes can conform, each with an ordinary synchronous `show(_:)`. A `show(_:)` that is itself `async` must be
 /// marked `@MainActor`, as with ``EventSubscriber``.
 ///
-/// - Order: that of the changes. The next one waits until `show(_:)` has returned. An object has an order of its own:
-///   it delays no other view on the same actor, and none delays it.
-/// - Loss: a view that is more than 64 states behind sees only the newest ones. The latest state always comes.
+/// - Order: that of the changes. The next change waits until `show(_:)` has returned. An object has its own order: it
+///   delays no other view on the same actor, and none delays it.
+/// - Loss: a view that is more than 64 states behind sees only the newest ones. The latest state always arrives.
 public protocol DocumentView<State>: AnyObject {
     /// The type of state that it can show.
     associatedtype State: Sendable

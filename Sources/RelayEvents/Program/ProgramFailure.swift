@@ -1,6 +1,7 @@
 /// An error that determines how its program ends: its exit code, and its line on stderr.
 ///
-/// ``RelayError`` conforms to it. Any other error ends a program with exit code 70, and with its description on stderr.
+/// ``RelayError`` conforms to it. Any other error ends a program with exit code 70 and prints its description on
+/// stderr.
 public protocol ProgramFailure: Error {
     /// The exit code, from 1 to 255: one of sysexits(3), where one fits.
     var exitCode: Int32 { get }

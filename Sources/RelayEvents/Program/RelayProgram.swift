@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The frame of a program: a signal ends the program in good order, and an error is reported in one line.
+/// The frame of a program: a signal ends the program in good order, and an error becomes one line on stderr.
 ///
 /// ```swift
 /// @main struct PrintService: RelayProgram {
@@ -12,23 +12,23 @@ import Synchronization
 /// }
 /// ```
 ///
-/// - The first SIGTERM, SIGINT or SIGHUP cancels the task of ``run()``. A service then finishes what runs, and
+/// - The first SIGTERM, SIGINT or SIGHUP cancels the task of ``run()``. A service then finishes running commands and
 ///   announces `End`; a relay's streams end. When `run()` returns, the program exits with 0.
 /// - A second SIGTERM or SIGINT ends the process at once. Its exit code is 128 plus the signal's number, as in a shell.
 ///   A SIGHUP does not count: service managers send it together with SIGTERM.
-/// - A signal that the program was started to ignore stays ignored, as under nohup(1).
+/// - A signal that was already ignored when the program started stays ignored, as under nohup(1).
 /// - An error becomes one line on stderr, `print-service: …`, and an exit code of sysexits(3): see ``ProgramFailure``.
 ///   A cancellation that follows a signal is no error.
 ///
-/// It does not read the command line: `run()` does that, with any parser. A program with its own main function, or with
+/// The frame does not read the command line: `run()` can use any parser. A program with its own main function, or with
 /// swift-service-lifecycle, needs no frame.
 ///
-/// - Isolation: `run()` runs where it is declared; on the main actor, if the type is. The main thread serves the main
-///   queue.
+/// - Isolation: `run()` runs with the isolation that it is declared with, for example on the main actor. The main
+///   thread serves the main queue.
 /// - Cancellation: the code that `run()` calls must respond to it. Code that does not keeps the program alive until the
 ///   second signal.
 public protocol RelayProgram: SendableMetatype {
-    /// What the program does. Its return ends the program.
+    /// The program's work. The program ends when this returns.
     ///
     /// - Throws: an error, which ends the program with one line on stderr and an exit code.
     static func run() async throws

@@ -21,7 +21,7 @@ extension EventPublisher {
 
     /// Subscribes a sendable object, held weakly, on a delivery target.
     ///
-    /// An object that is subscribed twice is one subscriber. An actor is called on itself. As `on(_:)` may await,
+    /// An object that is subscribed twice is one subscriber. An actor is called on itself. Because `on(_:)` may await,
     /// ``DeliveryTarget/immediate`` means ``DeliveryTarget/background`` here.
     ///
     /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
@@ -37,13 +37,13 @@ extension EventPublisher {
             .async { await weakly.deliver($0) }, .async { await weakly.deliver($0) })
     }
 
-    /// Subscribes an object, held weakly, to one more type of event. Once for each type.
+    /// Subscribes an object, held weakly, to one more type of event. Call it once for each type.
     ///
-    /// The handler runs on the actor that it is written on, else as the publisher's delivery determines
+    /// The handler runs on the actor that it is isolated to, otherwise where the publisher's delivery determines
     /// (``DeliveryTarget/immediate`` means ``DeliveryTarget/background``).
     ///
     /// - Order: that of `publish`, with the closures on that actor or queue.
-    /// - Loss: `onGap` is called in the place of what is missing.
+    /// - Loss: `onGap` is called in place of the missing events.
     /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
     /// - Parameter subscriber: the object.
     /// - Parameter type: the type of event.
@@ -58,8 +58,8 @@ extension EventPublisher {
     /// Subscribes an object, held weakly, to one more type of event, and ignores gaps.
     ///
     /// - Order: that of `publish`, with the closures on that actor or queue.
-    /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
-    /// - Loss: what the buffer has no room for is dropped.
+    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines.
+    /// - Loss: events for which the buffer has no room are dropped.
     /// - Cancellation: ``unsubscribe(_:)``, or the object's release.
     /// - Parameter subscriber: the object.
     /// - Parameter type: the type of event.
@@ -93,11 +93,11 @@ extension EventPublisher {
             plainGap.map { onGap in .sync { [weak subscriber] in if let subscriber { onGap(subscriber, $0) } } })
     }
 
-    /// Subscribes an actor, held weakly, to one more type of event. Once for each type.
+    /// Subscribes an actor, held weakly, to one more type of event. Call it once for each type.
     ///
     /// - Order: that of `publish`, with the closures on that actor.
     /// - Isolation: the handler runs on the actor.
-    /// - Loss: `onGap` is called in the place of what is missing.
+    /// - Loss: `onGap` is called in place of the missing events.
     /// - Cancellation: ``unsubscribe(_:)``, or the actor's release.
     /// - Parameter subscriber: the actor.
     /// - Parameter type: the type of event.
@@ -113,7 +113,7 @@ extension EventPublisher {
     ///
     /// - Order: that of `publish`, with the closures on that actor.
     /// - Isolation: the handler runs on the actor.
-    /// - Loss: what the buffer has no room for is dropped.
+    /// - Loss: events for which the buffer has no room are dropped.
     /// - Cancellation: ``unsubscribe(_:)``, or the actor's release.
     /// - Parameter subscriber: the actor.
     /// - Parameter type: the type of event.

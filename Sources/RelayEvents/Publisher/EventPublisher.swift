@@ -11,11 +11,11 @@ import Synchronization
 /// ```
 ///
 /// - Order: deliveries to one actor or queue come in the order of `publish`, across event types. Each `.background`
-///   subscription and each subscriber object has an order of its own. Immediate deliveries come in the order of each
+///   subscription and each subscriber object has its own order. Immediate deliveries come in the order of each
 ///   publishing thread. An event that an immediate handler publishes is delivered at once, depth first: a later
 ///   immediate subscriber sees the inner event before the outer one. A buffered subscriber never does.
-/// - Isolation: a handler runs on the actor that it is written on, else as its delivery determines.
-/// - Loss: buffers are bounded. Where events overflow, a ``Gap`` counts them in their place.
+/// - Isolation: a handler runs on the actor that it is isolated to, otherwise where its delivery determines.
+/// - Loss: buffers are bounded. Where events overflow, a ``Gap`` takes their place and counts them.
 /// - Cancellation: ``Subscription/cancel()``, or the subscription's release. Handlers may subscribe, publish, cancel
 ///   and release.
 public final class EventPublisher: Sendable, EventSink {
@@ -25,13 +25,13 @@ public final class EventPublisher: Sendable, EventSink {
     let interest: (any InterestObserver)?
     let epoch = UInt64.random(in: 1...(.max))
     let drops = DropCounts()
-    /// Where handlers run that are not isolated to an actor.
+    /// Where to run handlers that are not isolated to an actor.
     public let delivery: DeliveryTarget
 
     /// Creates a publisher.
     ///
-    /// - Parameter delivery: where handlers run that are not isolated to an actor: ``DeliveryTarget/mainActor`` for a
-    ///   user interface, ``DeliveryTarget/immediate`` for short handlers that need no other thread.
+    /// - Parameter delivery: where to run handlers that are not isolated to an actor: ``DeliveryTarget/mainActor`` for
+    ///   a user interface, ``DeliveryTarget/immediate`` for short handlers that need no other thread.
     public init(delivery: DeliveryTarget = .background) { (self.delivery, interest) = (delivery, nil) }
     /// A publisher that reports what is subscribed to. It keeps its observer.
     package init(delivery: DeliveryTarget, interest: any InterestObserver) {
@@ -57,11 +57,11 @@ public final class EventPublisher: Sendable, EventSink {
         state.withLock { $0.mailboxes.all }.allSatisfy(\.isIdle)
     }
 
-    /// How many events this publisher's subscriptions have dropped because their buffers were full. Subscriptions that
-    /// have ended count, too.
+    /// How many events this publisher's subscriptions, including ended ones, have dropped because their buffers were
+    /// full.
     ///
-    /// An event that two subscriptions dropped counts twice. ``Subscription/missed`` counts for one subscription, and
-    /// includes the gaps that a relay delivered.
+    /// An event that two subscriptions dropped counts twice. ``Subscription/missed`` counts the events of one
+    /// subscription, and includes the gaps that a relay delivered.
     public var overflowed: Int { drops.overflowed }
 
     /// Delivers an event to every subscriber of its type.
@@ -85,8 +85,8 @@ public final class EventPublisher: Sendable, EventSink {
     /// ```
     ///
     /// - Order: that of `publish`, with all other closures on that actor or queue.
-    /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
-    /// - Loss: `onGap` is called in the place of what is missing, where the handler runs.
+    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines.
+    /// - Loss: `onGap` is called in place of the missing events, where the handler runs.
     /// - Cancellation: by the subscription, which must be kept.
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the subscription may fall behind.
@@ -105,8 +105,8 @@ public final class EventPublisher: Sendable, EventSink {
     /// ```
     ///
     /// - Order: that of `publish`, with all other closures on that actor or queue.
-    /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
-    /// - Loss: what the buffer has no room for is dropped, and counted in ``Subscription/missed`` alone.
+    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines.
+    /// - Loss: events for which the buffer has no room are dropped, and counted in ``Subscription/missed`` alone.
     /// - Cancellation: by the subscription, which must be kept.
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the subscription may fall behind.
@@ -121,7 +121,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// Calls `handler` with each event of a type, on a delivery target.
     ///
     /// - Order: that of `publish`, across event types, on a queue, an actor or a pollable target.
-    /// - Loss: `onGap` is called in the place of what is missing, where the handler runs.
+    /// - Loss: `onGap` is called in place of the missing events, where the handler runs.
     /// - Cancellation: by the subscription, which must be kept.
     /// - Parameter type: the type of event.
     /// - Parameter delivery: where the handler runs.
@@ -139,7 +139,7 @@ public final class EventPublisher: Sendable, EventSink {
     /// Calls `handler` with each event of a type, on a delivery target, and ignores gaps.
     ///
     /// - Order: that of `publish`, across event types, on a queue, an actor or a pollable target.
-    /// - Loss: what the buffer has no room for is dropped, and counted in ``Subscription/missed`` alone.
+    /// - Loss: events for which the buffer has no room are dropped, and counted in ``Subscription/missed`` alone.
     /// - Cancellation: by the subscription, which must be kept.
     /// - Parameter type: the type of event.
     /// - Parameter delivery: where the handler runs.
@@ -158,7 +158,7 @@ public final class EventPublisher: Sendable, EventSink {
 
     /// The events of a type from this moment on, as a sequence.
     ///
-    /// A loop ignores gaps by its pattern: `for await case .event(let job, _) in stream`.
+    /// To ignore gaps, write a loop with a pattern: `for await case .event(let job, _) in stream`.
     ///
     /// - Parameter type: the type of event.
     /// - Parameter buffer: how far the stream may fall behind.
@@ -185,7 +185,7 @@ public final class EventPublisher: Sendable, EventSink {
 
     /// Calls `handler` with every event of any type, on the publishing thread. For recorders and diagnostics.
     ///
-    /// It does not count as interest in an event type, so a relay requests nothing for it.
+    /// A tap does not count as interest in an event type, so a relay requests no events for it.
     ///
     /// - Order: of each publishing thread.
     /// - Parameter handler: is called with each event, before `publish` returns.

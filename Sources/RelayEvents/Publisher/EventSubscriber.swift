@@ -10,12 +10,12 @@
 /// ```
 ///
 /// The requirements are `async` and the protocol is not `Sendable`, so that `@MainActor` classes, actors and plain
-/// classes can conform, each with an ordinary synchronous `on(_:)`. An `on(_:)` that is itself `async` must be marked
-/// `@MainActor`: here Swift does not isolate it as the class is.
+/// classes can conform, each with an ordinary synchronous `on(_:)`. Mark an `on(_:)` that is itself `async` with
+/// `@MainActor`: in this case, Swift does not infer the isolation of the class.
 ///
-/// - Order: that of `publish`. The next event waits until `on(_:)` has returned. An object has an order of its own: it
-///   delays no other subscriber on the same actor, and none delays it.
-/// - Loss: `onGap(_:)` is called in the place of what is missing.
+/// - Order: that of `publish`. The next event waits until `on(_:)` has returned. An object has its own order: it delays
+///   no other subscriber on the same actor, and none delays it.
+/// - Loss: `onGap(_:)` is called in place of the missing events.
 public protocol EventSubscriber<Subscribed>: AnyObject {
     /// The type of event; at a relay also a whole interface, if it is an ``EnumInterface``.
     associatedtype Subscribed: Sendable

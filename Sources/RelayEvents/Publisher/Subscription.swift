@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Keeps a subscription alive. It ends when this is cancelled or released.
+/// Keeps a subscription alive. The subscription ends when this object is cancelled or released.
 ///
 /// - Isolation: from any thread, also within the subscription's own handler.
 /// - Cancellation: after ``cancel()`` returns on the delivery's own isolation (its actor, its serial queue, the thread
-///   that drains its pollable target), no further call comes. From elsewhere, a call that has begun may still be
-///   running.
+///   that drains its pollable target), the handler is not called again. If you cancel from elsewhere, a call that has
+///   begun may still be running.
 public final class Subscription: Sendable {
     fileprivate enum State {
         case active(any SubscriptionBody)
@@ -24,7 +24,8 @@ public final class Subscription: Sendable {
         // The handler's captures may be released here, so not under the lock.
         state.withLock { $0 = .cancelled(missed: missed) }
     }
-    /// Whether events can still come: false once cancelled, once a buffer ended it, or once its publisher is gone.
+    /// Whether events can still come. False once the subscription was cancelled, its buffer ended it, or its publisher
+    /// is gone.
     public var isActive: Bool { state.withLock { $0.body }?.isActive ?? false }
     /// How many events are missing so far, with or without a handler for gaps. A gap without a count counts as one.
     public var missed: Int {

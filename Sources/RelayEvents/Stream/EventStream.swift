@@ -11,12 +11,12 @@
 /// }
 /// ```
 ///
-/// - Order: that of `publish`. A stream of an interface has the interface's one order.
-/// - Isolation: from any task. It is for one consumer: two loops would share the deliveries.
-/// - Loss: a ``Delivery/gap(_:)`` stands in the place of what is missing. The stream never throws.
-/// - Cancellation: it ends when it is cancelled, or when its last copy and iterator are released; and, after what it
-///   holds, when its publisher is released or its buffer ends it. In a cancelled task `next()` returns nil and consumes
-///   nothing.
+/// - Order: that of `publish`. A stream of an interface yields all its events in the interface's order.
+/// - Isolation: from any task. Use one consumer: two loops would divide the deliveries between them.
+/// - Loss: a ``Delivery/gap(_:)`` stands in place of the missing events. The stream never throws.
+/// - Cancellation: the stream ends when it is cancelled, or when its last copy and iterator are released. If its
+///   publisher is released or its buffer ends it, it first yields what it holds. In a cancelled task `next()` returns
+///   nil and consumes nothing.
 public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Delivery<Payload>
     public typealias Failure = Never
@@ -32,7 +32,7 @@ public struct EventStream<Payload: Sendable>: AsyncSequence, Sendable {
     }
     package init(_ pulled: any PulledDeliveries<Payload>) { (source, handle) = (.pulled(pulled), Subscription(pulled)) }
 
-    /// Ends the stream for all its copies, and drops what is buffered.
+    /// Ends the stream for all its copies, and drops the buffered events.
     public func cancel() { handle.cancel() }
     /// How many events are missing so far, whether or not their gaps were delivered. A gap without a count counts as
     /// one.

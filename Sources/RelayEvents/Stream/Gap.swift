@@ -1,4 +1,4 @@
-/// A range of events that a subscription does not receive, and the reason. It is delivered in their place.
+/// A range of events that a subscription does not receive, and the reason. The gap is delivered in their place.
 ///
 /// Each subscription decides what happens to its gaps: a closure has `onGap: { … }` or `onGap: .ignore`, an object has
 /// its `onGap(_:)`, and a stream yields them.
@@ -14,14 +14,14 @@ public struct Gap: Hashable, Sendable {
     /// From the first missing sequence to the last. An upper bound of `UInt64.max` means that the run ended at an
     /// unknown sequence.
     ///
-    /// Sequences in between may be events of other types. None is an event that this subscription has received: so what
-    /// is missing before and behind a received event makes two gaps.
+    /// Some sequences of the range may belong to events of other types. None belongs to an event that this subscription
+    /// has received: events that are missing before and after a received event make two gaps.
     public let sequences: ClosedRange<UInt64>
     /// How many events *of this subscription* are missing; nil if the number cannot be known.
     public let count: Int?
     /// Why they are missing.
     public let reason: Reason
-    /// More for a person to read, if there is more: for example, which field of which event does not match.
+    /// Details for a person to read, if there are any: for example, which field of which event does not match.
     public let detail: String?
 
     /// A gap within one run.
@@ -30,7 +30,7 @@ public struct Gap: Hashable, Sendable {
     /// - Parameter epoch: the run.
     /// - Parameter count: how many events of the subscription are missing, if that is known.
     /// - Parameter reason: why they are missing.
-    /// - Parameter detail: more for a person to read.
+    /// - Parameter detail: details for a person to read.
     public init(
         _ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason, detail: String? = nil
     ) {
@@ -42,16 +42,15 @@ public struct Gap: Hashable, Sendable {
     public struct Reason: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The buffer overflowed. A backlog is one gap; a subscriber that takes events while its buffer overflows
-        /// again gets few, as ``EventBuffer`` says.
+        /// The buffer overflowed. ``EventBuffer`` describes how many gaps repeated overflows make.
         public static let overflow = Self(rawValue: "overflow")
         /// Retention removed them from the journal.
         public static let expired = Self(rawValue: "expired")
         /// A volatile interface lost them on the way.
         public static let lost = Self(rawValue: "lost")
-        /// The run changed, and the events of the old one that were not delivered are gone.
+        /// The run changed, and the undelivered events of the old run are gone.
         public static let epochChanged = Self(rawValue: "epochChanged")
-        /// The publisher's event lacks a field, or has it in another type.
+        /// The publisher's event lacks a field, or the field has another type.
         public static let schemaMismatch = Self(rawValue: "schemaMismatch")
     }
 }
@@ -89,9 +88,9 @@ extension Gap.Reason {
     }
 }
 
-/// What a subscription without a handler for gaps does about them.
+/// What a subscription without a handler for gaps does with them.
 public struct GapHandling: Hashable, Sendable {
-    /// Ignores gaps: the handler receives only events. ``Subscription/missed`` counts those that are missing.
+    /// Ignores gaps: the handler receives only events. ``Subscription/missed`` counts the missing events.
     public static let ignore = Self()
 }
 

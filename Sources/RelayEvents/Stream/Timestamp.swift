@@ -7,8 +7,8 @@ import Glibc
 /// print("\(yesterday)")  // 2026-11-21T09:30:00.000000Z
 /// ```
 ///
-/// Its arithmetic never traps: a sum beyond either end of the range is that end. ``adding(_:)`` returns nil instead.
-/// `RelayFoundation` converts from and to `Date`. It can be a field of a fixed-layout event.
+/// Its arithmetic never traps: a result beyond either end of the range becomes that end. ``adding(_:)`` returns nil
+/// instead. `RelayFoundation` converts to and from `Date`. A timestamp can be a field of a fixed-layout event.
 public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
     public let microseconds: UInt64
@@ -27,20 +27,20 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
 }
 
 extension Timestamp {
-    /// The time that much later, or earlier for a negative duration. Parts of a microsecond are dropped.
+    /// The time after adding a duration, which may be negative. Parts of a microsecond are dropped.
     ///
     /// - Parameter duration: how much later.
-    /// - Returns: the time; nil before the Unix epoch, and beyond 64 bits.
+    /// - Returns: the time; nil if it is before the Unix epoch or does not fit into 64 bits.
     public func adding(_ duration: Duration) -> Self? { UInt64(exactly: wide(duration)).map(Self.init(microseconds:)) }
-    /// The time that much later, bounded by the Unix epoch and by 64 bits.
+    /// The time after adding a duration, bounded by the Unix epoch and by 64 bits.
     public static func + (time: Self, duration: Duration) -> Self {
         Self(microseconds: UInt64(clamping: time.wide(duration)))
     }
-    /// The time that much earlier, bounded by the Unix epoch and by 64 bits.
+    /// The time after subtracting a duration, bounded by the Unix epoch and by 64 bits.
     public static func - (time: Self, duration: Duration) -> Self {
         Self(microseconds: UInt64(clamping: Int128(time.microseconds) - microseconds(of: duration)))
     }
-    /// How much later the first time is than the second; negative if it is earlier.
+    /// The duration from the second time to the first; negative if the first is earlier.
     public static func - (later: Self, earlier: Self) -> Duration {
         let (seconds, rest) = (Int128(later.microseconds) - Int128(earlier.microseconds))
             .quotientAndRemainder(dividingBy: 1_000_000)
@@ -48,9 +48,9 @@ extension Timestamp {
         return Duration(
             secondsComponent: Int64(clamping: seconds), attosecondsComponent: Int64(clamping: rest) * 1_000_000_000_000)
     }
-    /// Moves the time on, bounded by the Unix epoch and by 64 bits.
+    /// Adds a duration, bounded by the Unix epoch and by 64 bits.
     public static func += (time: inout Self, duration: Duration) { time = time + duration }
-    /// Moves the time back, bounded by the Unix epoch and by 64 bits.
+    /// Subtracts a duration, bounded by the Unix epoch and by 64 bits.
     public static func -= (time: inout Self, duration: Duration) { time = time - duration }
 
     private func wide(_ duration: Duration) -> Int128 { Int128(microseconds) + Self.microseconds(of: duration) }

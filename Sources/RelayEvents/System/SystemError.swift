@@ -8,7 +8,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter code: the errno.
     public init(_ code: Int32) { self.code = code }
-    /// The C library's message for it.
+    /// The C library's message for the errno.
     public var description: String {
         var buffer = [CChar](repeating: 0, count: 128)
         // The POSIX variant: fills the buffer, or returns why not.
