@@ -11,9 +11,9 @@ public struct Bus: Hashable, Sendable, CustomStringConvertible {
     }
     package let kind: Kind
 
-    /// The user's session bus: at `DBUS_SESSION_BUS_ADDRESS`, else at the socket `bus` in `XDG_RUNTIME_DIR`.
+    /// The user's session bus: at `DBUS_SESSION_BUS_ADDRESS`, otherwise at the socket `bus` in `XDG_RUNTIME_DIR`.
     public static let session = Self(kind: .session)
-    /// The system bus: at `DBUS_SYSTEM_BUS_ADDRESS`, else at its well-known socket.
+    /// The system bus: at `DBUS_SYSTEM_BUS_ADDRESS`, otherwise at its well-known socket.
     public static let system = Self(kind: .system)
     /// A bus at an address.
     ///

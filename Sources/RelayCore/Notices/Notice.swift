@@ -18,15 +18,15 @@ public struct Notice: Sendable, CustomStringConvertible {
     }
     /// How urgent a notice is.
     public enum Severity: Int, Comparable, Sendable {
-        /// Something that was reported before is over, or nobody has to act.
+        /// An earlier problem is over, or no action is needed.
         case info
-        /// Somebody lost something or was refused; the service runs on.
+        /// A peer lost events or was refused; the service continues.
         case warning
-        /// The service cannot do its work until somebody acts.
+        /// The service cannot do its work until an administrator acts.
         case error
         public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
-    /// What a notice concerns, for filters: those parts that are known.
+    /// What a notice concerns, for filters. Unknown parts are nil.
     public struct Subject: Hashable, Sendable {
         /// The name of the interface.
         public var interface: String?
@@ -34,7 +34,7 @@ public struct Notice: Sendable, CustomStringConvertible {
         public var peer: String?
         /// The sequence of the event.
         public var sequence: UInt64?
-        /// The error that the peer received, or that ended what was attempted.
+        /// The error that the peer received, or the reason why an attempt failed.
         public var code: RelayError.Code?
 
         /// A subject with the parts that are known.
@@ -49,14 +49,14 @@ public struct Notice: Sendable, CustomStringConvertible {
     }
     /// What the notice is about.
     public let kind: Kind
-    /// Whether somebody should act.
+    /// How urgent the notice is.
     public let severity: Severity
-    /// What happened, with which value, and the remedy, for a person.
+    /// Tells a person what happened, with which value, and what to do.
     public let message: String
     /// What it concerns: the interface, the peer, the event, the error.
     public let subject: Subject
-    /// How many more notices of this kind were left out since the last one. At most five of a kind are reported at
-    /// once, then one a minute.
+    /// How many notices of this kind were left out since the last one. At most five of a kind are reported at once,
+    /// then one a minute.
     public let suppressed: Int
 
     package init(
@@ -65,7 +65,7 @@ public struct Notice: Sendable, CustomStringConvertible {
         (self.kind, self.severity, self.message, self.subject) = (kind, severity, message, subject)
         self.suppressed = suppressed
     }
-    /// The message, and how many more notices were left out.
+    /// The message, and how many notices were left out.
     public var description: String { suppressed == 0 ? message : "\(message) (and \(suppressed) more)" }
 }
 
@@ -74,16 +74,17 @@ extension Notice.Kind {
     public static let limitsExceeded = Self(rawValue: "LimitsExceeded")
     /// A peer was refused because it does not meet a requirement.
     public static let notPermitted = Self(rawValue: "NotPermitted")
-    /// The user of a peer, or the number of a user or group, could not be determined in time.
+    /// A look-up gave no answer in time: the user of a peer, or the number of a user or group.
     public static let lookUpFailed = Self(rawValue: "LookUpFailed")
     /// An interface's ring, or a peer's part in it, could not be created.
     public static let ringUnavailable = Self(rawValue: "RingUnavailable")
-    /// An interface's signals have been paused for 10 s: subscribers without ring and journal lose events.
+    /// An interface's signals have been paused for 10 s. Subscribers that read neither the ring nor the journal lose
+    /// events.
     public static let signalsPaused = Self(rawValue: "SignalsPaused")
-    /// The bus does not report what peers have not read, so unread replies cannot be bounded.
+    /// The bus does not report which replies peers have not read, so their number cannot be bounded.
     public static let unreadUnknown = Self(rawValue: "UnreadUnknown")
-    /// One commit of the journal has taken more than five seconds, or has ended after that: the disk is slow.
+    /// A commit of the journal has taken more than five seconds so far, or has ended after that time: the disk is slow.
     public static let commitDelayed = Self(rawValue: "CommitDelayed")
-    /// The journal has no room, so commits are refused; or it has room again.
+    /// The journal has no room, so commits are refused, or it has room again.
     public static let storageFull = Self(rawValue: "StorageFull")
 }

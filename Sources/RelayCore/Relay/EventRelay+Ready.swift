@@ -1,14 +1,14 @@
 import Synchronization
 
 extension EventRelay {
-    /// Waits until the relay is in step with its service, for programs that cannot go on without it.
+    /// Waits until the relay is in step with its service, for programs that cannot continue without the service.
     ///
     /// ```swift
     /// relay.activate()
     /// try await relay.ready(within: .seconds(5))
     /// ```
     ///
-    /// Other programs need not wait: an activated relay finds its service whenever it starts.
+    /// Other programs need not wait: an activated relay finds its service whenever the service starts.
     ///
     /// - Cancellation: throws `.cancelled`.
     /// - Parameter limit: how long to wait.

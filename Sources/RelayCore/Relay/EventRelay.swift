@@ -1,4 +1,4 @@
-/// The front end's side: follows a service's name, and feeds a local publisher with its events.
+/// The front end's side: follows a service by its name, and delivers its events to a local publisher.
 ///
 /// ```swift
 /// let relay = try EventRelay(following: "org.example.Printer", interfaces: Printing1.self)
@@ -7,16 +7,16 @@
 /// let reply = try await relay.call(PrintJob(title: "Invitation", pages: 2))
 /// ```
 ///
-/// - Order: the events of one interface come in the order of their publication, whatever transport carries them. A
-///   reply comes after the events that the service published before it; if some of them must be read, it waits for
-///   that, within the call's timeout. On one actor or queue, a ``State`` comes after the events that preceded it. Each
-///   positioned subscription has an order of its own.
+/// - Order: the events of one interface arrive in the order in which they were published, whichever transport carries
+///   them. A reply arrives after the events that the service published before it. If some of them must be read from the
+///   journal, the reply waits for them, within the call's timeout. On one actor or queue, a ``State`` arrives after the
+///   events that preceded it. Each positioned subscription has its own order.
 /// - Isolation: as with any ``publisher``. An `.immediate` handler runs on one of the relay's two threads, never on
 ///   both at once, and must not block there. It may use the relay in any way, and end it.
-/// - Loss: events of a durable interface that did not arrive are read from the service's journal. A `Gap` stands in the
+/// - Loss: events of a durable interface that did not arrive are read from the service's journal. A `Gap` stands in
 ///   place of events that cannot be read, that a volatile interface lost, or that overflowed a buffer. A positioned
-///   subscription to a durable interface does not overflow: it reads again. An event counts only from the verified
-///   owner of the service's name.
+///   subscription to a durable interface reads events again instead of losing them to an overflow. Only events from the
+///   verified owner of the service's name count.
 /// - Cancellation: ``invalidate()``, or the relay's release.
 public final class EventRelay: Sendable {
     /// Delivers the service's events. Code that subscribes here need not know the bus.
@@ -40,14 +40,14 @@ public final class EventRelay: Sendable {
     /// - Parameter service: the bus name, which need not have an owner yet.
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces whose events, documents and commands are used.
-    /// - Parameter delivery: where handlers run that are not isolated to an actor.
-    /// - Parameter requirement: the condition that the name's owner must meet.
+    /// - Parameter delivery: where to run handlers that are not isolated to an actor.
+    /// - Parameter requirement: the condition that the owner of the name must meet.
     /// - Parameter activation: whether the bus is asked to start an absent service.
-    /// - Parameter cursors: the folder in which `.resuming` keeps positions; nil for `relay/cursors` in
-    ///   `XDG_STATE_HOME`, else in `~/.local/state`. It is created when it is first needed, and only its user can
-    ///   enter.
-    /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
-    ///   bad name.
+    /// - Parameter cursors: the folder in which `.resuming` keeps positions. nil means `relay/cursors` in
+    ///   `XDG_STATE_HOME`, or in `~/.local/state` if that is not set. The folder is created when it is first needed,
+    ///   and only its user can enter it.
+    /// - Throws: `.unsupportedType` for a type that D-Bus cannot carry; the message names the type, the field and the
+    ///   reason. `.invalidArgument` for a bad name.
     public convenience init(
         following service: String, on bus: Bus = .session, interfaces: any EventInterface.Type...,
         delivery: DeliveryTarget = .background, requiring requirement: PeerRequirement = .anyone,
@@ -93,17 +93,18 @@ public final class EventRelay: Sendable {
     }
     deinit { receivers.finish() }
 
-    /// Connects, and stays connected. The service need not run yet. The relay outlasts restarts of service and bus.
+    /// Connects to the bus, and reconnects whenever necessary. The service need not be running yet. The relay survives
+    /// restarts of the service and of the bus.
     public func activate() { follower.activate() }
-    /// Ends the relay: waiting calls fail with `.unavailable`, and no handler runs any more when this returns.
+    /// Ends the relay: waiting calls fail with `.unavailable`, and no handler runs after this returns.
     ///
-    /// It cancels the subscriptions of all closures and objects, both at the ``publisher`` and positioned ones, and
-    /// drops what their buffers hold. Streams end after what they hold.
+    /// This cancels the subscriptions of all closures and objects, both at the ``publisher`` and positioned ones, and
+    /// drops the events in their buffers. Streams yield the events that they hold, then end.
     ///
     /// - Isolation: from any thread. It waits for handlers that run on other threads, so do not call it while you hold
     ///   a lock that a handler takes. It does not wait for an object's `on(_:)` or `onGap(_:)`, which may await the
-    ///   caller. Called within a handler, it does not wait at all: no other call begins, and one that runs on another
-    ///   thread ends by itself.
+    ///   caller. If a handler calls this, it does not wait at all: no new call of a handler begins, but calls on other
+    ///   threads may still be running.
     public func invalidate() {
         receivers.finish()
         follower.invalidate()
@@ -115,11 +116,11 @@ public final class EventRelay: Sendable {
         publisher.endHandlers(waits: waits)
     }
 
-    /// The state of the connection: the present one, then every change. Ends after ``State/invalidated(_:)``, or with
-    /// the relay.
+    /// The state of the connection: the present one, then every change. The sequence ends after
+    /// ``State/invalidated(_:)``, or with the relay.
     ///
-    /// It holds 64 states; a slow reader misses the oldest. To receive states in order with events, subscribe to
-    /// ``State`` like any event of ``publisher``.
+    /// The sequence holds 64 states; a slow reader misses the oldest. To receive states in order with events, subscribe
+    /// to ``State`` at the ``publisher``, as to any event.
     public var states: AsyncStream<State> { receivers.states() }
 
     /// The state of one interface. ``InterfaceChange`` reports each change.
@@ -133,7 +134,7 @@ public final class EventRelay: Sendable {
 
     // MARK: Commands
 
-    /// Sends a command once, and returns how it ended. Use it to handle each outcome.
+    /// Sends a command once, and returns how it ended. Use this to handle each outcome.
     ///
     /// ```swift
     /// switch await relay.outcome(of: PrintJob(title: "Invitation", pages: 2)) {
@@ -143,14 +144,14 @@ public final class EventRelay: Sendable {
     /// }
     /// ```
     ///
-    /// From ``activate()`` until the first attempt to connect has ended, and while the service's owner is looked up,
-    /// the call waits, within its timeout. A failed attempt ends all waiting calls at once with `.unavailable`: no
-    /// command has run, and the relay continues to retry. Later, a call while the bus is gone ends at once, too. The
-    /// bus starts an absent service for a call if it can. Otherwise the call ends with `.unavailable`.
+    /// The call waits, within its timeout, from ``activate()`` until the first attempt to connect has ended, and while
+    /// the relay looks up the service's owner. If the attempt fails, all waiting calls end at once with `.unavailable`:
+    /// no command has run, and the relay continues to retry. A later call also ends at once if the bus is gone. If the
+    /// service is absent, the bus starts it for the call if it can. Otherwise the call ends with `.unavailable`.
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long to wait.
-    /// - Returns: the reply, the refusal, or the failure: `.unavailable` if there is no service or it left,
+    /// - Returns: the reply, the refusal, or the failure: `.unavailable` if there is no service or it went away,
     ///   `.timedOut`, `.notPermitted`, `.schemaMismatch` if the service has another version of the command,
     ///   `.cancelled`. `mayHaveRun` is false only if the command certainly did not run.
     public func outcome<C: Command>(of command: C, timeout: Duration = .seconds(25)) async -> CommandOutcome<C> {
@@ -216,7 +217,7 @@ public final class EventRelay: Sendable {
     public func call<C: Command>(_ command: C, timeout: Duration = .seconds(25)) async throws -> C.Reply {
         try await outcome(of: command, timeout: timeout).get()
     }
-    /// Sends a command without a reply once, and waits until it has run. Everything else is as with
+    /// Sends a command without a reply once, and waits until it has run. In all other respects it works like
     /// ``outcome(of:timeout:)``.
     ///
     /// - Parameter command: the request.
@@ -230,39 +231,40 @@ public final class EventRelay: Sendable {
 
     // MARK: Subscriptions, live or from a position
 
-    /// Calls `handler` with each event of a type, from `start` on; by default from now on.
+    /// Calls `handler` with each event of a type, beginning at `start`; by default from now on.
     ///
     /// Code that knows no bus subscribes to live events at ``publisher``.
     ///
     /// - Order: that of the interface: first the journal's events, then the live ones, each once. There is no order
-    ///   between two positioned subscriptions, or between one of them and the publisher's.
-    /// - Isolation: on the actor that the handler is written on, else as the publisher's delivery determines.
-    /// - Loss: a gap stands in the place of events that the journal no longer has, and of all events of a volatile
-    ///   interface that did not arrive. If the buffer overflows, a durable interface is read again from there, without
-    ///   a gap; on a volatile one the buffer's rule holds. Events that cannot be decoded are a gap. The subscription
-    ///   uses the memory of two pages of the journal (256 KiB each), and of the buffer's events.
-    /// - Cancellation: by the subscription, which must be kept. After `cancel()` on the handler's own actor no call
-    ///   comes. ``invalidate()`` ends it at once, any other end of the relay after what it holds. With `.resuming`, the
-    ///   position is written within 100 ms after the handler has returned, and at the end: after a crash the last
-    ///   events come again. ``CursorFailure`` reports when it cannot be written.
+    ///   between two positioned subscriptions, or between a positioned subscription and the publisher's.
+    /// - Isolation: on the actor that the handler is isolated to, otherwise where the publisher's delivery determines.
+    /// - Loss: a gap stands in place of events that the journal no longer has, that a volatile interface lost, or that
+    ///   cannot be decoded. If the buffer overflows, a subscription to a durable interface reads the dropped events
+    ///   from the journal, without a gap; on a volatile interface, the buffer's policy applies. The subscription uses
+    ///   the memory of two pages of the journal (256 KiB each), and of the buffered events.
+    /// - Cancellation: by the subscription, which must be kept. After `cancel()` on the handler's own actor, the
+    ///   handler is not called again. ``invalidate()`` ends the subscription at once; if the relay ends in another way,
+    ///   the subscription first delivers the events that it holds. With `.resuming`, the position is written within 100
+    ///   ms after the handler has returned, and at the end, so after a crash the last events come again. A
+    ///   ``CursorFailure`` reports that the position cannot be written.
     /// - Parameter type: the type of event.
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
     /// - Parameter handler: is called with each event.
     /// - Parameter onGap: is called with each gap.
     /// - Returns: the subscription, which ends when it is released.
-    /// - Throws: `.notFound` for an event of no interface of this relay, or outside its contract. For `.resuming`: `.conflict` while the name is
-    ///   in use; `.invalidArgument` for a bad name, a damaged file, or one that was made for other events;
-    ///   `.unavailable` or `.notPermitted` for a folder that cannot be used.
+    /// - Throws: `.notFound` for an event whose interface the relay was not made for, or that its contract lacks. For
+    ///   `.resuming`: `.conflict` while the name is in use; `.invalidArgument` for a bad name, a damaged file, or one
+    ///   that was made for other events; `.unavailable` or `.notPermitted` for a folder that cannot be used.
     public func subscribe<E: DomainEvent>(
         to type: E.Type = E.self, from start: StreamPosition = .now, buffer: EventBuffer = .standard,
         @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (E) -> Void,
         @_inheritActorContext onGap: @escaping @isolated(any) @Sendable (Gap) -> Void
     ) throws -> Subscription { try subscribe(type, start, buffer, handler, onGap) }
-    /// Calls `handler` with each event of a type, from `start` on, and ignores gaps.
+    /// Calls `handler` with each event of a type, beginning at `start`, and ignores gaps.
     ///
     /// Order, isolation and cancellation are those of ``subscribe(to:from:buffer:_:onGap:)``. Only
-    /// ``Subscription/missed`` counts what is missing.
+    /// ``Subscription/missed`` counts the missing events.
     ///
     /// - Parameter type: the type of event.
     /// - Parameter start: where to begin.
@@ -306,10 +308,11 @@ public final class EventRelay: Sendable {
         begin()
         return Subscription(body)
     }
-    /// The events of a type from `start` on, as a sequence.
+    /// The events of a type, beginning at `start`, as a sequence.
     ///
     /// Order and loss are those of ``subscribe(to:from:buffer:_:onGap:)``. An event counts as handled when the next one
-    /// is requested. The stream begins when it is created, and ends with the relay, after what it holds.
+    /// is requested. The stream begins when it is created. When the relay ends, the stream yields the events that it
+    /// holds, then ends.
     ///
     /// - Parameter type: the type of event.
     /// - Parameter start: where to begin.
@@ -323,11 +326,11 @@ public final class EventRelay: Sendable {
         source.begin()
         return EventStream(ReplayStream(source.source))
     }
-    /// The events of a whole interface from `start` on, in the interface's order. Use it to rebuild a state.
+    /// The events of a whole interface, beginning at `start`, in the interface's order. Use this to rebuild a state.
     ///
-    /// An event counts as handled when the next one is requested. The stream begins when it is created, and ends with
-    /// the relay, after what it holds. Its cursor covers all events of the interface, also those that a later version
-    /// adds.
+    /// An event counts as handled when the next one is requested. The stream begins when it is created. When the relay
+    /// ends, the stream yields the events that it holds, then ends. Its cursor covers all events of the interface,
+    /// including those that a later version adds.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter start: where to begin.

@@ -8,11 +8,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// All numbers count up over the runs of the service and of the bus, except ``Stream/usesRing``. The publisher's
-/// subscriptions count together as one, and each positioned subscription counts for itself. Every event that does not
-/// reach a handler is counted: in ``Stream/gaps`` if it was lost on the way, in ``Stream/unreadable`` if it arrived and
-/// could not be decoded, in ``overflowed`` if a subscription's buffer was full. ``Subscription/missed`` has the sum for
-/// one subscription.
+/// All numbers continue to grow when the service or the bus restarts. All subscriptions of the publisher count as one,
+/// and each positioned subscription counts separately. Every event that does not reach a handler is counted: in
+/// ``Stream/gaps`` if it was lost on the way, in ``Stream/unreadable`` if it arrived and could not be decoded, in
+/// ``overflowed`` if a subscription's buffer was full. ``Subscription/missed`` has the sum for one subscription.
 public struct RelayMetrics: Hashable, Sendable {
     /// One followed interface.
     public struct Stream: Hashable, Sendable {
@@ -22,16 +21,16 @@ public struct RelayMetrics: Hashable, Sendable {
         public let usesRing: Bool
         /// The transports that have brought events, by name.
         public let transports: [Transport]
-        /// What is missing, by reason: those reasons that have occurred, in the order of their names.
+        /// The gaps by reason, in the order of the reasons' names. Reasons that have not occurred are left out.
         public let gaps: [Gaps]
         /// How many pages of the journal were read.
         public let pages: Int
-        /// How often a ring was damaged, or belonged to another run. Its events come as signals then.
+        /// How often a ring was damaged, or belonged to another run. Its events then arrive as signals.
         public let ringFaults: Int
-        /// How often the service overwrote events in the ring before they were read. Those of a durable interface are
-        /// read from the journal, those of a volatile one are a gap.
+        /// How often the service overwrote events in the ring before they were read. The relay reads such events of a
+        /// durable interface from the journal. Those of a volatile interface are a gap.
         public let ringOverruns: Int
-        /// How many events arrived and could not be decoded: a field is missing, has another type, or has a value that
+        /// How many events arrived but could not be decoded: a field is missing, has another type, or has a value that
         /// the type refuses.
         public let unreadable: Int
         /// How many events arrived, including those that could not be decoded.
@@ -39,7 +38,7 @@ public struct RelayMetrics: Hashable, Sendable {
     }
     /// One transport that has brought events.
     public struct Transport: Hashable, Sendable {
-        /// The transport's name: `signal`, `ring`, `journal` for events that were read, or `memory` in a harness.
+        /// The transport's name: `signal`, `ring`, `journal`, or `memory` in a harness.
         public let name: String
         /// How many events it has delivered.
         public let events: UInt64
@@ -50,21 +49,22 @@ public struct RelayMetrics: Hashable, Sendable {
         public let reason: Gap.Reason
         /// How many gaps there were.
         public let count: Int
-        /// How many events are missing, as far as the gaps know it: those of subscriptions to one type of event, or to
-        /// all.
+        /// How many events are missing, as far as that is known. Only gaps of subscriptions to one type of event, or to
+        /// all types, know their number.
         public let events: UInt64
-        /// How many sequences the gaps with a known end span. At most so many events are missing: some sequences may
-        /// belong to events of types without a subscription.
+        /// How many sequences the gaps with a known end cover. This is an upper bound for the missing events, because
+        /// some sequences may belong to events of types without a subscription.
         public let sequences: UInt64
         /// How many gaps end at an unknown sequence.
         public let openEnded: Int
     }
     /// The interfaces that were subscribed to, in the order of the first subscription.
     public let streams: [Stream]
-    /// How many events subscriptions have dropped because their buffers were full, of all interfaces together.
+    /// How many events all subscriptions together have dropped because their buffers were full.
     ///
-    /// The subscriptions of ``EventRelay/publisher`` count, whatever was published there, and positioned ones of
-    /// volatile interfaces. (Those of durable interfaces read the events again.)
+    /// This includes every subscription of ``EventRelay/publisher``, whatever was published there, and positioned
+    /// subscriptions to volatile interfaces. Positioned subscriptions to durable interfaces read the events again
+    /// instead.
     public let overflowed: Int
     /// How many signals of the service's interfaces were dropped because their sender does not own the service's name.
     public let foreignSignals: Int
@@ -73,8 +73,8 @@ public struct RelayMetrics: Hashable, Sendable {
 extension EventRelay {
     /// What this relay has received since it was made, and what it has missed.
     ///
-    /// - Isolation: from any thread, also within a handler. From elsewhere it waits until a running `.immediate`
-    ///   handler has returned. To read it once a second costs next to nothing.
+    /// - Isolation: from any thread, also within a handler. Outside of handlers, it waits until a running `.immediate`
+    ///   handler has returned. Reading it once a second costs next to nothing.
     public var metrics: RelayMetrics { follower.core.metrics }
 }
 

@@ -1,35 +1,35 @@
 extension EventRelay {
     /// The state of the connection to the service.
     ///
-    /// It is also an `Event` on the relay's publisher: on one actor or queue a state comes after the events that
-    /// preceded it. Whether the service has an interface is a state of that interface: ``InterfaceState``.
+    /// It is also an `Event` on the relay's publisher: on one actor or queue, a state arrives after the events that
+    /// preceded it. ``InterfaceState`` describes whether the service has an interface.
     public enum State: Event, Equatable {
-        /// The bus, the service or its first reply is not there yet.
+        /// The relay waits for the bus, the service, or the service's first reply.
         case connecting
-        /// In step with the service. What the publisher's subscribers missed of a durable interface came before this. A
-        /// positioned subscription may still be replaying.
+        /// The relay is in step with the service. The publisher's subscribers have received the events of durable
+        /// interfaces that they had missed. A positioned subscription may still be replaying.
         case active
         /// The service or the bus went away. The relay recovers by itself.
         case interrupted
-        /// The last state: a retry would not help.
+        /// The relay has ended: a retry would not help. No further state follows.
         ///
         /// The bus or the service does not permit the relay, or the name's owner does not meet the relay's requirement.
-        /// (A name without an owner does not end a relay: it waits.)
+        /// If the name has no owner, the relay waits instead.
         case invalidated(RelayError)
     }
 
-    /// The state of one interface, as distinct from the connection's. It is known while the interface has a
-    /// subscription.
+    /// The state of one interface, as distinct from the state of the connection. The relay knows it while the interface
+    /// has a subscription.
     public enum InterfaceState: Hashable, Sendable {
-        /// The service has not answered, or is gone.
+        /// The service has not answered yet, or is gone.
         case unknown
-        /// The present service has it.
+        /// The present service has the interface.
         case available
-        /// The present service lacks it. The text is the service's error. Subscriptions get a gap with
-        /// `schemaMismatch`. The next owner of the name is asked again.
+        /// The present service lacks the interface. The text is the service's error. Subscriptions get a gap with
+        /// `schemaMismatch`. The relay asks the next owner of the name again.
         case missing(String)
     }
-    /// The state of an interface has changed: an `Event` on the relay's publisher.
+    /// Reports that the state of an interface has changed: an `Event` on the relay's publisher.
     ///
     /// ```swift
     /// relay.publisher.subscribe(to: EventRelay.InterfaceChange.self, onGap: .ignore) { change in
@@ -43,15 +43,15 @@ extension EventRelay {
         public let state: InterfaceState
     }
 
-    /// Whether the bus is asked to start an absent service.
+    /// Whether the relay asks the bus to start an absent service.
     public struct Activation: Hashable, Sendable {
         let startsService: Bool
         /// Asks the bus to start the service for the first subscription, for each command that finds no service, and
-        /// when a relay with a subscription connects again. It does not ask when the service went away, unless that was
-        /// within two seconds after the relay had found it: then the service may have just decided to end for being
-        /// idle.
+        /// when a relay with a subscription reconnects. If the service goes away, the relay asks only if that happens
+        /// within two seconds after the relay found the service: the service may just have decided to exit because it
+        /// was idle.
         public static let onDemand = Self(startsService: true)
-        /// Never asks the bus. The relay waits for the service, and commands fail meanwhile.
+        /// Never asks the bus. The relay waits until the service runs, and commands fail meanwhile.
         public static let ifRunning = Self(startsService: false)
     }
 }

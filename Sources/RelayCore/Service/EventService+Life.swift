@@ -2,10 +2,10 @@ import Synchronization
 
 /// A service's one life: start, run, stop.
 extension EventService {
-    /// Exports the interfaces, and returns when the service owns the name. Once only.
+    /// Exports the interfaces, and returns when the service owns the name. Call it only once.
     ///
-    /// From then on it answers commands, until ``run()`` or ``stop(patience:)`` ends it. A service that is only
-    /// released leaves the bus without `End`, as if it had been killed.
+    /// From then on the service answers commands, until ``run()`` or ``stop(patience:)`` ends it. If you only release
+    /// the service, it leaves the bus without announcing `End`, as if it had been killed.
     ///
     /// ```swift
     /// try await service.start()
@@ -34,22 +34,24 @@ extension EventService {
         }
         life.move { _ in .started(hasEnder: false) }
     }
-    /// Serves until the task is cancelled, then finishes what runs, and releases the name. Starts the service if
-    /// ``start()`` has not. Once only.
+    /// Serves until the task is cancelled, then finishes running commands and releases the name. Starts the service if
+    /// ``start()`` has not. Call it only once.
     ///
-    /// It is the `run()` that swift-service-lifecycle's `Service` protocol requires:
-    /// `extension EventService: Service {}` is the whole adapter. A cancellation ends it, so name SIGTERM and SIGINT in
-    /// the group's `cancellationSignals`.
+    /// This is the `run()` that swift-service-lifecycle's `Service` protocol requires:
+    /// `extension EventService: Service {}` is the whole adapter. Because a cancellation ends the service, name SIGTERM
+    /// and SIGINT in the group's `cancellationSignals`.
     ///
     /// - Cancellation: commands may run for ten more seconds: see ``run(patience:idleExit:onReady:onStopping:)``.
     /// - Throws: as ``run(patience:idleExit:onReady:onStopping:)``.
     public func run() async throws { try await run(patience: .seconds(10), onReady: {}) }
-    /// Serves until the task is cancelled, with a patience that you choose, or until nobody uses the service any more.
+    /// Serves until the task is cancelled, or until the service has been unused for a time that you choose. You also
+    /// choose how long running commands may take to finish.
     ///
-    /// With `idleExit` it also returns when for that time there was no attached peer, no open ring, no call, no unit of
-    /// work and no ``ActivityToken``. `.zero` ends it right after the last call. A service that nobody has used yet
-    /// waits ten seconds for its first use. The end loses no call. The name is released first, then everything that the
-    /// bus had routed here is answered. For later calls the bus starts the service again, if it has a service file.
+    /// With `idleExit`, this also returns when there was no attached peer, no open ring, no call, no unit of work and
+    /// no ``ActivityToken`` for that time. `.zero` ends the service right after the last call. A new service waits ten
+    /// seconds for its first use. No call is lost at the end: the service first releases the name, then answers every
+    /// call that the bus had already routed to it. For later calls the bus starts the service again, if there is a
+    /// service file.
     ///
     /// ```swift
     /// try await service.run(idleExit: .seconds(30))
@@ -59,14 +61,16 @@ extension EventService {
     /// - Parameter patience: how long commands may run after the end was decided. After that, waiting commands are
     ///   refused with `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second
     ///   the service ends without them: they can neither reply nor publish, and their callers get `.unavailable` from
-    ///   the bus. Calls that arrive meanwhile wait until the name is released. Then those of durable interfaces run.
-    ///   Those of volatile interfaces are refused with `.unavailable`, since `End` has been announced.
-    /// - Parameter idleExit: how long the service is unused before it ends; nil: being unused does not end it.
+    ///   the bus. Calls that arrive meanwhile wait until the name is released. Calls of durable interfaces then run.
+    ///   Calls of volatile interfaces are refused with `.unavailable`, because `End` has been announced.
+    /// - Parameter idleExit: how long the service is unused before it ends; nil means that it does not end when it is
+    ///   unused.
     /// - Parameter onReady: is called when the service owns the name.
     /// - Parameter onStopping: is called when the end was decided, before the name is released. Notify a service
-    ///   manager there: then it starts the next run for later calls.
+    ///   manager there, so that it starts the next run for later calls.
     /// - Throws: what ``start()`` throws, except `.cancelled`. `.unavailable` if the bus goes away. If the journal has
-    ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is unknown), after the replies under way.
+    ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is unknown), after the pending replies
+    ///   were sent.
     public func run(
         patience: Duration = .seconds(10), idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
         onStopping: @Sendable () -> Void = {}
@@ -93,18 +97,18 @@ extension EventService {
         await end(patience)
         if let reason { throw reason }
     }
-    /// Ends a service that was started: finishes what runs, announces `End`, and releases the name. Returns when that
-    /// is done, or at once if the service has ended or was never started.
+    /// Ends a service that was started: finishes running commands, announces `End`, and releases the name. Returns when
+    /// that is done, or at once if the service has ended or was never started.
     ///
-    /// A ``run()`` under way ends, too, with its own patience. When this returns, no command's handler runs, except one
-    /// that has outlasted the patience and its cancellation.
+    /// A ``run()`` under way ends, too, with its own patience. When this returns, no handler of a command runs, except
+    /// a handler that ignored its cancellation after the patience.
     ///
-    /// - Isolation: from any task. It does not wait for its caller: called by a command's handler it returns at once,
-    ///   and the service ends when that handler has returned and its reply was sent.
+    /// - Isolation: from any task. It does not wait for its caller: if a command's handler calls this, it returns at
+    ///   once, and the service ends when that handler has returned and its reply was sent.
     /// - Cancellation: does not shorten it.
     /// - Parameter patience: as in ``run(patience:idleExit:onReady:onStopping:)``.
     /// - Throws: if the service had ended by itself, the reason, unless `run()` throws it: `.unavailable` if the bus
-    ///   went away, or the reason of a journal that has failed.
+    ///   went away, or the reason why the journal failed.
     public func stop(patience: Duration = .seconds(10)) async throws {
         if core.queues.isCurrent || core.running.isCurrent {
             let isEnder = takeEnding()

@@ -9,15 +9,16 @@ import Synchronization
 /// try await service.run()
 /// ```
 ///
-/// ``run()`` serves until its task is cancelled, as swift-service-lifecycle expects of a service. A program that is
-/// only a service can be a ``RelayProgram``. ``start()`` and ``stop(patience:)`` are for code that does something else
-/// meanwhile.
+/// ``run()`` serves until its task is cancelled, as swift-service-lifecycle expects of a service. A program that
+/// consists of a service can be a ``RelayProgram``. ``start()`` and ``stop(patience:)`` are for code that does other
+/// work while the service runs.
 ///
-/// - Order: the events of one interface reach the bus in the order of `publish`, whatever threads publish.
-/// - Isolation: a handler runs on the actor that it is written on, else on the cooperative pool. The calls of one peer
-///   run one after the other, those of different peers at the same time.
-/// - Loss: an event that the bus does not accept in time keeps its sequence, so that subscribers see the gap.
-/// - Cancellation: cancelling the task of ``run()`` finishes what runs, within its patience, and releases the name.
+/// - Order: the events of one interface reach the bus in the order of `publish`, whichever threads publish.
+/// - Isolation: a handler runs on the actor that it is isolated to, otherwise on the cooperative pool. Calls of one
+///   peer run one after the other, calls of different peers at the same time.
+/// - Loss: an event that the bus does not accept in time keeps its sequence, so subscribers see the gap.
+/// - Cancellation: when the task of ``run()`` is cancelled, the service finishes running commands, within its patience,
+///   and releases the name.
 public final class EventService: Sendable {
     /// The bus name.
     public let name: String
@@ -38,10 +39,10 @@ public final class EventService: Sendable {
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
     /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
-    /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``. Calls are few,
-    ///   one at a time, on a thread of their own, so it may write to a log that blocks.
-    /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
-    ///   bad or repeated name, and for a durable interface.
+    /// - Parameter onNotice: is called with each notice of the service: see ``Notice/Kind``. Calls are rare. They come
+    ///   one at a time on a separate thread, so the closure may write to a log that blocks.
+    /// - Throws: `.unsupportedType` for a type that D-Bus cannot carry; the message names the type, the field and the
+    ///   reason. `.invalidArgument` for a bad or repeated name, and for a durable interface.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type...,
         admitting admitted: PeerRequirement = .anyone, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -54,7 +55,7 @@ public final class EventService: Sendable {
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
     /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
-    /// - Parameter onNotice: is called with what goes wrong while the service runs: see ``Notice/Kind``.
+    /// - Parameter onNotice: is called with each notice of the service: see ``Notice/Kind``.
     /// - Throws: as the initialiser that takes single interfaces.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: [any EventInterface.Type],
@@ -101,7 +102,7 @@ public final class EventService: Sendable {
         for interface in served { for document in interface.documents.values { document.acceptSubmissions(self) } }
     }
 
-    /// Answers a command. The last handler counts.
+    /// Answers a command. A later handler replaces an earlier one.
     ///
     /// An error of the command's `Failure` reaches the caller as itself, a ``RelayError`` as its code, any other error
     /// as `.internalFailure`. `.invalidArgument`, `.notPermitted`, `.notFound`, `.conflict`, `.unavailable`,
@@ -117,7 +118,7 @@ public final class EventService: Sendable {
     ) {
         setHandler(type) { command, context in try await handler(command, context) }
     }
-    /// Answers a command without a reply. The last handler counts.
+    /// Answers a command without a reply. A later handler replaces an earlier one.
     ///
     /// An error of the command's `Failure` reaches the caller as itself, a ``RelayError`` as its code, any other error
     /// as `.internalFailure`.

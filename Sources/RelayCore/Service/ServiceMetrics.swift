@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What a service has done since its start, as of one moment: for a dashboard, a log or a test.
+/// What a service has done since its start, up to one moment: for a dashboard, a log or a test.
 ///
 /// ```swift
 /// for stream in service.metrics.streams { print(stream.interface, stream.events, stream.lag ?? 0) }
 /// ```
 ///
-/// Numbers count up from the start of this run, except those that describe the moment. Only a subscriber's relay knows
-/// what it lost: see ``EventRelay/metrics``.
+/// Counters begin at the start of this run; other values describe the moment. Only a subscriber's relay knows which
+/// events it lost: see ``EventRelay/metrics``.
 public struct ServiceMetrics: Hashable, Sendable {
     /// One interface's stream.
     public struct Stream: Hashable, Sendable {
@@ -28,15 +28,15 @@ public struct ServiceMetrics: Hashable, Sendable {
         public let signalPauses: Int
         /// Whether the ring is open: a peer has asked for it.
         public let isRingOpen: Bool
-        /// How often the ring was opened, refused and returned; nil for an interface that has none.
+        /// How often the ring was opened, refused and returned; nil for an interface without a ring.
         public let ring: Ring?
-        /// How many calls at this interface, `Attach`, `OpenRing`, `Read` and commands, were refused because their peer
+        /// How many calls of this interface (`Attach`, `OpenRing`, `Read` and commands) were refused because the peer
         /// does not meet a requirement.
         public let notPermitted: Int
-        /// How many calls at this interface were refused because their peer, its user or all peers together exceed a
+        /// How many calls of this interface were refused because the peer, its user or all peers together exceed a
         /// limit.
         public let limitsExceeded: Int
-        /// The transports that the interface has, and any other that serves a subscriber, by name.
+        /// The interface's transports, and any other transport that serves a subscriber, by name.
         public let transports: [Transport]
         /// How many subscribers are attached.
         public var subscribers: Int { transports.reduce(0) { $0 + $1.subscribers } }
@@ -47,29 +47,30 @@ public struct ServiceMetrics: Hashable, Sendable {
     public struct Transport: Hashable, Sendable {
         /// The transport's name: `signal`, `ring`, or `memory` in a harness.
         public let name: String
-        /// How many subscribers get their events by it.
+        /// How many subscribers get their events by this transport.
         public let subscribers: Int
-        /// How many events the slowest of them lags behind, as it reports itself; nil if none reports, as with signals.
+        /// How many events the slowest of these subscribers lags behind, by its own report. nil if none reports its
+        /// position, as with signals.
         public let lag: UInt64?
-        /// How many events it has carried: each signal counts once, whatever the number of its peers; in the ring, each
-        /// event since the ring was created.
+        /// How many events the transport has carried. Each signal counts once, however many peers it has. The ring
+        /// counts each event since it was created.
         public let carried: UInt64
         /// How many events were not sent because signals paused. Always 0 for the ring.
         public let heldBack: UInt64
-        /// How many events it had no room for: larger than a message, or than a quarter of the ring. They can be read
-        /// from the journal.
+        /// How many events were too large for the transport: larger than a message, or than a quarter of the ring. They
+        /// can be read from the journal.
         public let tooLarge: UInt64
     }
     /// How often a ring was opened, refused and returned.
     ///
-    /// A relay returns its ring when it has no more subscriptions, or cannot read the ring. Only the relay knows which,
-    /// and which events were overwritten before it read them.
+    /// A relay returns its ring when it has no subscriptions left, or when it cannot read the ring. Only the relay
+    /// knows the reason, and which events were overwritten before it read them.
     public struct Ring: Hashable, Sendable {
-        /// How often a peer opened it.
+        /// How often a peer opened the ring.
         public let opened: Int
         /// How many calls of `OpenRing` were refused: too many at once, an unknown user, no memory.
         public let refused: Int
-        /// How many peers returned it, and get signals again.
+        /// How many peers returned the ring, and get signals again.
         public let returned: Int
     }
     /// How calls of commands ended.
@@ -78,7 +79,8 @@ public struct ServiceMetrics: Hashable, Sendable {
         public internal(set) var replied = 0
         /// Answered with an error: a refusal that the contract declares, or a failure.
         public internal(set) var failed = 0
-        /// Refused because their arguments could not be decoded: of another version, or values that the type refuses.
+        /// Refused because their arguments could not be decoded: they belong to another version, or the type refuses a
+        /// value.
         public internal(set) var unreadable = 0
         /// How long handlers took, from their turn to their answer. For `Status`.
         var durations = DurationCounts()
@@ -88,9 +90,9 @@ public struct ServiceMetrics: Hashable, Sendable {
     /// The commands of all interfaces together. Calls that reached no handler are in ``Commands/unreadable``, or in a
     /// stream's ``Stream/notPermitted`` or ``Stream/limitsExceeded``.
     public let commands: Commands
-    /// How often each kind of notice occurred, whether it was reported or left out: `.notPermitted` and
-    /// `.limitsExceeded` count refused peers and calls, `.ringUnavailable` rings that could not be created,
-    /// `.signalsPaused` long pauses.
+    /// How often each kind of notice occurred, including notices that were left out. `.notPermitted` and
+    /// `.limitsExceeded` count refused peers and calls, `.ringUnavailable` counts rings that could not be created, and
+    /// `.signalsPaused` counts long pauses.
     public let notices: [Notice.Kind: Int]
 }
 
@@ -109,7 +111,7 @@ extension ServiceMetrics.Commands {
 extension EventService {
     /// What the service has done since its start.
     ///
-    /// - Isolation: from any thread. It takes each stream's lock for a moment, so do not read it in a tight loop.
+    /// - Isolation: from any thread. Reading takes each stream's lock for a moment, so do not read it in a tight loop.
     public var metrics: ServiceMetrics {
         ServiceMetrics(
             streams: interfaces.map { $0.stream.metrics }, commands: core.answered.withLock { $0 },

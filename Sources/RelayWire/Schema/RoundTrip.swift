@@ -38,7 +38,8 @@ enum Samples {
     static func integer<I: FixedWidthInteger>(_ round: Int) -> I { I(clamping: integers[round % integers.count]) }
 }
 
-/// A type with an example value, for types whose `init(from:)` refuses the values that the derivation of schemas tries.
+/// A type that provides an example value, because its `init(from:)` refuses the values that the library tries in order
+/// to find its schema.
 public protocol WireExample: Decodable {
     /// A value that its `init(from:)` accepts.
     static var wireExample: Self { get }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A command that is under way: its progress, and its outcome.
+/// A command that is under way, with its progress and its outcome.
 ///
 /// ```swift
 /// let printing = relay.start(PrintJob(title: "Encyclopedia", pages: 9_000))
@@ -8,14 +8,14 @@ import Synchronization
 /// let reply = try await printing.outcome.get()
 /// ```
 ///
-/// - Order: ``progress`` in the order of reporting, all of it before ``outcome``. The reply comes after the events that
-///   the service published before it, as with any call.
-/// - Loss: a reader that falls behind misses the oldest of more than 16 values.
-/// - Cancellation: ``cancel()``, or the cancellation of a task that waits for ``outcome``. A handler whose command is
-///   ``Command/isCancellable`` is cancelled, too; any other runs to its end. The release of this object cancels
-///   nothing.
+/// - Order: ``progress`` yields values in the order in which they were reported, all of them before ``outcome``. As
+///   with any call, the reply arrives after the events that the service published before it.
+/// - Loss: ``progress`` holds 16 values; a slow reader misses the oldest.
+/// - Cancellation: ``cancel()``, or the cancellation of a task that waits for ``outcome``. If the command is
+///   ``Command/isCancellable``, its handler is cancelled, too; otherwise the handler runs to its end. Releasing this
+///   object cancels nothing.
 public final class RunningCommand<C: Command>: Sendable {
-    /// What the command reports. It ends when the command ends.
+    /// The values that the command reports. The sequence ends when the command ends.
     public let progress: AsyncStream<C.Progress>
     private let state = Mutex<State>(.waiting([]))
     /// Decoded once: a file descriptor in the reply has one owner, whoever asks for the outcome.
@@ -37,7 +37,7 @@ public final class RunningCommand<C: Command>: Sendable {
         (progress, listener) = stream
         (self.decode, self.onCancel) = (decode, onCancel)
     }
-    /// How the command ended, the same for everyone who asks. It waits for the end.
+    /// How the command ended. Reading it waits for the end; every reader gets the same outcome.
     public var outcome: CommandOutcome<C> {
         get async {
             let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
@@ -62,7 +62,7 @@ public final class RunningCommand<C: Command>: Sendable {
             }
         }
     }
-    /// Ends the call with `.cancelled`, unless it has ended. A second call does nothing.
+    /// Ends the call with `.cancelled`, unless it has already ended. A second `cancel()` does nothing.
     public func cancel() { onCancel() }
 
     func end(_ result: Result<BusReply, RelayError>) {
@@ -77,9 +77,10 @@ public final class RunningCommand<C: Command>: Sendable {
 }
 
 extension EventRelay {
-    /// Sends a command once, and returns at once: for a command that takes long, and reports its progress.
+    /// Sends a command once, and returns immediately: for commands that take long and report progress.
     ///
-    /// Everything else is as with ``outcome(of:timeout:)``. Calls of `start` and `call` are sent in their order.
+    /// In all other respects it works like ``outcome(of:timeout:)``. `start` and `call` send commands in the order of
+    /// the calls.
     ///
     /// - Parameter command: the request.
     /// - Parameter timeout: how long the command may take.

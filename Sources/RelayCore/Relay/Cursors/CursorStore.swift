@@ -50,17 +50,17 @@ final class CursorStore: Sendable {
 }
 
 extension EventRelay {
-    /// A cursor that could not be written, or that was found damaged.
+    /// Reports that a cursor could not be written, or was found damaged.
     ///
-    /// If it was not written, for lack of room or permission, its subscriber receives events again after the next
-    /// start. If it is damaged, as after a power loss, an older copy counts.
+    /// If a cursor was not written, for lack of room or permission, its subscriber receives some events again after the
+    /// next start. If the cursor is damaged, for example after a power loss, an older copy is used.
     ///
-    /// It is an `Event` on the relay's publisher, published once. The relay retries every second, and reports the next
-    /// failure after a success. Delivery goes on meanwhile.
+    /// The failure is an `Event` on the relay's publisher, and published once. The relay retries every second, and
+    /// reports a failure again only after a success. Delivery continues meanwhile.
     public struct CursorFailure: Event {
         /// The cursor's name.
         public let name: String
-        /// Why it failed.
+        /// Why the cursor could not be written or read.
         public let error: RelayError
     }
 }

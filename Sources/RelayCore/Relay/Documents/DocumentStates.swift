@@ -1,4 +1,4 @@
-/// A service's document as an asynchronous sequence: its present state, then each state after it.
+/// A service's document as an asynchronous sequence: the present state, then each later state.
 ///
 /// ```swift
 /// for try await present in try relay.states(of: Inventory.self) {
@@ -6,12 +6,12 @@
 /// }
 /// ```
 ///
-/// - Order: versions ascend. Two states that follow each other differ.
-/// - Isolation: from any task. It is for one consumer: two loops would share the states.
-/// - Loss: a slow consumer loses no state of a durable interface. Where states are missing, the present one is read and
-///   comes next. While the service is away, the last state stands.
-/// - Cancellation: it ends when it is cancelled, or when its last copy and iterator are released, and with its relay.
-///   In a cancelled task `next()` returns nil.
+/// - Order: versions ascend. Consecutive states differ.
+/// - Isolation: from any task. Use one consumer: two loops would divide the states between them.
+/// - Loss: a slow consumer loses no state of a durable interface. If states are missing, the relay reads the present
+///   state and yields it next. While the service is away, the last state remains valid.
+/// - Cancellation: the sequence ends when it is cancelled, when its last copy and iterator are released, or when its
+///   relay ends. In a cancelled task `next()` returns nil.
 public struct DocumentStates<Document: DomainDocument>: AsyncSequence, Sendable {
     public typealias Element = VersionedState<Document>
     public typealias Failure = RelayError
@@ -32,7 +32,7 @@ public struct DocumentStates<Document: DomainDocument>: AsyncSequence, Sendable 
         /// The next state.
         ///
         /// - Returns: the state; nil at the end.
-        /// - Throws: errors that no retry would mend: `.schemaMismatch` for a document of another version, `.notFound`,
+        /// - Throws: errors that no retry can fix: `.schemaMismatch` for a document of another version, `.notFound`,
         ///   `.notPermitted`.
         public func next() async throws(RelayError) -> VersionedState<Document>? { try await next(isolation: nil) }
         public func next(isolation: isolated (any Actor)?) async throws(RelayError) -> VersionedState<Document>? {

@@ -2,13 +2,14 @@ import Synchronization
 
 /// A service's documents, followed.
 extension EventRelay {
-    /// The present state of a document, and each state after it, as a sequence.
+    /// The present state of a document, then each later state, as a sequence.
     ///
     /// ```swift
     /// for try await present in try relay.states(of: Inventory.self) { print(present.state.boxes.count) }
     /// ```
     ///
-    /// The sequence begins when it is created. ``DocumentStates`` has its order, isolation, loss and cancellation.
+    /// The sequence begins when it is created. ``DocumentStates`` describes its order, isolation, loss and
+    /// cancellation.
     ///
     /// - Parameter document: the document.
     /// - Returns: the sequence.
@@ -23,7 +24,7 @@ extension EventRelay {
             }, onEnd: { handOver.finish() }, maySuspend: true)
         return DocumentStates(Subscription(DocumentStatesBody(body, handOver)), handOver)
     }
-    /// Calls `handler` with the present state of a document, and with each state after it.
+    /// Calls `handler` with the present state of a document, then with each later state.
     ///
     /// ```swift
     /// let following = try relay.follow(Inventory.self) { [weak self] present in
@@ -33,17 +34,18 @@ extension EventRelay {
     /// }
     /// ```
     ///
-    /// - Order: versions ascend. Two states that follow each other differ.
-    /// - Isolation: on the actor that `handler` is written on, else as the publisher's delivery determines.
-    /// - Loss: a slow handler loses no state of a durable interface. Where states are missing, the present one is read
-    ///   and comes next. While the service is away, the last state stands; ``states`` reports that.
+    /// - Order: versions ascend. Consecutive states differ.
+    /// - Isolation: on the actor that `handler` is isolated to, otherwise where the publisher's delivery determines.
+    /// - Loss: a slow handler loses no state of a durable interface. If states are missing, the relay reads the present
+    ///   state and delivers it next. While the service is away, the last state remains valid; ``states`` reports the
+    ///   absence.
     /// - Cancellation: by the subscription, which must be kept, and by the relay's end. After `cancel()` on the
-    ///   handler's own actor no call comes.
+    ///   handler's own actor, the handler is not called again.
     /// - Parameter document: the document.
     /// - Parameter buffer: how many states are held.
     /// - Parameter handler: is called with each state.
-    /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
-    ///   code. It is retried as long as the subscription lives, after two seconds at most.
+    /// - Parameter onFailure: is called when the state cannot be read, once for consecutive failures with the same
+    ///   code. As long as the subscription lives, the relay retries after two seconds at most.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
     public func follow<Document: DomainDocument>(
@@ -66,14 +68,14 @@ extension EventRelay {
     /// let following = try relay.follow(Inventory.self, into: inventory) { [weak self] in self?.trouble = $0.message }
     /// ```
     ///
-    /// The document has its own state until the service's first one arrives. Order, loss and cancellation are those of
-    /// ``follow(_:buffer:_:onFailure:)``.
+    /// The document keeps its initial state until the service's first state arrives. Order, loss and cancellation are
+    /// those of ``follow(_:buffer:_:onFailure:)``.
     ///
-    /// - Isolation: `onFailure` runs on the actor that it is written on, else as the publisher's delivery determines;
-    ///   so do the document's immediate views.
+    /// - Isolation: `onFailure` runs on the actor that it is isolated to, otherwise where the publisher's delivery
+    ///   determines; so do the document's immediate views.
     /// - Parameter document: the service's document.
     /// - Parameter local: is set to each state. No other code should set it.
-    /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
+    /// - Parameter onFailure: is called when the state cannot be read, once for consecutive failures with the same
     ///   code.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
@@ -83,13 +85,14 @@ extension EventRelay {
     ) throws -> Subscription {
         try follow(document, setting: { local.set($0) }, onFailure)
     }
-    /// Keeps a document of this process, which is nil until the first state arrives, in step with a service's document.
+    /// Keeps a document of this process in step with a service's document. Its state is nil until the first state
+    /// arrives.
     ///
-    /// Everything else is as with a document that is not optional.
+    /// In all other respects it works like the method for a document that is not optional.
     ///
     /// - Parameter document: the service's document.
     /// - Parameter local: is set to each state. No other code should set it.
-    /// - Parameter onFailure: is called when the state cannot be read: once for consecutive failures with the same
+    /// - Parameter onFailure: is called when the state cannot be read, once for consecutive failures with the same
     ///   code.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for a document of an interface that the relay was not made for.
@@ -114,7 +117,8 @@ extension EventRelay {
     /// - Parameter timeout: how long to wait.
     /// - Returns: the state and its version.
     /// - Throws: `.unavailable` if there is no service, `.timedOut`, `.notPermitted`, `.schemaMismatch` if the
-    ///   service's document is of another version, `.notFound` for one that the service or this relay does not have.
+    ///   service's document is of another version, `.notFound` for a document that the service or this relay does not
+    ///   have.
     public func snapshot<Document: DomainDocument>(
         of document: Document.Type, timeout: Duration = .seconds(25)
     ) async throws -> VersionedState<Document> {

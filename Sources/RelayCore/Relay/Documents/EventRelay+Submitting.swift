@@ -1,15 +1,15 @@
 /// Changes of a service's documents.
 extension EventRelay {
-    /// Submits a document's next state once, and returns how that ended. Use it to handle each outcome.
+    /// Submits a document's next state once, and returns how the submission ended. Use this to handle each outcome.
     ///
-    /// To submit a read-only document does not compile.
+    /// Submitting a read-only document does not compile.
     ///
     /// - Parameter state: the whole new state.
     /// - Parameter version: the version that it is based on.
-    /// - Parameter idempotencyKey: at most 255 bytes that identify this submission; nil: a random key. A repetition
-    ///   with the same key changes nothing, and has the first one's outcome. So after an error whose `mayHaveRun` is
-    ///   true, submit the same state again, with the same key. If the service has forgotten the operations of that
-    ///   time, and the document has changed since, the repetition fails with `.outcomeUnknown`.
+    /// - Parameter idempotencyKey: at most 255 bytes that identify this submission; nil means a random key. A
+    ///   repetition with the same key changes nothing and has the outcome of the first submission. So after an error
+    ///   whose `mayHaveRun` is true, submit the same state again with the same key. If the service has forgotten the
+    ///   first submission, and the document has changed since, the repetition fails with `.outcomeUnknown`.
     /// - Parameter timeout: how long to wait.
     /// - Returns: the new version, a conflict, the refusal, or the failure, as with ``outcome(of:timeout:)``.
     public func outcome<Document: EditableDocument>(
@@ -29,7 +29,7 @@ extension EventRelay {
                 of: SubmitDocument(state, basedOn: version, idempotencyKey: idempotencyKey), timeout: timeout),
             isRepeated: isRepeated)
     }
-    /// Submits a document's next state once. Use it to continue only with a new version.
+    /// Submits a document's next state once, and returns the new version. Use this if every other outcome is an error.
     ///
     /// ```swift
     /// let present = try await relay.snapshot(of: PrinterSettings.self)
@@ -38,13 +38,13 @@ extension EventRelay {
     /// do { try await relay.submit(next, basedOn: present.version) } catch .conflict { reload() }
     /// ```
     ///
-    /// Everything else is as with ``outcome(ofSubmitting:basedOn:idempotencyKey:timeout:)``.
+    /// In all other respects it works like ``outcome(ofSubmitting:basedOn:idempotencyKey:timeout:)``.
     ///
     /// - Parameter state: the whole new state.
     /// - Parameter version: the version that it is based on.
     /// - Parameter idempotencyKey: identifies this submission.
     /// - Parameter timeout: how long to wait.
-    /// - Returns: the version that the document has then.
+    /// - Returns: the document's version after the submission.
     /// - Throws: `.conflict` if the document has another version than `version`; `.refused`; or as with
     ///   ``outcome(of:timeout:)``.
     @discardableResult
@@ -54,27 +54,28 @@ extension EventRelay {
     ) async throws -> DocumentVersion {
         try await outcome(ofSubmitting: state, basedOn: version, idempotencyKey: idempotencyKey, timeout: timeout).get()
     }
-    /// Changes a document: reads the present state, submits the changed one, and begins again if somebody else was
-    /// first.
+    /// Changes a document: reads the present state, submits the changed state, and starts over if another program
+    /// changed the document first.
     ///
     /// ```swift
     /// try await relay.update(PrinterSettings.self) { $0.tray = 2 }
     /// ```
     ///
-    /// Each attempt has an idempotency key. It is repeated under that key while the service is away, or when its reply
-    /// is lost. So the change is applied once, even if the service is killed meanwhile. When a volatile document begins
-    /// anew with another run of its service, the update begins anew, too.
+    /// Each attempt has an idempotency key. While the service is away, or when the reply is lost, the attempt is
+    /// repeated with the same key. So the change is applied once, even if the service is killed meanwhile. A new run of
+    /// the service resets a volatile document; the update then starts over, too.
     ///
     /// - Isolation: `change` runs where this is called.
     /// - Cancellation: throws `.cancelled`.
     /// - Parameter document: the document.
     /// - Parameter limit: how long to try.
-    /// - Parameter change: changes the state, and should do nothing else: it is called again after each conflict, with
-    ///   the state of that time. If it leaves the state equal, nothing is submitted.
+    /// - Parameter change: changes the state, and should do nothing else, because it is called again after each
+    ///   conflict, with the state of that time. If it leaves the state equal, nothing is submitted.
     /// - Returns: the state that was set, and its version.
-    /// - Throws: what `change` throws. `.refused`, see ``RelayError/refusal(of:)``. `.conflict` if others were first
-    ///   each time until the limit. `.outcomeUnknown` if a reply was lost, and the service had forgotten this operation
-    ///   before the repetition arrived. Else as with ``outcome(of:timeout:)``.
+    /// - Throws: what `change` throws. `.refused`, see ``RelayError/refusal(of:)``. `.conflict` if other programs
+    ///   changed the document before each attempt, until the limit. `.outcomeUnknown` if a reply was lost, and the
+    ///   service had forgotten this operation before the repetition arrived. Otherwise as with
+    ///   ``outcome(of:timeout:)``.
     @discardableResult
     public nonisolated(nonsending) func update<Document: EditableDocument>(
         _ document: Document.Type, within limit: Duration = .seconds(25), _ change: (inout Document) throws -> Void

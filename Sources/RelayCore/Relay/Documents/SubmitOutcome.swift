@@ -1,5 +1,5 @@
-/// How a submission ended: with a new version, a conflict, a refusal that the document declares, or a failure on the
-/// way.
+/// How a submission ended: with a new version, with a conflict, with a refusal that the document declares, or with a
+/// failure on the way.
 ///
 /// ```swift
 /// switch await relay.outcome(ofSubmitting: settings, basedOn: present.version) {
@@ -12,7 +12,8 @@
 ///
 /// A document without a `Refusal` needs no case for refusals.
 public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
-    /// The document has the state, in this version. If it had an equal state before, this is the version of that.
+    /// The submission was accepted, and the document has this version. If the document already had an equal state, this
+    /// is the version of that state.
     case success(DocumentVersion)
     /// The document has another version than the one that the submission was based on. Nothing was changed.
     case conflict
@@ -23,7 +24,7 @@ public enum SubmitOutcome<Document: EditableDocument>: Equatable, Sendable {
 
     /// The new version.
     ///
-    /// - Returns: the version that the document has then.
+    /// - Returns: the document's version after the submission.
     /// - Throws: `.conflict`; `.refused` with the refusal as its cause; or the failure on the way.
     public func get() throws(RelayError) -> DocumentVersion {
         switch self {

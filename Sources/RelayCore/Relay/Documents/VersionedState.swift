@@ -2,8 +2,7 @@
 public struct VersionedState<Document: DomainDocument>: Equatable, Sendable {
     /// The whole state.
     public let state: Document
-    /// The version. A submission of the next state is based on it:
-    /// `EventRelay.submit(_:basedOn:idempotencyKey:timeout:)`.
+    /// The version. Base a submission of the next state on it: `EventRelay.submit(_:basedOn:idempotencyKey:timeout:)`.
     public let version: DocumentVersion
 
     /// A state for tests and previews. Real ones come from the service.

@@ -12,23 +12,23 @@ extension EventRelay {
     /// ```
     ///
     /// - Order: a state, then the events after the sequence that it names, each once, in the order of the interface.
-    ///   After a gap, and after a new run of the service, a new state comes first. So no event is applied to a state
-    ///   that lacks an earlier one.
-    /// - Isolation: on the actor that `state` is written on, else as the publisher's delivery determines.
+    ///   After a gap, or when a new run of the service begins, a new state comes first. So no event is applied to a
+    ///   state that lacks an earlier event.
+    /// - Isolation: on the actor that `state` is isolated to, otherwise where the publisher's delivery determines.
     /// - Loss: after a gap, the next state includes the missing events. While the service is away, the last state
-    ///   stands; ``states`` reports that. The interface must be durable, so that a query can read state and position in
-    ///   one transaction.
+    ///   remains valid; ``states`` reports the absence. The interface must be durable, so that a query can read the
+    ///   state and its position in one transaction.
     /// - Cancellation: by the subscription, which must be kept, and by the relay's end. After `cancel()` on the
-    ///   handlers' own actor no call comes.
+    ///   handlers' own actor, no handler is called again.
     /// - Parameter interface: the interface.
-    /// - Parameter query: the command that requests the state, now and after each gap. It must change nothing, and its
-    ///   reply must name the position that the state was read at (`JournalSnapshot.position(of:)`).
+    /// - Parameter query: the command that requests the state, at the start and after each gap. It must change nothing,
+    ///   and its reply must name the position at which the state was read (`JournalSnapshot.position(of:)`).
     /// - Parameter buffer: how many events are held while the query runs. Beyond that, they are read again.
-    /// - Parameter state: is called with each state, which replaces what was known.
+    /// - Parameter state: is called with each state, which replaces the previous one.
     /// - Parameter change: is called with each event that applies to the last state.
-    /// - Parameter onFailure: is called when the query fails: once for consecutive failures with the same code. The
-    ///   query is retried as long as the subscription lives, after two seconds at most. A reply that names another run
-    ///   than the service's is a failure, too: `.conflict`.
+    /// - Parameter onFailure: is called when the query fails, once for consecutive failures with the same code. As long
+    ///   as the subscription lives, the relay retries the query after two seconds at most. A reply that names another
+    ///   run than the service's present one is also a failure: `.conflict`.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for an interface that the relay was not made for.
     public func follow<I: EnumInterface, Query: Command<I>>(
@@ -50,16 +50,16 @@ extension EventRelay {
     ///
     /// Order, isolation, loss and cancellation are those of ``follow(_:from:buffer:_:then:onFailure:)``.
     ///
-    /// Later pages include some of these events. So `change` gets each event's stamp, to be compared with the position
-    /// of the page that the event concerns.
+    /// Later pages already include some of these events. So `change` gets each event's stamp; compare it with the
+    /// position of the page that the event concerns.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter query: the command that requests the first page.
     /// - Parameter buffer: how many events are held while the pages come. Beyond that, they are read again.
-    /// - Parameter state: is called with all pages, which replace what was known.
+    /// - Parameter state: is called with all pages, which replace the previous ones.
     /// - Parameter change: is called with each event after the first page.
-    /// - Parameter onFailure: is called when a query fails: once for consecutive failures with the same code. The first
-    ///   page is then requested again.
+    /// - Parameter onFailure: is called when a query fails, once for consecutive failures with the same code. The relay
+    ///   then requests the first page again.
     /// - Returns: the subscription, which ends when it is released.
     /// - Throws: `.notFound` for an interface that the relay was not made for.
     public func follow<I: EnumInterface, Query: PagedQuery<I>>(

@@ -13,8 +13,8 @@ extension EventRelay {
     /// }
     /// ```
     ///
-    /// Everything else is as with ``subscribe(to:from:buffer:_:onGap:)``. A cursor covers all events of the interface,
-    /// also those that a later version adds.
+    /// In all other respects it works like ``subscribe(to:from:buffer:_:onGap:)``. A cursor covers all events of the
+    /// interface, including those that a later version adds.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter start: where to begin.
@@ -30,7 +30,7 @@ extension EventRelay {
     ) throws -> Subscription { try subscribe(interface, start, buffer, handler, onGap) }
     /// Calls `handler` with all events of an interface, and ignores gaps.
     ///
-    /// Only ``Subscription/missed`` counts what is missing. Order, isolation and cancellation are those of the
+    /// Only ``Subscription/missed`` counts the missing events. Order, isolation and cancellation are those of the
     /// subscription with `onGap`.
     ///
     /// - Parameter interface: the interface.
@@ -52,7 +52,7 @@ extension EventRelay {
         let source = try source(in: interface, from: start, buffer)
         return deliver(source.source, begin: source.begin, handler, onGap)
     }
-    /// All events of an interface from `start` on, as a sequence of the interface's values.
+    /// All events of an interface, beginning at `start`, as a sequence of the interface's values.
     ///
     /// - Parameter interface: the interface.
     /// - Parameter start: where to begin.
@@ -79,17 +79,16 @@ extension EventRelay {
     /// try relay.subscribe(orderList, to: Orders1.self, from: .beginning)
     /// ```
     ///
-    /// - Order: that of the interface, in a queue of the object's own. The next event waits until `on(_:)` has
-    ///   returned.
+    /// - Order: that of the interface, in the object's own queue. The next event waits until `on(_:)` has returned.
     /// - Isolation: the caller's actor; an actor is called on itself.
-    /// - Loss: as with ``subscribe(to:from:buffer:_:onGap:)``; `onGap(_:)` is called in the place of what is missing.
+    /// - Loss: as with ``subscribe(to:from:buffer:_:onGap:)``; `onGap(_:)` is called in place of the missing events.
     /// - Cancellation: ``unsubscribe(_:)``, the object's release, or the relay's end.
     /// - Parameter subscriber: the object.
     /// - Parameter interface: the interface.
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
     /// - Parameter isolation: the actor; the caller's unless given.
-    /// - Throws: `.conflict` if the object is already subscribed to the interface. Else as
+    /// - Throws: `.conflict` if the object is already subscribed to the interface. Otherwise as
     ///   ``subscribe(to:from:buffer:_:onGap:)``.
     public func subscribe<S: EventSubscriber>(
         _ subscriber: S, to interface: S.Subscribed.Type, from start: StreamPosition = .now,
@@ -106,7 +105,7 @@ extension EventRelay {
     /// - Parameter start: where to begin.
     /// - Parameter buffer: how many live events are held.
     /// - Parameter isolation: the actor; the caller's unless given.
-    /// - Throws: `.conflict` if the object is already subscribed to the type. Else as
+    /// - Throws: `.conflict` if the object is already subscribed to the type. Otherwise as
     ///   ``subscribe(to:from:buffer:_:onGap:)``.
     public func subscribe<S: EventSubscriber>(
         _ subscriber: S, to type: S.Subscribed.Type, from start: StreamPosition = .now,

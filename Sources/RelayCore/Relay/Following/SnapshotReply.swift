@@ -1,4 +1,4 @@
-/// A reply with a state, and with the position of the last event that the state includes.
+/// A reply that contains a state and the position of the last event that the state includes.
 ///
 /// In the service, `JournalSnapshot` reads both in one transaction.
 ///
@@ -17,9 +17,9 @@ public protocol SnapshotReply: Codable, Sendable {
 
 /// A query whose reply is one page of a state, for a state that can outgrow a message.
 ///
-/// Each page has a position of its own, since events may happen between two pages. So a page must cover a range of ids
-/// that no event moves, and an event applies if it is later than the page that covers its id. `FollowedContents` of
-/// `Relocation` is an example.
+/// Each page has its own position, because events may happen between two pages. So a page must cover a range of ids
+/// that no event can shift, and an event applies only if it is later than the page that covers its id.
+/// `FollowedContents` of `Relocation` is an example.
 public protocol PagedQuery<Interface>: Command where Reply: SnapshotReply, Failure == Never {
     /// The query for the next page.
     ///

@@ -3,7 +3,7 @@ import Synchronization
 /// Follows a service's name and the streams of its interfaces, without knowing their Swift types.
 ///
 /// - Order: events, gaps and states come in one order, each in its place; calls are sent in the order of `call` and
-///   `follow`. A positioned subscription has an order of its own.
+///   `follow`. A positioned subscription has its own order.
 /// - Isolation: the sink is called on the loop's thread; everything else may be called from any thread.
 /// - Loss: what the bus did not bring is read from the service's journal, or is a gap; see `StreamMachine`.
 /// - Cancellation: `invalidate()`, or release.

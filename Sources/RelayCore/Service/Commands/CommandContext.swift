@@ -1,4 +1,4 @@
-/// What a command's handler receives beside the request: who calls, and where to report progress.
+/// What a command's handler receives with the request: the caller, and a way to report progress.
 public struct CommandContext: Sendable {
     /// The caller.
     public let peer: Peer
@@ -30,10 +30,10 @@ public struct CommandContext: Sendable {
     /// }
     /// ```
     ///
-    /// - Order: values arrive in the order of reporting, before the reply.
+    /// - Order: values arrive in the order in which they were reported, before the reply.
     /// - Isolation: from any task or thread; never waits.
-    /// - Loss: while the caller does not read, a later value replaces an earlier one. A value over 32 KiB is dropped,
-    ///   and so is one that D-Bus cannot carry, or that is reported after the handler has returned.
+    /// - Loss: while the caller does not read, a later value replaces an earlier one. A value is dropped if it is over
+    ///   32 KiB, if D-Bus cannot carry it, or if it is reported after the handler has returned.
     /// - Parameter progress: how far it has come.
     /// - Parameter command: the request that the handler was called with.
     public func report<C: Command>(_ progress: C.Progress, of command: C) {

@@ -142,7 +142,7 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
 public struct Peer: Hashable, Sendable {
     /// The connection's unique name. It is valid until the bus or the peer restarts.
     public let uniqueName: String
-    /// The user that the peer runs as; nil if it left before the bus was asked.
+    /// The user that the peer runs as; nil if the peer left before the service asked the bus.
     public let userID: UInt32?
     /// A peer for tests. Real peers come from the bus.
     ///

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The documents that a service holds.
 extension EventService {
-    /// A document of an exported interface, to be read and set.
+    /// A document of an exported interface, for the service to read and set.
     ///
     /// ```swift
     /// let state = try service.document(PrinterState.self)
@@ -15,13 +15,13 @@ extension EventService {
     public func document<Document: DomainDocument>(_ type: Document.Type) throws -> ServiceDocument<Document> {
         ServiceDocument(try events.document(type), storage)
     }
-    /// Decides about the states that other processes submit. Without a handler, each state that is based on the present
-    /// version is set. The last handler counts.
+    /// Sets a handler that decides about the states that other processes submit. Without a handler, each state that is
+    /// based on the present version is set. A later handler replaces an earlier one.
     ///
-    /// The handler returns the state to set, which need not be the submitted one. A `Refusal` of the document reaches
-    /// the caller as itself, other errors as with ``handle(_:with:)``. The handler is called only for a state that is
-    /// based on the present version, and before that version is finally compared: so it must change nothing. To change
-    /// other state in the same transaction, use `handleSubmissions(of:in:_:)` of RelayJournal.
+    /// The handler returns the state to set, which need not be the submitted one. The caller receives a `Refusal` of
+    /// the document as it is, and other errors as with ``handle(_:with:)``. The handler is called only for a state that
+    /// is based on the present version. It must change nothing, because the version is compared once more afterwards.
+    /// To change other state in the same transaction, use `handleSubmissions(of:in:_:)` of RelayJournal.
     ///
     /// - Parameter type: the document.
     /// - Parameter handler: is called with each submission, and returns the state to set.
@@ -47,11 +47,11 @@ extension EventService {
 
 /// A document at its service: the present state, and the way to change it.
 ///
-/// - Order: a change is an entry in the stream of its interface, in the order of the changes.
+/// - Order: each change is an entry in the stream of its interface, in the order of the changes.
 /// - Isolation: from any thread.
 /// - Loss: a change that subscribers miss is a gap in the stream, and the next state makes up for it. A durable
-///   document has its last state again when the service starts, whatever the retention of its interface is. A volatile
-///   one begins with its initial state, in a new epoch.
+///   document keeps its last state when the service restarts, whatever the retention of its interface is. A volatile
+///   document begins again with its initial state, in a new epoch.
 public struct ServiceDocument<Document: DomainDocument>: Sendable {
     private let exported: ExportedDocument<Document>
     private let log: (any EventLogStorage)?
@@ -73,7 +73,7 @@ extension ServiceDocument where Document.Interface.Durability == Volatile {
     ///   ``EventInterface/ringCapacity``. `.invalidArgument` for a value that D-Bus cannot carry. `.unavailable` after
     ///   the service's end. Nothing was changed then.
     public func set(_ state: Document) throws { _ = try exported.set(state) }
-    /// Changes the document in one step: no other change comes between the state that `change` gets and its result.
+    /// Changes the document in one step: no other change happens between the state that `change` gets and its result.
     ///
     /// - Parameter change: changes the state. It is called again if the document was changed meanwhile.
     /// - Returns: what `change` returns.
@@ -85,10 +85,10 @@ extension ServiceDocument where Document.Interface.Durability == Volatile {
 }
 
 extension ServiceDocument where Document.Interface.Durability == Durable {
-    /// Sets the document in a transaction of its own. Returns when the state is committed, and its event is on its way.
-    /// A state that is equal to the present one publishes nothing.
+    /// Sets the document in its own transaction. Returns when the state is committed, and its event is on its way. A
+    /// state that is equal to the present one publishes nothing.
     ///
-    /// To commit it together with other state, set it within a unit of work of the journal.
+    /// To commit the document together with other state, set it within a unit of work of the journal.
     ///
     /// - Cancellation: does not withdraw it.
     /// - Parameter state: the whole new state.
@@ -96,10 +96,10 @@ extension ServiceDocument where Document.Interface.Durability == Durable {
     ///   `.storageFull` or `.unavailable` from the journal. Nothing was changed then. `.outcomeUnknown` as with
     ///   ``EventService/publish(_:)``.
     public func set(_ state: Document) async throws { try await update { $0 = state } }
-    /// Changes the document in a transaction of its own: no other change comes between the state that `change` gets and
+    /// Changes the document in its own transaction: no other change happens between the state that `change` gets and
     /// its result.
     ///
-    /// - Isolation: `change` runs where units of work do, and keeps all of them waiting.
+    /// - Isolation: `change` runs where units of work run, and keeps all of them waiting.
     /// - Parameter change: changes the state.
     /// - Throws: as ``set(_:)``, and what `change` throws.
     public func update(_ change: @escaping @Sendable (inout Document) throws -> Void) async throws {

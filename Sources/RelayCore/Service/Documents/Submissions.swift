@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A document's next state, submitted by another process and not set yet.
+/// A document's next state, which another process has submitted and which is not set yet.
 public struct Submission<Document: EditableDocument>: Sendable {
     /// The submitted state.
     public let state: Document

@@ -1,4 +1,4 @@
-/// A difference between a contract and another version of it, and what the difference means.
+/// A difference between two versions of a contract, and what the difference means.
 ///
 /// ``ContractCheck`` finds them.
 public struct ContractChange: Hashable, Sendable, CustomStringConvertible {
@@ -6,9 +6,9 @@ public struct ContractChange: Hashable, Sendable, CustomStringConvertible {
     public struct Kind: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// Programs with this contract cannot read an event that was written by the other version.
+        /// Programs with this contract cannot read an event that the other version wrote.
         public static let cannotRead = Self(rawValue: "CannotRead")
-        /// Programs of the other version cannot read an event that is written by this contract.
+        /// Programs of the other version cannot read an event that this contract writes.
         public static let cannotBeRead = Self(rawValue: "CannotBeRead")
         /// A command takes or returns other types. Calls of the other version are refused, or their replies cannot be
         /// decoded.
@@ -24,7 +24,7 @@ public struct ContractChange: Hashable, Sendable, CustomStringConvertible {
     public let kind: Kind
     /// The event or the command.
     public let member: String
-    /// A sentence: which field differs, in which way, and the remedy.
+    /// A sentence that says which field differs, how it differs, and what to do.
     public let message: String
     /// Whether something that works with the other version would fail.
     public var breaks: Bool { kind != .added && kind != .eventRemoved }
@@ -71,7 +71,7 @@ public enum ContractCheck {
     /// - Parameter service: the bus name of the service.
     /// - Parameter bus: the bus that it is on.
     /// - Returns: all differences, by member.
-    /// - Throws: `.notFound` for a service without the interface, `.unavailable` without the service,
+    /// - Throws: `.notFound` if the service lacks the interface, `.unavailable` if there is no service,
     ///   `.unsupportedType` for a contract that D-Bus cannot carry, `.notPermitted`, `.timedOut`.
     public static func changes<I: EventInterface>(
         of interface: I.Type, fromService service: String, on bus: Bus = .session

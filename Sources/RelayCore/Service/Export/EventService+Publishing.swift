@@ -20,21 +20,20 @@ extension EventService {
         try events.publishBytes(value, type)
     }
     @usableFromInline func publishByType<E: DomainEvent>(_ event: E) throws { try events.publish(event) }
-    /// Publishes an event of a durable interface in a transaction of its own. Returns when it is durable and on its
+    /// Publishes an event of a durable interface in its own transaction. Returns when the event is durable and on its
     /// way.
     ///
     /// To commit an event together with a change of state, publish it within a unit of work of the journal.
     ///
-    /// - Order: that of the commits. If one publish returned before another began, its event comes first.
-    /// - Isolation: from any actor, which can do other work meanwhile. With an `EventJournal`, a thread of the
-    ///   cooperative pool may commit and wait for the disk: one thread at a time in the process, and none if the pool
-    ///   has only one.
+    /// - Order: that of the commits. If one call of `publish` returned before another began, its event comes first.
+    /// - Isolation: from any actor, which can do other work meanwhile. With an `EventJournal`, one thread of the
+    ///   cooperative pool at a time may commit and wait for the disk. If the pool has only one thread, none does.
     /// - Cancellation: does not withdraw the event.
     /// - Parameter event: the event.
     /// - Throws: `.notFound` for an event of an interface that is not exported. `.invalidArgument` for a value that
     ///   D-Bus cannot carry (a NUL in a string). `.tooLarge` over 1 MiB. `.storageFull` or `.unavailable` from the
-    ///   journal. Nothing was published then. `.outcomeUnknown` if the commit failed and may have happened: the service
-    ///   ends, and the journal of its next run decides.
+    ///   journal. Nothing was published then. `.outcomeUnknown` if the commit failed but may have happened: the service
+    ///   ends, and the journal decides when the next run opens it.
     public nonisolated(nonsending) func publish<E: DomainEvent>(_ event: E) async throws
     where E.Interface.Durability == Durable {
         // First: without the interface there may be no journal either.

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Keeps a service from ending for being idle, as long as it exists.
+/// Keeps a service running although it is idle, as long as the token exists.
 ///
-/// It is for work that goes on without a call, a subscriber or a unit of work, such as a download. XPC's transactions
-/// have the same purpose.
+/// Use a token for work that continues without a call, a subscriber or a unit of work, such as a download. XPC's
+/// transactions have the same purpose.
 ///
 /// ```swift
 /// let activity = service.beginActivity()
@@ -11,7 +11,7 @@ import Synchronization
 /// activity.end()
 /// ```
 ///
-/// It does not delay the end that a signal or a cancellation asks for. When a service has just decided to end for being
+/// A token does not delay an end by a signal or a cancellation. If the service has just decided to end because it is
 /// idle, a new token keeps it alive for the patience of ``EventService/run(patience:idleExit:onReady:onStopping:)``.
 ///
 /// - Isolation: from any thread.
@@ -51,7 +51,7 @@ final class ActivityCount: Sendable {
 }
 
 extension EventService {
-    /// Begins an activity, during which the service does not end for being idle.
+    /// Begins an activity. During the activity, the service does not end because it is idle.
     ///
     /// - Returns: a token that ends the activity when it is released, or by ``ActivityToken/end()``.
     public func beginActivity() -> ActivityToken { ActivityToken(core.activities) }
