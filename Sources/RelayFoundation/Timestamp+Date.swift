@@ -4,7 +4,7 @@ public import RelayEvents
 extension Date {
     /// The time of an event, for Foundation's formatters and calendars.
     ///
-    /// A `Date` counts seconds in a `Double`: it keeps every microsecond until the year 2137.
+    /// A `Date` counts seconds in a `Double`, which is exact to the microsecond until the year 2137.
     ///
     /// - Parameter timestamp: the time.
     public init(_ timestamp: Timestamp) {
@@ -19,7 +19,7 @@ extension Timestamp {
     /// The time of a `Date`, to the nearest microsecond.
     ///
     /// - Parameter date: the date.
-    /// - Returns: the time; nil before the Unix epoch, beyond 64 bits, and for a date that is not a number.
+    /// - Returns: the time; nil if the date is before the Unix epoch, does not fit into 64 bits, or is not a number.
     public init?(_ date: Date) {
         let sinceReference = date.timeIntervalSinceReferenceDate
         guard sinceReference.isFinite, abs(sinceReference) < 1e15 else { return nil }

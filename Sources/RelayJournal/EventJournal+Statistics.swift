@@ -1,9 +1,9 @@
 public import RelayCore
 
-/// How much of an interface a journal keeps, as of one moment.
+/// How much of an interface a journal keeps, at one moment.
 public struct JournalStatistics: Hashable, Sendable {
-    /// The last sequence that was committed, and the oldest that is kept. If no event is kept, the oldest is the last
-    /// plus 1.
+    /// The last sequence that was committed, and the oldest that is kept. If no event is kept, `oldest` is `head` plus
+    /// 1.
     public let head, oldest: UInt64
     /// How many events are kept.
     public let events: Int
@@ -11,16 +11,17 @@ public struct JournalStatistics: Hashable, Sendable {
     public let bytes: Int
     /// The bytes of the whole file: all interfaces, the program's own tables, and the WAL.
     public let fileBytes: Int
-    /// The bytes of the WAL, which is moved into the main file now and then.
+    /// The bytes of the WAL, whose content is moved into the main file from time to time.
     public let walBytes: Int
-    /// Whether the whole file is known to be sound; false while it is being checked after a crash.
+    /// Whether the whole file is known to be sound. False while the file is being checked after a crash.
     public let isChecked: Bool
 }
 
 extension EventJournal {
     /// How much of an interface is kept.
     ///
-    /// - Isolation: from any task. It is read on a thread of the journal's own, beside units of work.
+    /// - Isolation: from any task. The figures are read on one of the journal's own threads, in parallel with units of
+    ///   work.
     /// - Parameter interface: an interface of the service.
     /// - Returns: the figures.
     /// - Throws: `.notFound` for an interface that the journal does not keep. `.unavailable` if the file cannot be
@@ -34,13 +35,13 @@ extension EventJournal {
             bytes: number("bytes"),
             fileBytes: number("fileBytes"), walBytes: number("walBytes"), isChecked: figures["checked"] != 0)
     }
-    /// Why the journal accepts nothing more; nil while it works. After a failure, restart the program.
+    /// Why the journal has stopped working; nil while it works. After a failure, restart the program.
     public var failure: RelayError? { storage.writer.failure }
-    /// Calls `body` when the journal has failed for good; at once if it has failed already.
+    /// Calls `body` when the journal has failed for good, or at once if it has already failed.
     ///
-    /// A service ends by itself then, and ``EventService/run()`` throws the reason.
+    /// The journal's service then ends by itself, and ``EventService/run()`` throws the reason.
     ///
-    /// - Isolation: on a thread of the journal's own. Do not wait there.
+    /// - Isolation: on one of the journal's own threads. Do not wait there.
     /// - Parameter body: is called once, with the reason.
     public func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { storage.onFailure(body) }
 }

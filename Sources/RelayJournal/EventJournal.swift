@@ -13,48 +13,49 @@ public import RelayCore
 /// ```
 ///
 /// - Order: units of work run one after the other. Events leave after their unit was committed, in the order of their
-///   sequences, and before their publisher goes on.
-/// - Isolation: from any thread. The journal has threads of its own to read, and to write what takes long. Short units
-///   are committed on a thread of the cooperative pool, which waits for the disk. This is never an actor's thread. At
-///   most one thread in the process does it at a time, and none if the process has only one processor.
-/// - Loss: only the disk can lose what was committed (see ``Synchronous``). A unit that fails leaves no trace, and no
-///   hole in the sequences. After an I/O error at a commit the outcome is unknown: the journal accepts nothing more,
-///   and its file decides at the next start.
-/// - Cancellation: a unit that was submitted runs, even if the task that waits for it is cancelled.
+///   sequences, and before the code that published them continues.
+/// - Isolation: from any thread. The journal has its own threads for reading, and for writing that takes long. A thread
+///   of the cooperative pool commits short units, and waits for the disk. It is never the thread of an actor. At most
+///   one thread in the process does this at a time, and none if the process has only one processor.
+/// - Loss: only the disk can lose committed data (see ``Synchronous``). A unit that fails leaves no trace, and no hole
+///   in the sequences. After an I/O error at a commit, the outcome is unknown: the journal accepts no more work, and
+///   its file decides at the next start.
+/// - Cancellation: a submitted unit runs even if the task that waits for it is cancelled.
 public final class EventJournal: EventLog {
     let storage: JournalStorage
     let migrations = MigrationGate()
 
-    /// Opens the journal in a directory, exclusively. Creates directory and file if they are missing.
+    /// Opens the journal in a directory, exclusively. Creates the directory and the file if they are missing.
     ///
-    /// Nothing is written before the tables were found to agree with each other. A file that is refused stays as it is.
-    /// The whole file is checked only after a run that did not end in good order, on a thread of its own while the
-    /// service works. Damage that this check finds stops the journal, as a failure of the disk does. The next start
-    /// then checks the whole file first; the cancellation of the caller's task ends that.
+    /// The journal is not changed before its tables were found to agree with each other. A file that is refused remains
+    /// unchanged. If the last run did not end in good order, a separate thread checks the whole file while the service
+    /// works. If this check finds damage, it stops the journal, as a failure of the disk does. The next start then
+    /// checks the whole file first; cancelling the caller's task ends that check.
     ///
     /// - Parameter directory: the folder, for this journal alone.
     /// - Parameter synchronous: what a power loss can undo.
-    /// - Parameter onNotice: is called with what goes wrong while the journal is used, and with what a long start does:
-    ///   see `Notice.Kind`. Calls are few, one at a time, on a thread of their own, so it may write to a log that
-    ///   blocks.
-    /// - Throws: `.conflict` if another journal has the directory. `.invalidArgument` for another program's file, one
-    ///   of a newer version, and a directory that others can write. `.unavailable` for a damaged file: nothing is ever
-    ///   repaired or replaced silently. `.notPermitted`, `.storageFull`, `.cancelled`. The message names the file.
+    /// - Parameter onNotice: is called with each notice of the journal, including the progress of a long start: see
+    ///   `Notice.Kind`. Calls are rare. They come one at a time on a separate thread, so the closure may write to a log
+    ///   that blocks.
+    /// - Throws: `.conflict` if another journal uses the directory. `.invalidArgument` for another program's file, a
+    ///   file of a newer version, and a directory that other users can write to. `.unavailable` for a damaged file: the
+    ///   journal never repairs or replaces anything silently. `.notPermitted`, `.storageFull`, `.cancelled`. The
+    ///   message names the file.
     public convenience init(
         directory: String, synchronous: Synchronous = .full, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
         try self.init(directory: directory, synchronous: synchronous, faults: JournalFaults(), onNotice: onNotice)
     }
-    /// Opens the journal in a directory, as the initialiser does, but waits until another journal has released the
-    /// directory. Use it in a service that the bus may start while its last run still closes the journal.
+    /// Opens the journal in a directory, like the initialiser, but waits until another journal has released the
+    /// directory. Use this in a service that the bus may start while the previous run is still closing the journal.
     ///
-    /// - Cancellation: ends the wait, with `.cancelled`.
+    /// - Cancellation: a cancellation ends the wait with `.cancelled`.
     /// - Parameter directory: the folder, for this journal alone.
     /// - Parameter patience: how long to wait for another journal.
     /// - Parameter synchronous: what a power loss can undo.
     /// - Parameter onNotice: as the initialiser's.
     /// - Returns: the journal.
-    /// - Throws: as the initialiser. `.conflict` if another journal still has the directory when the time is over.
+    /// - Throws: as the initialiser. `.conflict` if another journal still uses the directory when the patience ends.
     public static func open(
         directory: String, waiting patience: Duration, synchronous: Synchronous = .full,
         onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -112,16 +113,16 @@ public final class EventJournal: EventLog {
     /// have left.
     ///
     /// If `body` throws, only this unit is undone, and the error is rethrown. Units that arrive while the disk is busy
-    /// share one commit. If that commit fails, all of them get its error, refused units included: the state on which a
-    /// unit was refused may never have existed.
+    /// share one commit. If that commit fails, all of them get its error. This includes refused units, because the
+    /// state that led to a refusal may never have existed.
     ///
-    /// - Isolation: `body` runs on the journal's thread or on one of the cooperative pool, never on its caller's actor,
-    ///   and without the caller's task-local values and cancellation. It keeps all other units waiting, so do not wait
-    ///   in it. To wait for another unit of the same journal would never end.
+    /// - Isolation: `body` runs on the journal's thread or on a thread of the cooperative pool, never on its caller's
+    ///   actor, and without the caller's task-local values and cancellation. It keeps all other units waiting, so do
+    ///   not wait in it. Waiting there for another unit of the same journal would never end.
     /// - Parameter body: changes the state and publishes events.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws. `.storageFull` or `.unavailable` if nothing was done. `.outcomeUnknown` if the
-    ///   commit failed and may have happened.
+    ///   commit failed but may have happened.
     @discardableResult
     public func unitOfWork<Result>(
         _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
@@ -129,15 +130,15 @@ public final class EventJournal: EventLog {
         try await storage.unitOfWork(body)
     }
 
-    /// Runs a unit of work. If it refuses, events report that in the same transaction.
+    /// Runs a unit of work. If the unit refuses, events in the same transaction report the refusal.
     ///
-    /// When `body` throws a `Refusal`, everything it did is undone, `onRefusal` publishes events, the transaction is
-    /// committed, the events leave, and then the refusal is thrown. No other unit comes between the refused state and
-    /// these events. Other errors of `body` are rethrown, and `onRefusal` is not called.
+    /// When `body` throws a `Refusal`, the journal undoes everything that `body` did, calls `onRefusal` to publish
+    /// events, commits the transaction, sends the events, and then throws the refusal. No other unit runs between the
+    /// refusal and these events. Other errors of `body` are rethrown without a call of `onRefusal`.
     ///
     /// - Isolation: `onRefusal` runs where `body` does.
-    /// - Loss: after a crash either all events of the refusal exist, or none. The caller learns of the refusal when
-    ///   they are on disk. If they cannot be published or committed, that error is thrown in place of the refusal.
+    /// - Loss: after a crash either all events of the refusal exist, or none. The refusal is thrown when the events are
+    ///   on disk. If they cannot be published or committed, that error is thrown instead of the refusal.
     /// - Parameter body: changes the state and publishes events.
     /// - Parameter onRefusal: publishes events that report the refusal.
     /// - Returns: what `body` returns.
@@ -152,7 +153,7 @@ public final class EventJournal: EventLog {
         }
     }
 
-    /// Reads the domain's tables as of one moment, without delaying units of work.
+    /// Reads the domain's tables at one moment, without delaying units of work.
     ///
     /// ```swift
     /// let titles = try await journal.read { snapshot in
@@ -160,13 +161,13 @@ public final class EventJournal: EventLog {
     /// }
     /// ```
     ///
-    /// - Order: it sees every unit that returned before it was called.
-    /// - Isolation: from any task, also in a command's handler. `body` runs on one of two threads of the journal's own,
-    ///   never on its caller's actor. Further reads wait until one is free. Keep it short: while it runs, the
-    ///   write-ahead log grows.
-    /// - Loss: none. It changes nothing, and can be repeated.
-    /// - Cancellation: a read that was submitted runs, even if the task that waits for it is cancelled. ``close()``
-    ///   interrupts it: its query throws `.unavailable`.
+    /// - Order: the read sees every unit that returned before this was called.
+    /// - Isolation: from any task, also in a command's handler. `body` runs on one of the journal's two reading
+    ///   threads, never on its caller's actor. Further reads wait until a thread is free. Keep `body` short: while it
+    ///   runs, the write-ahead log grows.
+    /// - Loss: none. A read changes nothing, and can be repeated.
+    /// - Cancellation: a submitted read runs even if the task that waits for it is cancelled. ``close()`` interrupts
+    ///   it: its query throws `.unavailable`.
     /// - Parameter body: queries the snapshot.
     /// - Returns: what `body` returns.
     /// - Throws: `.unavailable` if the journal has failed or is closed, and what `body` throws.
@@ -176,13 +177,13 @@ public final class EventJournal: EventLog {
         try await storage.snapshot(body)
     }
 
-    /// Finishes the units that were submitted, moves the write-ahead log into the file, and releases the directory.
+    /// Finishes the submitted units, moves the write-ahead log into the file, and releases the directory.
     ///
-    /// Reads are interrupted. Later units and reads are refused with `.unavailable`. The release of journal and service
-    /// does the same.
+    /// Reads are interrupted. Later units and reads are refused with `.unavailable`. Releasing both the journal and its
+    /// service has the same effect.
     ///
-    /// It returns when that is done. Called within a unit of work or a read, it returns at once, and the rest is done
-    /// after the unit or read.
+    /// It returns when all of this is done. If a unit of work or a read calls it, it returns at once, and the rest is
+    /// done after that unit or read.
     public func close() { storage.close() }
     /// Closes the journal of a service that could not start: files that were made for it go, if they have no event.
     package func closeUnused() {
@@ -195,12 +196,13 @@ extension EventJournal {
     /// What a power loss can undo.
     public struct Synchronous: Hashable, Sendable {
         let pragma: String
-        /// Nothing that was committed: each group of commits ends with an fsync.
+        /// A power loss undoes nothing that was committed: each group of commits ends with an fsync.
         public static let full = Self(pragma: "FULL")
-        /// The last transactions. Faster: the disk is synced only when the log is moved into the file.
+        /// A power loss can undo the last transactions. This is faster, because the disk is synced only when the log is
+        /// moved into the file.
         ///
-        /// After a power loss, published events can be undone, and their sequences given to other events. Subscribers
-        /// that have the undone events cannot detect that. The end of the process alone loses nothing.
+        /// A power loss can undo published events. Other events then get their sequences, and subscribers that received
+        /// the undone events cannot detect it. A crash of the process alone loses nothing.
         public static let normal = Self(pragma: "NORMAL")
     }
 }

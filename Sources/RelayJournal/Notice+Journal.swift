@@ -5,6 +5,6 @@ extension Notice.Kind {
     public static let checkpointFailed = Self(rawValue: "CheckpointFailed")
     /// The write-ahead log grows, because a reader keeps one long transaction open.
     public static let walGrows = Self(rawValue: "WalGrows")
-    /// A check of the whole journal begins, ends, or finds something.
+    /// A check of the whole journal begins, ends, or finds damage.
     public static let journalCheck = Self(rawValue: "JournalCheck")
 }

@@ -1,6 +1,6 @@
 public import RelayCore
 
-/// One transaction over state and events: all of it is committed, or nothing.
+/// One transaction over state and events, which is committed as a whole or not at all.
 ///
 /// ```swift
 /// try await journal.unitOfWork { unit in
@@ -9,16 +9,18 @@ public import RelayCore
 /// }
 /// ```
 ///
-/// - Order: statements and events in the order of the calls. Events are visible, on any stream, after the commit.
-/// - Isolation: one runs at a time, on a thread that the journal chooses. It cannot be kept, copied or sent elsewhere.
-/// - Loss: if the closure throws, this unit and its events are undone, and no other unit;
-///   ``EventJournal/unitOfWork(_:onRefusal:)`` can report it. If the closure catches the error of a statement, only
-///   that statement is undone. After an error of the disk the whole unit is undone, even if the closure catches it.
+/// - Order: statements run, and events are published, in the order of the calls. Events of all streams become visible
+///   after the commit.
+/// - Isolation: one unit runs at a time, on a thread that the journal chooses. It cannot be kept, copied or sent
+///   elsewhere.
+/// - Loss: if the closure throws, only this unit and its events are undone; ``EventJournal/unitOfWork(_:onRefusal:)``
+///   can report that. If the closure catches the error of a statement, only that statement is undone. After an error of
+///   the disk the whole unit is undone, even if the closure catches it.
 public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     let engine: JournalEngine
     init(_ engine: JournalEngine) { self.engine = engine }
 
-    /// Adds an event, of a durable or a volatile interface. It leaves after the commit, or never.
+    /// Adds an event of a durable or a volatile interface. The event leaves after the commit, or never.
     ///
     /// - Parameter event: the event.
     /// - Throws: `.notFound` if no service with its interface uses the journal. `.invalidArgument` for a value that
@@ -32,8 +34,8 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     /// - Throws: never: this cannot be called.
     @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
     public mutating func publish<Document: DomainDocument>(_ state: Document) throws {}
-    /// Sets a document, of a durable or a volatile interface. The change leaves after the commit, or never. A state
-    /// that equals the document's state in this unit publishes nothing.
+    /// Sets a document of a durable or a volatile interface. The change leaves after the commit, or never. A state that
+    /// is equal to the document's state in this unit publishes nothing.
     ///
     /// - Parameter state: the whole new state.
     /// - Throws: `.notFound` if no service with its interface uses the journal. `.invalidArgument` for a value that
@@ -41,7 +43,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     public mutating func set<Document: DomainDocument>(_ state: Document) throws {
         _ = try engine.set(state)
     }
-    /// A document's state in this unit: the present one, or the one that the unit has set.
+    /// A document's state in this unit: the state that the unit has set, or else the present one.
     ///
     /// - Parameter type: the document.
     /// - Returns: the state.
@@ -51,7 +53,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     }
     /// Runs one statement.
     ///
-    /// Prepared statements are kept by their text, so pass values as parameters (`?`). Foreign keys are enforced.
+    /// Prepared statements are cached by their text, so pass values as parameters (`?`). Foreign keys are enforced.
     /// Tables named `relay_…`, transactions, `ATTACH` and `PRAGMA` are reserved for the journal.
     ///
     /// - Parameter sql: one statement.
@@ -63,7 +65,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     public mutating func execute(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
         try engine.asDomain(sql) { try $0.execute(sql, values) }
     }
-    /// Runs one statement, and makes a value of each row. It sees what the unit has done so far.
+    /// Runs one statement, and makes a value of each row. The statement sees all earlier changes of the unit.
     ///
     /// - Parameter sql: one statement.
     /// - Parameter values: its parameters, in order.

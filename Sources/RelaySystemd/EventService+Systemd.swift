@@ -1,23 +1,25 @@
 public import RelayCore
 
 extension EventService {
-    /// Serves until the task is cancelled, or until nobody uses the service any more, and notifies the service manager.
+    /// Serves until the task is cancelled or the service is idle, and notifies the service manager.
     ///
     /// - The manager is notified when the service is ready, and before the name is released at the end.
-    /// - The thread of the service's loop feeds the watchdog. It never waits for a disk, so the watchdog ends a service
-    ///   that hangs, and not one whose disk is slow. A commit that takes more than five seconds is shown in the
-    ///   manager's status, and is a notice (`.commitDelayed`).
+    /// - The thread of the service's loop feeds the watchdog. That thread never waits for a disk, so the watchdog ends
+    ///   a service that hangs, but not a service with a slow disk. A commit that takes more than five seconds appears
+    ///   in the manager's status and as a notice (`.commitDelayed`).
     /// - SIGHUP, which otherwise asks a ``RelayCore/RelayProgram`` to end, reloads: the manager is notified, and
-    ///   `onReload` is called. One that comes while the service starts is heeded when it is ready; none is once it ends.
+    ///   `onReload` is called. A SIGHUP that arrives while the service starts takes effect when the service is ready.
+    ///   Once the service is ending, SIGHUP has no effect.
     ///
-    /// Without a manager it is ``RelayCore/EventService/run(patience:idleExit:onReady:onStopping:)``.
+    /// Without a manager, it works like ``RelayCore/EventService/run(patience:idleExit:onReady:onStopping:)``, which
+    /// describes everything else.
     ///
     /// - Cancellation: as there.
     /// - Parameter manager: the service manager.
     /// - Parameter patience: as there.
     /// - Parameter idleExit: as there.
     /// - Parameter onReady: is called when the service owns the name.
-    /// - Parameter onReload: reads the configuration again. What it throws is shown in the manager's status.
+    /// - Parameter onReload: reads the configuration again. If it throws, the manager's status shows the error.
     /// - Throws: as there.
     public func run(
         under manager: ServiceManager, patience: Duration = .seconds(10), idleExit: Duration? = nil,

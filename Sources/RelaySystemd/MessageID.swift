@@ -1,9 +1,10 @@
 public import RelayCore
 
 extension SystemLog {
-    /// The number that identifies a kind of message in systemd's log. The catalog explains it: `Packaging/catalog`.
+    /// The number that identifies a kind of message in systemd's log. The catalog `Packaging/catalog` explains the
+    /// message.
     ///
-    /// A number never changes its meaning. Make one for messages of your own with `systemd-id128 new`.
+    /// A number never changes its meaning. Make numbers for your own messages with `systemd-id128 new`.
     public struct MessageID: RawRepresentable, Hashable, Sendable {
         /// 32 hexadecimal digits, in lower case.
         public let rawValue: String
@@ -16,7 +17,7 @@ extension SystemLog {
 
         /// The number of a kind of notice.
         ///
-        /// It is nil for a kind that Relay does not report itself.
+        /// It is nil for a kind that Relay itself does not report.
         ///
         /// - Parameter kind: the kind.
         public init?(_ kind: Notice.Kind) {

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// The service manager that started this process and wants to be notified: systemd.
+/// The service manager that started this process and wants notifications: systemd.
 ///
 /// ```swift
 /// let manager = ServiceManager()
@@ -15,9 +15,9 @@ import Glibc
 ///
 /// - Isolation: from any thread. Each notification is one datagram.
 public struct ServiceManager: Sendable {
-    /// Whether there is a manager that wants to be notified.
+    /// Whether there is a manager that wants notifications.
     public let isPresent: Bool
-    /// The time without a sign of life after which the manager ends this process; nil: there is no watchdog.
+    /// The time without a sign of life after which the manager ends this process; nil if there is no watchdog.
     public let watchdogTimeout: Duration?
 
     /// The manager that the environment names.
@@ -27,22 +27,22 @@ public struct ServiceManager: Sendable {
         let isWatched = isPresent && sd_watchdog_enabled(0, &microseconds) > 0
         watchdogTimeout = isWatched ? .microseconds(Int64(clamping: microseconds)) : nil
     }
-    /// Notifies that the service is ready, after its start or after a reload.
+    /// Notifies the manager that the service is ready, after its start or after a reload.
     ///
-    /// - Parameter status: one line for `systemctl status`; nil leaves it as it is.
+    /// - Parameter status: one line for `systemctl status`; nil leaves the line unchanged.
     public func ready(status: String? = nil) { notify("READY=1", status) }
     /// Sets the line that `systemctl status` shows.
     ///
     /// - Parameter text: one line.
     public func status(_ text: String) { notify(nil, text) }
-    /// Notifies that the service reads its configuration again. Call ``ready(status:)`` afterwards.
+    /// Notifies the manager that the service is reading its configuration again. Call ``ready(status:)`` afterwards.
     public func reloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         notify("RELOADING=1\nMONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1_000)")
     }
-    /// Notifies that the service ends. When it is requested again from now on, the manager starts another run after the
-    /// end of this one.
+    /// Notifies the manager that the service is ending. If the service is requested again from now on, the manager
+    /// starts another run after the end of this one.
     ///
     /// - Parameter patience: how long the end may take.
     public func stopping(within patience: Duration) {
@@ -57,7 +57,7 @@ public struct ServiceManager: Sendable {
     /// Runs code that may take longer than the manager's timeout, for example to open a large journal. The timeout is
     /// extended until the code has returned.
     ///
-    /// - Cancellation: is passed on to `body`.
+    /// - Cancellation: a cancellation is passed on to `body`.
     /// - Parameter body: the code that may take long.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.

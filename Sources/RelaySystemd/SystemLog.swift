@@ -2,7 +2,8 @@ import CSystemd
 import Glibc
 public import RelayCore
 
-/// systemd's log (journald), for a program whose stderr is connected to it: entries with fields to filter by.
+/// Writes entries with fields to filter by to systemd's log (journald), for a program whose stderr is connected to the
+/// log.
 ///
 /// ```swift
 /// let log = SystemLog()
@@ -16,17 +17,17 @@ public import RelayCore
 ///
 /// An entry has `MESSAGE`, `PRIORITY`, and `MESSAGE_ID` if the catalog explains the message. The entry of a notice also
 /// has `RELAY_KIND`, `RELAY_INTERFACE`, `RELAY_PEER`, `RELAY_SEQUENCE`, `RELAY_CODE` and `RELAY_SUPPRESSED`, as far as
-/// they are known. An entry never has the fields of an event or a command.
+/// they are known. An entry never contains the fields of an event or a command.
 ///
-/// - Isolation: from any thread. A log that accepts nothing blocks the caller. Notices have a thread of their own.
+/// - Isolation: from any thread. A log that accepts no entries blocks the caller. Notices have their own thread.
 public struct SystemLog: Sendable {
     /// How urgent an entry is: syslog's numbers.
     public enum Priority: Int, Sendable {
-        /// Something failed, and somebody has to look.
+        /// A failure that an administrator should look at.
         case error = 3
-        /// The program goes on, and may fail later.
+        /// The program continues, but may fail later.
         case warning = 4
-        /// Something happened as it should.
+        /// An ordinary occurrence.
         case info = 6
         /// Details for those who look for a fault.
         case debug = 7
@@ -37,20 +38,20 @@ public struct SystemLog: Sendable {
         let value: String
     }
 
-    /// The log, if stderr is connected to it (`JOURNAL_STREAM` names it); else nil.
+    /// The log, or nil if stderr is not connected to it. `JOURNAL_STREAM` names the connection.
     public init?() {
         guard Self.isStream(getenv("JOURNAL_STREAM").map { String(cString: $0) }, 2) else { return nil }
     }
     /// Writes a notice.
     ///
     /// - Parameter notice: the notice of a service or a journal.
-    /// - Returns: whether the log accepted it. If not, write it where a person finds it.
+    /// - Returns: whether the log accepted the notice. If not, write it where a person finds it.
     @discardableResult public func write(_ notice: Notice) -> Bool { Self.send(Self.fields(of: notice)) }
     /// Writes a message.
     ///
     /// - Parameter message: the text, for a person.
     /// - Parameter priority: how urgent it is.
-    /// - Parameter id: the number of an explanation in the catalog; nil: there is none.
+    /// - Parameter id: the number of an explanation in the catalog; nil if there is none.
     /// - Returns: whether the log accepted it.
     @discardableResult public func write(
         _ message: String, _ priority: Priority = .info, id: MessageID? = nil

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Records what an interface's subscribers receive: its events with their stamps, and gaps, in the interface's order.
 ///
-/// It subscribes to every event of the interface, so a relay follows the interface. (A ``RecordingPublisher`` takes the
-/// place of a publisher, and makes no relay follow an interface.)
+/// It subscribes to every event of the interface, so a relay follows the interface. (A ``RecordingPublisher``, in
+/// contrast, takes the place of a publisher, and does not make a relay follow an interface.)
 ///
 /// ```swift
 /// let recorder = EventRecorder(relay.publisher, of: Printing1.self)
@@ -16,9 +16,9 @@ import Synchronization
 /// ```
 ///
 /// - Order: that of the interface.
-/// - Isolation: from any thread. An event is recorded at the moment of its delivery, without a task in between.
-/// - Loss: none. It holds everything until ``removeAll()``.
-/// - Cancellation: its release.
+/// - Isolation: from any thread. An event is recorded at the moment of its delivery, without an intermediate task.
+/// - Loss: none. The recorder holds everything until ``removeAll()``.
+/// - Cancellation: the recorder's release.
 public final class EventRecorder: Sendable {
     private let stream: EventStream<any DomainEvent>
     private let recorded = Mutex<[Delivery<any DomainEvent>]>([])
@@ -32,8 +32,8 @@ public final class EventRecorder: Sendable {
     }
     /// Records a stream that has no other consumer, for example a positioned one.
     ///
-    /// Each access to the recorder reads what the stream holds at that moment. A long replay arrives in pages: call
-    /// ``TestHarness/settle(within:)`` and look again, until nothing new has arrived.
+    /// Each access to the recorder reads the events that the stream holds at that moment. A long replay arrives in
+    /// pages: call ``TestHarness/settle(within:)`` and read again until no new events arrive.
     ///
     /// - Parameter stream: the stream.
     public init(_ stream: EventStream<any DomainEvent>) { self.stream = stream }
@@ -60,12 +60,13 @@ public final class EventRecorder: Sendable {
     }
     /// The gaps so far.
     public var gaps: [Gap] { deliveries.compactMap { if case .gap(let gap) = $0 { gap } else { nil } } }
-    /// Forgets what was recorded.
+    /// Removes all recorded events and gaps.
     public func removeAll() {
         let old = deliveries
         recorded.withLock { $0.removeFirst(min(old.count, $0.count)) }
     }
-    /// Waits until what was recorded meets a condition. With a harness, ``TestHarness/settle(within:)`` is simpler.
+    /// Waits until the recorded deliveries meet a condition. With a harness, ``TestHarness/settle(within:)`` is
+    /// simpler.
     ///
     /// - Parameter limit: how long to wait.
     /// - Parameter condition: is called with everything so far.
@@ -82,7 +83,7 @@ extension EventPublisher {
     ///
     /// - Order: that of the calls, together with the events that the same thread publishes.
     /// - Parameter gap: the gap.
-    /// - Parameter interface: each subscription to any of its events gets the gap once.
+    /// - Parameter interface: the interface; each subscription to any of its events gets the gap once.
     public func deliver<I: EventInterface>(gap: Gap, in interface: I.Type) { deliver(gap, in: I.self) }
     /// Delivers a gap to the subscribers of one type.
     ///

@@ -7,10 +7,11 @@ extension EventService {
     /// - Parameter bus: the bus to connect to.
     /// - Parameter interfaces: the interfaces to export.
     /// - Parameter journal: keeps the events of durable interfaces. It serves one service, once.
-    /// - Parameter onNotice: is called with what goes wrong while the service runs: see `Notice.Kind`. Calls are few,
-    ///   one at a time, on a thread of their own, so it may write to a log that blocks.
-    /// - Throws: `.unsupportedType` with type, field and reason for what D-Bus cannot carry. `.invalidArgument` for a
-    ///   bad or repeated name. `.conflict` for a log that has served already. What the log throws.
+    /// - Parameter onNotice: is called with each notice of the service: see `Notice.Kind`. Calls are rare. They come
+    ///   one at a time on a separate thread, so the closure may write to a log that blocks.
+    /// - Throws: `.unsupportedType` for a type that D-Bus cannot carry; the message names the type, the field and the
+    ///   reason. `.invalidArgument` for a bad or repeated name. `.conflict` for a log that has already served another
+    ///   service. What the log throws.
     public convenience init(
         name: String, on bus: Bus = .session, exporting interfaces: any EventInterface.Type..., journal: MemoryLog,
         onNotice: @escaping @Sendable (Notice) -> Void = { _ in }

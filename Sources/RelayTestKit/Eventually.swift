@@ -4,13 +4,13 @@
 /// #expect(await eventually { counter.value == 3 })
 /// ```
 ///
-/// It checks again and again, so that a test takes no longer than it must. A generous limit costs nothing if the
+/// It checks the condition repeatedly, so a test takes no longer than necessary. A generous limit costs nothing if the
 /// condition becomes true.
 ///
 /// - Isolation: the condition runs on the caller's actor.
 /// - Parameter limit: how long to wait.
 /// - Parameter condition: what to wait for.
-/// - Returns: false if the time is over, or at once if the task is cancelled.
+/// - Returns: whether the condition became true. False after the limit, or at once if the task is cancelled.
 /// - Throws: what `condition` throws.
 public nonisolated(nonsending) func eventually(
     within limit: Duration = .seconds(300), _ condition: () async throws -> Bool

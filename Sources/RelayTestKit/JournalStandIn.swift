@@ -1,9 +1,10 @@
 public import RelayCore
 public import RelayJournal
 
-/// Takes the place of a journal's service, in tests of code that commits units of work, and of what a journal keeps.
+/// Takes the place of a journal's service, in tests of code that commits units of work, and in tests of the events that
+/// a journal keeps.
 ///
-/// A journal accepts events of its service's interfaces only. A stand-in is a service without a bus, handlers and
+/// A journal accepts only events of its service's interfaces. A stand-in is a service without a bus, handlers and
 /// relays.
 ///
 /// ```swift
@@ -15,7 +16,7 @@ public import RelayJournal
 ///
 /// - Order: that of the journal.
 /// - Isolation: from any thread.
-/// - Cancellation: its release. A journal serves one service, once. Open it again for the next one.
+/// - Cancellation: the stand-in's release. A journal serves one service, once. Open it again for the next service.
 public final class JournalStandIn: Sendable {
     private static let name = "org.eventrelay.StandIn"
     private let harness: TestHarness
@@ -62,8 +63,8 @@ public final class JournalStandIn: Sendable {
         for command in interface.contract.commands { refuse(command) }
     }
 
-    /// The events of an interface that the journal keeps, with their stamps, and a gap for those that retention has
-    /// removed.
+    /// The events of an interface that the journal keeps, with their stamps, and a gap for the events that retention
+    /// has removed.
     ///
     /// - Parameter interface: one of the exported interfaces.
     /// - Returns: the events and gaps, in order.

@@ -9,8 +9,8 @@ public import RelayCore
 /// let next = try EventService(name: name, on: bus.bus, exporting: Printing1.self, journal: log.reopened())
 /// ```
 ///
-/// It outlives a service, but not the process. It keeps everything, whatever an interface's retention is. It has no
-/// units of work.
+/// A memory log survives a service, but not the process. It keeps all events, whatever an interface's retention is, and
+/// has no units of work.
 public final class MemoryLog: EventLog, Sendable {
     package let storage: MemoryLogStorage
 
@@ -23,7 +23,7 @@ public final class MemoryLog: EventLog, Sendable {
 
     /// The same events in a log that no service has used yet.
     ///
-    /// This one is closed: what is published to it throws `.unavailable`.
+    /// This log is closed: publishing to it throws `.unavailable`.
     public func reopened() -> MemoryLog {
         storage.close()
         return MemoryLog(storage.store)

@@ -4,7 +4,7 @@ import Synchronization
 /// Records the notices of a service or a journal: `EventService(…, onNotice: notices.record)`.
 public final class NoticeRecorder: Sendable {
     private let notices = Mutex<[Notice]>([])
-    /// An empty record.
+    /// Creates an empty recorder.
     public init() {}
     /// All notices so far.
     public var all: [Notice] { notices.withLock { $0 } }

@@ -2,7 +2,7 @@ package import BusProcess
 import Glibc
 public import RelayCore
 
-/// A bus for one test: a daemon with a temporary folder, which ends with this value or with the process.
+/// A bus for one test: a daemon with a temporary folder. It ends when this value is released, or with the process.
 ///
 /// ```swift
 /// let bus = try PrivateBus()

@@ -4,7 +4,7 @@ import Synchronization
 /// A double that takes the place of a publisher or an `EventSink`, and records every event.
 ///
 /// Pass `recorder` to code that takes an `EventSink`, and `recorder.publisher` to code that takes an `EventPublisher`.
-/// What is published through either is recorded, and reaches the publisher's subscribers.
+/// Events that are published through either are recorded, and reach the publisher's subscribers.
 ///
 /// ```swift
 /// let recorder = RecordingPublisher()
@@ -12,7 +12,7 @@ import Synchronization
 /// #expect(recorder.events(of: BoxRemoved.self).count == 1)
 /// ```
 ///
-/// - Order: of each publishing thread.
+/// - Order: that of each publishing thread.
 /// - Isolation: from any thread. An event is recorded when `publish` returns.
 public final class RecordingPublisher: EventSink, Sendable {
     private struct State {
@@ -52,9 +52,9 @@ public final class RecordingPublisher: EventSink, Sendable {
     /// - Throws: never: this cannot be called.
     @DocumentsAreSet @available(*, deprecated, message: "a document is set, not published")
     public func publish<Document: DomainDocument>(_ state: Document) throws {}
-    /// Makes `publish(_:)` throw from now on, or no longer.
+    /// Makes `publish(_:)` throw from now on, or stop throwing.
     ///
-    /// - Parameter error: what it throws; nil for nothing.
+    /// - Parameter error: the error that it throws; nil if it should throw nothing.
     public func refuse(with error: (any Error)?) { state.value.withLock { $0.refusal = error } }
 
     /// All events so far, of all types.
@@ -63,7 +63,7 @@ public final class RecordingPublisher: EventSink, Sendable {
     ///
     /// - Parameter type: the type.
     public func events<E: Event>(of type: E.Type = E.self) -> [E] { events.compactMap { $0 as? E } }
-    /// Forgets what was recorded.
+    /// Removes all recorded events.
     public func removeAll() {
         // Released outside the lock: an event's `deinit` may be anybody's code.
         let old = state.value.withLock { state in

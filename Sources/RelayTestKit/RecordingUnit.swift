@@ -2,7 +2,7 @@ public import RelayCore
 
 /// A double for a unit of work: an `EventSink` that holds its events, as a transaction does until it is committed.
 ///
-/// Pass it to domain code that takes `inout some EventSink`, in the place of a journal's `UnitOfWork`.
+/// Pass it to domain code that takes `inout some EventSink`, in place of a journal's `UnitOfWork`.
 ///
 /// ```swift
 /// var unit = RecordingUnit()
@@ -10,7 +10,8 @@ public import RelayCore
 /// #expect(unit.events(of: BoxRemoved.self).map(\.boxID) == [box.id])
 /// ```
 ///
-/// ``RecordingPublisher/unitOfWork(_:)`` runs one as a journal does: its events are published if nothing was thrown.
+/// ``RecordingPublisher/unitOfWork(_:)`` runs a unit as a journal does: it publishes the unit's events if the unit does
+/// not throw.
 public struct RecordingUnit: EventSink, DocumentSink, Sendable {
     /// The events so far, in the order of `publish`.
     public private(set) var events: [any DomainEvent] = []

@@ -1,10 +1,10 @@
 import Glibc
 public import RelayCore
 
-/// A folder for one test, closed to other users.
+/// A folder for one test, which other users cannot enter.
 ///
-/// It is removed, with its contents, when this value is released. So keep it as long as the test runs, for example as a
-/// property of the suite.
+/// The folder is removed, with its contents, when this value is released. Keep the value as long as the test runs, for
+/// example as a property of the suite.
 ///
 /// ```swift
 /// @Suite struct JournalTests {

@@ -1,8 +1,8 @@
 public import RelayCore
 
 extension EventService {
-    /// Answers a command by one unit of work: its state, its events and, for an ``IdempotentCommand`` with a key, its
-    /// reply are committed together.
+    /// Answers a command by one unit of work, which commits state and events together. For an ``IdempotentCommand``
+    /// with a key, it also commits the reply.
     ///
     /// ```swift
     /// service.handle(PrintJob.self, in: journal) { job, _, unit in
@@ -14,7 +14,7 @@ extension EventService {
     /// }
     /// ```
     ///
-    /// Errors reach the caller as with any handler. Everything else is as with
+    /// Errors reach the caller as with any handler. In all other respects it works like
     /// ``EventJournal/answer(_:from:_:onRefusal:)``.
     ///
     /// - Parameter type: the command.
@@ -55,7 +55,7 @@ extension EventService {
 }
 
 extension EventService {
-    /// Decides about the states that other processes submit, in the transaction that sets them.
+    /// Sets a handler that decides about the states that other processes submit, in the transaction that sets them.
     ///
     /// ```swift
     /// service.handleSubmissions(of: PrinterSettings.self, in: journal) { submission, unit in
@@ -66,8 +66,8 @@ extension EventService {
     /// ```
     ///
     /// The handler is called once for each operation, with the present state, on which the submission is based. It
-    /// returns the state to set. If it throws, the unit is undone; a `Refusal` of the document reaches the caller as
-    /// itself.
+    /// returns the state to set. If it throws, the unit is undone. The caller receives a `Refusal` of the document as
+    /// it is.
     ///
     /// - Parameter type: the document, of a durable interface.
     /// - Parameter journal: the service's journal.
@@ -96,27 +96,27 @@ extension EventService {
 }
 
 extension EventJournal {
-    /// Answers a command by a unit of work. A repeated idempotency key is answered with the first reply.
+    /// Answers a command by a unit of work. A repetition with the same idempotency key gets the first reply.
     ///
-    /// For a command that is not an ``IdempotentCommand``, or has no key, this is ``unitOfWork(_:onRefusal:)``. With a
-    /// key, the journal keeps the reply, in the same transaction as the unit's state and events. When the same user
-    /// sends the same command with the same key again, `body` does not run: the caller gets the first reply. This holds
-    /// after a crash between commit and reply, too, and while the first call is under way.
+    /// For a command that is not an ``IdempotentCommand``, or has no key, this works like ``unitOfWork(_:onRefusal:)``.
+    /// With a key, the journal keeps the reply, in the same transaction as the unit's state and events. When the same
+    /// user sends the same command with the same key again, `body` does not run, and the caller gets the first reply.
+    /// This also holds after a crash between commit and reply, and while the first call is under way.
     ///
-    /// Refusals and errors are not kept, because nothing was done: the next attempt runs `body`. What a handler does
-    /// outside `body` is done each time.
+    /// Refusals and errors are not kept, because nothing was done: the next attempt runs `body`. Code of a handler
+    /// outside `body` runs each time.
     ///
-    /// - Order: as any unit of work. Calls with one key run one after the other.
-    /// - Loss: a reply is kept for 24 hours in which the machine runs. All kept replies together can have 64 MiB, and
-    ///   each counts for 512 bytes more than it has. Beyond that, the user with the most bytes loses its oldest reply.
-    ///   A key whose reply is gone runs the command again, so do not retry for longer.
+    /// - Order: as with any unit of work. Calls with the same key run one after the other.
+    /// - Loss: a reply is kept for 24 hours in which the machine runs. All kept replies together may take 64 MiB, where
+    ///   each counts as its size plus 512 bytes. Beyond that, the user with the most bytes loses its oldest reply. When
+    ///   the reply of a key is gone, a repetition runs the command again, so do not retry for longer than that.
     /// - Parameter command: the request.
-    /// - Parameter context: identifies the caller. Each user has keys of its own.
+    /// - Parameter context: identifies the caller. Each user has its own keys.
     /// - Parameter body: changes the state, publishes events, and returns the reply.
     /// - Parameter onRefusal: publishes events that report a refusal.
     /// - Returns: the reply of `body`, or the first reply to the key.
-    /// - Throws: as ``unitOfWork(_:onRefusal:)``. `.keyReused` if the key came with other arguments before.
-    ///   `.unavailable` for a key of a caller whose user is not known, most often because it has left.
+    /// - Throws: as ``unitOfWork(_:onRefusal:)``. `.keyReused` if the key was used before with other arguments.
+    ///   `.unavailable` if the caller gives a key and its user is not known, most often because the caller has left.
     ///   `.invalidArgument` for a key of more than 255 bytes. `.tooLarge` for a reply that fits no message.
     ///   `.schemaMismatch` for a kept reply of an earlier version that cannot be decoded as the present type.
     public func answer<C: Command>(

@@ -2,21 +2,21 @@ import CSQLite
 import Glibc
 import RelayCore
 
-/// Checks a journal in full, or copies it, whether or not a service uses it.
+/// Checks a whole journal, or copies it, whether or not a service uses it.
 ///
-/// It never writes to the journal, and never delays the service. While it reads, the service's WAL grows.
+/// An inspection never writes to the journal, and never delays the service. While it reads, the service's WAL grows.
 ///
 /// ```swift
 /// let copied = try JournalInspection(directory: "/var/lib/printer").copy(to: "/var/backups/printer.sqlite")
 /// print("\(copied.events) events")
 /// ```
 ///
-/// - Isolation: from any thread. It reads on the thread that calls it, which waits for the disk.
-/// - Cancellation: when its task is cancelled, it throws `.cancelled`, and leaves no file behind.
+/// - Isolation: from any thread. The calling thread reads, and waits for the disk.
+/// - Cancellation: when its task is cancelled, an inspection throws `.cancelled` and leaves no file behind.
 public struct JournalInspection: Sendable {
     /// How much a journal contains.
     public struct Summary: Hashable, Sendable {
-        /// How many interfaces services have exported with it.
+        /// How many interfaces services have exported with this journal.
         public let interfaces: Int
         /// How many events it keeps.
         public let events: Int
@@ -27,7 +27,7 @@ public struct JournalInspection: Sendable {
     public enum Progress: Hashable, Sendable {
         /// Pages are copied.
         case copying(done: Int, total: Int)
-        /// Each page is read. SQLite does not report how many are left.
+        /// SQLite reads each page. It does not report how many are left.
         case checkingPages
         /// Events are read. The numbers are approximate.
         case checkingEvents(done: Int, total: Int)
@@ -50,9 +50,9 @@ public struct JournalInspection: Sendable {
     /// - Parameter directory: the directory of an ``EventJournal``.
     public init(directory: String) { path = JournalFile(in: directory, vfs: nil).path }
 
-    /// Reads every page and every row, as of one moment.
+    /// Reads every page and every row, in the state of one moment.
     ///
-    /// - Parameter report: is called with the progress now and then.
+    /// - Parameter report: is called with the progress from time to time.
     /// - Returns: how much the journal contains.
     /// - Throws: `.unavailable` with ``UnfitJournal`` for a damaged file, `.invalidArgument` for another program's file
     ///   or one of a newer version, `.notFound` if there is none, `.cancelled` if the task was cancelled.
@@ -63,7 +63,7 @@ public struct JournalInspection: Sendable {
     /// Copies the journal as of one moment, checks the copy, and gives it its name when it is whole and on the disk.
     ///
     /// - Parameter target: the path of a file that does not exist yet. Only its user will be able to read it.
-    /// - Parameter report: is called with the progress now and then.
+    /// - Parameter report: is called with the progress from time to time.
     /// - Returns: how much the copy contains.
     /// - Throws: as ``check(_:)``; `.conflict` if the file exists, `.storageFull` if there is no room. No file is left
     ///   then.

@@ -1,17 +1,17 @@
 import CSQLite
 public import RelayCore
 
-/// Why a file cannot be used as the journal: the cause of a `RelayError`. It requires an administrator, since no
-/// restart mends it.
+/// Why a file cannot be used as the journal: the cause of a `RelayError`. It requires an administrator, because a
+/// restart does not help.
 public enum UnfitJournal: Error, Hashable, Sendable {
-    /// The file differs from what was written, or a part of it is missing.
+    /// The file's content differs from what the journal wrote, or a part of it is missing.
     case damaged
     /// The file belongs to another program.
     case foreign
-    /// The file is of a version that this program does not know.
+    /// The file has a version that this program does not know.
     case newer
 
-    /// Whether an error comes from the content of the file.
+    /// Whether the content of the file caused an error.
     ///
     /// - Parameter error: what opening or using the journal threw.
     /// - Returns: false for an error that may be gone at the next attempt, such as a full disk.

@@ -1,7 +1,7 @@
 import CSQLite
 import RelayCore
 
-/// A row of a query, valid during the call that receives it.
+/// A row of a query, valid only during the call that receives it.
 ///
 /// ```swift
 /// let jobs = try unit.query("SELECT id, title, note FROM jobs") { row in
@@ -9,7 +9,8 @@ import RelayCore
 /// }
 /// ```
 ///
-/// Columns count from 0. They have the names that the query gives them (`AS`); upper and lower case do not matter.
+/// Columns are numbered from 0. A column has the name that the query gives it (`AS`); upper and lower case do not
+/// matter.
 public struct Row: ~Copyable {
     private let handle: OpaquePointer
     init(_ handle: OpaquePointer) { self.handle = handle }

@@ -2,7 +2,7 @@ public import RelayCore
 
 /// A type whose values a column can hold: for parameters of a statement, and for typed access to a ``Row``.
 ///
-/// A type with a raw value needs nothing but the conformance:
+/// A type with a raw value needs no code for the conformance:
 ///
 /// ```swift
 /// enum Priority: Int, SQLStorable { case normal, urgent }
@@ -13,7 +13,7 @@ public protocol SQLStorable {
     ///
     /// - Throws: `.invalidArgument` for a value that SQLite cannot store as it is.
     var sqlValue: SQLValue { get throws(RelayError) }
-    /// Makes a value of what is stored; nil for what is no value of this type. NULL is never one.
+    /// Makes a value from the stored one, or returns nil if it does not fit this type. NULL never fits.
     ///
     /// - Parameter stored: the column's value.
     init?(stored: SQLValue)

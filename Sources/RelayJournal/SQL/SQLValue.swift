@@ -46,7 +46,7 @@ extension SQLValue {
     ///
     /// - Parameter value: the value.
     public init(_ value: Bool) { self = .integer(value ? 1 : 0) }
-    /// A text.
+    /// A string.
     ///
     /// - Parameter value: the text.
     public init(_ value: String) { self = .text(value) }

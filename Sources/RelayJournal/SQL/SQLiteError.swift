@@ -1,7 +1,7 @@
 import CSQLite
 import RelayCore
 
-/// An error of SQLite, by its extended result code: the cause of a `RelayError`.
+/// An error of SQLite with its extended result code: the cause of a `RelayError`.
 public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code, as in `sqlite3.h`: `SQLITE_IOERR_WRITE` is 778.
     public let code: Int32

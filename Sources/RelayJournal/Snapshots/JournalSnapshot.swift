@@ -1,11 +1,10 @@
 public import RelayCore
 
-/// The domain's tables as of one moment, for queries that change nothing, with the position of each stream at that
-/// moment.
+/// The domain's tables at one moment, for queries that change nothing, with the position of each stream at that moment.
 ///
-/// - Order: all queries see the same moment between two commits: that of the first query.
-/// - Isolation: units of work go on meanwhile, and the snapshot sees nothing of them. It cannot be kept, copied or sent
-///   elsewhere.
+/// - Order: all queries see the same state, that of the first query. It never lies within a commit.
+/// - Isolation: units of work continue meanwhile, and the snapshot does not see their changes. It cannot be kept,
+///   copied or sent elsewhere.
 /// - Loss: none. An error of a query ends that query only.
 public struct JournalSnapshot: ~Copyable {
     private let connection: SnapshotConnection
@@ -13,15 +12,15 @@ public struct JournalSnapshot: ~Copyable {
 
     /// Runs one query, and makes a value of each row.
     ///
-    /// Prepared statements are kept by their text, so pass values as parameters (`?`). Tables named `relay_…` are
-    /// refused, and so is every statement that changes something.
+    /// Prepared statements are cached by their text, so pass values as parameters (`?`). Tables named `relay_…` are
+    /// refused, and so is every statement that changes data.
     ///
     /// - Parameter sql: one query.
     /// - Parameter values: its parameters, in order.
     /// - Parameter row: makes a value of a row.
     /// - Returns: the values, in the order of the rows.
-    /// - Throws: `.invalidArgument` for SQL that is wrong or not allowed, `.unavailable` if the file cannot be read, or
-    ///   the journal is closed meanwhile; the cause is an ``SQLiteError``. What `row` throws.
+    /// - Throws: `.invalidArgument` for SQL that is wrong or not allowed; `.unavailable` if the file cannot be read, or
+    ///   if the journal is closed meanwhile. The cause is an ``SQLiteError``. What `row` throws.
     public mutating func query<T>(
         _ sql: String, _ values: [SQLValue] = [], row: (borrowing Row) throws -> T
     ) throws -> [T] {

@@ -2,11 +2,11 @@ import Glibc
 public import RelayCore
 
 extension ContractCheck {
-    /// Compares a contract with a journal: whether a service with this contract can go on with the journal, and whether
-    /// its subscribers can read the journal's events.
+    /// Compares a contract with a journal. The result shows whether a service with this contract can continue to use
+    /// the journal, and whether its subscribers can read the journal's events.
     ///
-    /// The journal is only read, and its service may run meanwhile. A journal keeps events, so commands are not
-    /// compared.
+    /// The journal is only read, so its service may run meanwhile. Commands are not compared, because a journal keeps
+    /// only events.
     ///
     /// - Parameter interface: the contract, as this program has it.
     /// - Parameter directory: the journal's folder.

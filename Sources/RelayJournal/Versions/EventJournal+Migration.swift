@@ -1,25 +1,26 @@
 import RelayCore
 
 extension EventJournal {
-    /// Brings a program's own tables to their present version, step by step, before they are used.
+    /// Brings a program's own tables to their present version, step by step, before the program uses them.
     ///
-    /// Each step is one transaction: after a crash it is done entirely, or not at all. Finished steps are recorded, so
-    /// each runs once. Before the first step, a journal that is not empty is copied to
-    /// `DIRECTORY/backups/NAME-VERSION-TIME.sqlite`. Only its user can read the copy. It is examined and synced before
-    /// anything is changed. For each name, the newest backup of each of the last three versions is kept, so a step that
-    /// fails again and again removes no other version's backup.
+    /// Each step is one transaction: after a crash it is done entirely, or not at all. The journal records finished
+    /// steps, so each runs once. Before the first step, a journal that is not empty is copied to
+    /// `DIRECTORY/backups/NAME-VERSION-TIME.sqlite`. Only the journal's user can read the copy. The copy is examined
+    /// and synced before any table changes. For each name, the newest backup of each of the last three versions is
+    /// kept, so a step that fails repeatedly does not remove the backup of another version.
     ///
     /// - Order: one call after the other.
     /// - Isolation: the steps and the copy keep all other units waiting. The copy of a large journal takes seconds.
     ///   Call this before the service starts.
-    /// - Loss: only the step that fails is undone. The steps before it stay, and the next call continues after them.
-    /// - Cancellation: takes effect between two steps.
+    /// - Loss: only the step that fails is undone. Earlier steps remain done, and the next call continues after them.
+    /// - Cancellation: a cancellation takes effect between two steps.
     /// - Parameter name: the name of this set of tables, `[A-Za-z0-9_-]{1,64}`. A journal may have several sets.
     /// - Parameter migrations: all steps since the first version, in order.
     /// - Returns: the version before and after, and the backup.
     /// - Throws: `.schemaMismatch` for tables of a newer version, or if the finished steps are not the first of
-    ///   `migrations`. `.storageFull` if there is no room for the backup, `.unavailable` if it cannot be made or is not
-    ///   whole: then no step was done. `.invalidArgument` for a bad name. `.cancelled`. What a step throws.
+    ///   `migrations`. `.storageFull` if there is no room for the backup, `.unavailable` if the backup cannot be made
+    ///   or is not whole; no step was done in these cases. `.invalidArgument` for a bad name. `.cancelled`. What a step
+    ///   throws.
     @discardableResult
     public func migrate(_ name: String, by migrations: [Migration]) async throws -> MigrationOutcome {
         try Self.check(name, migrations)

@@ -7,7 +7,7 @@
 /// ])
 /// ```
 ///
-/// Never change or remove a step that was released. Add another step after it.
+/// Never change or remove a released step. Add another step after it.
 ///
 /// Foreign keys are enforced in a step, too. `DROP TABLE` first deletes the table's rows, and with them the rows of
 /// other tables that refer to it with `ON DELETE CASCADE`. When you rebuild such a table, copy those rows first.
@@ -19,7 +19,7 @@ public struct Migration: Sendable {
     /// A step of SQL statements.
     ///
     /// - Parameter name: the name of the step.
-    /// - Parameter statements: the statements, in order: one in each text.
+    /// - Parameter statements: the statements, in order, one in each string.
     public init(_ name: String, _ statements: String...) {
         self.init(name) { unit in
             for statement in statements { try unit.execute(statement) }
@@ -36,7 +36,7 @@ public struct Migration: Sendable {
 
 /// What ``EventJournal/migrate(_:by:)`` did.
 public struct MigrationOutcome: Hashable, Sendable {
-    /// The version before and after: the number of steps that were done by then.
+    /// The versions before and after. A version is the number of finished steps.
     public let from, to: Int
     /// The backup that was made before the first step; nil if none was needed.
     public let backup: String?

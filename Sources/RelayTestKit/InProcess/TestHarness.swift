@@ -4,8 +4,8 @@ import Synchronization
 
 /// Runs services and relays in one process, without a bus, for tests of the code on both sides.
 ///
-/// Make services and relays as in a program, but `on:` the harness's ``bus``. Everything else is as in a program:
-/// encoding, comparison of schemas, order, requirements, journal, commands and their errors.
+/// Make services and relays as in a program, but pass the harness's ``bus`` as `on:`. Everything else works as in a
+/// program: encoding, comparison of schemas, order, requirements, journal, commands and their errors.
 ///
 /// ```swift
 /// let harness = TestHarness()
@@ -23,9 +23,9 @@ import Synchronization
 /// ```
 ///
 /// - Order: as on a bus. A reply comes after the events that were published before it.
-/// - Isolation: from any thread. Harnesses share nothing: tests run side by side.
+/// - Isolation: from any thread. Harnesses share nothing, so tests can run in parallel.
 /// - Loss: none, except by ``loseEvents(_:of:)``. Signals keep their budget, but no relay of a harness needs signals.
-/// - Cancellation: its release stops its services and ends its relays' connections.
+/// - Cancellation: releasing the harness stops its services and ends its relays' connections.
 public final class TestHarness: Sendable {
     private struct Run {
         let service: EventService
@@ -49,7 +49,7 @@ public final class TestHarness: Sendable {
     ///
     /// For requirements, peers that connect to it have the test's own user.
     public var bus: Bus { bus(user: getuid()) }
-    /// The same bus, as another user sees it: for tests of requirements.
+    /// The same bus for a peer of another user, for tests of requirements.
     ///
     /// - Parameter user: the user that a peer made with it runs as.
     /// - Parameter groups: the peer's groups.
@@ -57,26 +57,28 @@ public final class TestHarness: Sendable {
         .link(LinkedBus(link, userID: user, groupIDs: groups))
     }
 
-    /// Answers in polkit's place, for requirements with `.polkit(action:)`. Without this, such calls are
-    /// `.unavailable`. A later call acts as a change of polkit's rules: peers that are no longer permitted receive no
-    /// more events.
+    /// Answers in polkit's place, for requirements with `.polkit(action:)`. Without this, calls with such a requirement
+    /// fail with `.unavailable`. Calling this again acts as a change of polkit's rules: peers that are no longer
+    /// permitted receive no more events.
     ///
     /// ```swift
     /// harness.polkit { action, user in action == "org.example.printer.follow" || user == 0 }
     /// ```
     ///
-    /// - Parameter permits: returns whether a user may do an action. It is called for each question, on any thread.
+    /// - Parameter permits: returns whether a user may perform an action. It is called for each question, on any
+    ///   thread.
     public func polkit(_ permits: @escaping @Sendable (_ action: String, _ user: UInt32) -> Bool) {
         link.permit(permits)
     }
 
     // MARK: Services
 
-    /// Runs a service until ``stop(_:)``, or the harness's release. Returns when it owns its name.
+    /// Runs a service until ``stop(_:)``, or the harness's release. Returns when the service owns its name.
     ///
     /// - Parameter service: the service, made `on:` ``bus``.
     /// - Throws: what `EventService.run` throws before it is ready: `.notFound` for a command without a handler,
-    ///   `.conflict` for a name that a service of this harness has. `.invalidArgument` for a service of another bus.
+    ///   `.conflict` for a name that another service of this harness owns. `.invalidArgument` for a service of another
+    ///   bus.
     public func start(_ service: EventService) async throws {
         let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
         let wasReady = Mutex(false)
@@ -99,9 +101,9 @@ public final class TestHarness: Sendable {
         }
         runs.withLock { $0.append(Run(service: service, task: task)) }
     }
-    /// Ends a service as a program does: running commands are finished, `End` is announced, and the name is released.
+    /// Ends a service as a program does: the service finishes running commands, announces `End`, and releases the name.
     ///
-    /// - Parameter service: one that was started here; any other is left alone.
+    /// - Parameter service: a service that this harness started; any other is ignored.
     /// - Throws: what `EventService.run` throws at the end.
     public func stop(_ service: EventService) async throws {
         let run = runs.withLock { runs in
@@ -115,11 +117,11 @@ public final class TestHarness: Sendable {
 
     /// The harness's time. `publishedAt`, timeouts and all delays of services and relays follow it.
     ///
-    /// It stands still until ``advance(by:)``. It does not control the system's clock or `Task.sleep`.
+    /// The time stands still until ``advance(by:)``. It does not control the system's clock or `Task.sleep`.
     public var now: Timestamp { link.clock.timestamp }
-    /// Advances the time, from one due moment to the next, and returns when everything due has been done.
+    /// Advances the time, from one due moment to the next, and returns when all due work has been done.
     ///
-    /// It does not wait for a command's handler that does not return, so that a call can time out:
+    /// It does not wait for a handler that does not return, so a call can time out:
     ///
     /// ```swift
     /// let call = Task { try await relay.call(Ponder(), timeout: .seconds(5)) }
@@ -127,7 +129,7 @@ public final class TestHarness: Sendable {
     /// try await harness.advance(by: .seconds(5))
     /// ```
     ///
-    /// - Parameter duration: how far.
+    /// - Parameter duration: how far to advance.
     /// - Throws: `.cancelled` if the task is cancelled.
     public func advance(by duration: Duration) async throws {
         let clock = link.clock
@@ -141,7 +143,7 @@ public final class TestHarness: Sendable {
     // MARK: Waiting, and faults
 
     /// Waits until nothing is under way: everything that was published, called or committed has arrived, and the
-    /// handlers that it reached have returned.
+    /// handlers that received it have returned.
     ///
     /// So a test can assert that nothing arrives:
     ///
@@ -151,10 +153,10 @@ public final class TestHarness: Sendable {
     /// #expect(alarms.isEmpty)
     /// ```
     ///
-    /// It waits for services and relays that are connected here, and for their subscribers: closures, objects and
-    /// actors of the relay's publisher, and handlers of positioned subscriptions. It also waits until the queries of
-    /// followed states (`EventRelay.follow`) were answered or have failed. It does not wait for tasks that the tested
-    /// code starts, for loops over an `EventStream`, or for a pollable target.
+    /// It waits for the services and relays on this harness, and for their subscribers: closures, objects and actors of
+    /// the relay's publisher, and handlers of positioned subscriptions. It also waits until the queries of followed
+    /// states (`EventRelay.follow`) have succeeded or failed. It does not wait for tasks that the tested code starts,
+    /// for loops over an `EventStream`, or for a pollable target.
     ///
     /// - Parameter limit: how long to wait.
     /// - Throws: `.timedOut` with what is still under way. `.cancelled` if the task is cancelled.
@@ -163,7 +165,7 @@ public final class TestHarness: Sendable {
     }
     /// Whether a call waits for its handler, and nothing else is under way.
     ///
-    /// Wait for this before you advance the time: then the call's timeout has begun.
+    /// Wait for this before you advance the time, because the call's timeout has begun by then.
     public var isCalling: Bool {
         get async { link.clock.isIdle && link.connections.contains { $0.isCalling } && link.clock.isIdle }
     }
@@ -196,9 +198,9 @@ public final class TestHarness: Sendable {
             pause = min(pause * 2, .milliseconds(5))
         }
     }
-    /// Drops the next events of an interface on their way to the relays, as a transport may.
+    /// Drops the next events of an interface on their way to the relays, as a transport might.
     ///
-    /// A relay notices that with the next event that arrives, or when the time is advanced by 2 s. It then reads the
+    /// A relay detects the loss when the next event arrives, or when the time is advanced by 2 s. It then reads the
     /// missing events from the journal. On a volatile interface they are a gap.
     ///
     /// - Parameter count: how many.
@@ -206,7 +208,7 @@ public final class TestHarness: Sendable {
     public func loseEvents<I: EventInterface>(_ count: Int, of interface: I.Type) {
         link.streams.lose(count, of: I.name)
     }
-    /// Ends the connections of all services and relays, as when a bus goes away. Services end; relays connect again
-    /// after a delay (``advance(by:)``).
+    /// Ends the connections of all services and relays, as when a bus goes away. Services end; relays reconnect after a
+    /// delay, for which you call ``advance(by:)``.
     public func breakConnections() { link.end() }
 }
