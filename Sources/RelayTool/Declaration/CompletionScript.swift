@@ -78,8 +78,8 @@ package struct CompletionScript {
                     word=${COMP_WORDS[index]}
                     case $word in
                         --session | --system) target+=("$word") ;;
-                        --bus | --service) target+=("$word" "${COMP_WORDS[index + 1]}"); ((index++)) ;;
-            \(bashSkips)            -*) ;;
+                        --bus | --service | -s) target+=("$word" "${COMP_WORDS[index + 1]}"); ((index++)) ;;
+            \(skips)            -*) ;;
                         *) if [ -z "$verb" ]; then verb=$word; else [ -n "$first" ] || first=$word; ((taken++)); fi ;;
                     esac
                 done
@@ -124,8 +124,8 @@ package struct CompletionScript {
             """
         return text
     }
-    /// Options with an argument, whose next word is no operand.
-    private var bashSkips: String {
+    /// Options with an argument, whose next word is no operand: of bash and zsh.
+    private var skips: String {
         var seen: Set<String> = ["bus", "service"]
         let all = (options(of: nil) + program.verbs.flatMap(\.options)).filter {
             $0.argument != nil && seen.insert($0.name).inserted
@@ -155,30 +155,38 @@ package struct CompletionScript {
             #compdef \(program.name)
             # zsh completion for \(program.name); made by it.
             _\(identifier)_ask() {
-                local -a target names
-                local index
-                # The options of the line that say which service is asked.
-                for ((index = 1; index < CURRENT; index++)); do
-                    case $words[index] in
-                        --session | --system) target+=($words[index]) ;;
-                        --bus | --service) target+=($words[index] $words[index+1]) ;;
-                    esac
-                done
+                local -a names
                 names=(${(f)"$(_call_program names \(program.name) $target "$@" 2>/dev/null)"})
                 compadd -a names
             }
             _\(identifier)() {
-                local curcontext=$curcontext state line
+                local curcontext=$curcontext state=rest line verb= index
+                # The options of the line that say which service is asked.
+                local -a target=()
+                for ((index = 2; index < CURRENT; index++)); do
+                    case $words[index] in
+                        --session | --system) target+=($words[index]) ;;
+                        --bus | --service | -s) target+=($words[index] $words[index+1]); ((index++)) ;;
+            \(skips)            -*) ;;
+                        *) [[ -n $verb ]] || verb=$index ;;
+                    esac
+                done
                 local -a all=(
 
             """
         for option in program.options { text += "        \(zshOption(option))\n" }
         text += "    )\n"
         if program.verbs.isEmpty {
-            return text + "    _arguments -s $all\n}\n_\(identifier) \"$@\"\n"
+            return text + "    _arguments -s $all\n}\n\(zshEnd)"
         }
         text += """
-                _arguments -C -s $all '1: :->verb' '*:: :->rest'
+                # From the verb on, the line is the verb's.
+                if [[ -z $verb ]]; then
+                    _arguments -s $all '1: :->verb'
+                else
+                    words=("${(@)words[verb,-1]}")
+                    ((CURRENT -= verb - 1))
+                fi
                 case $state in
                     verb)
                         local -a verbs=(
@@ -191,7 +199,7 @@ package struct CompletionScript {
                         )
                         _describe command verbs ;;
                     rest)
-                        case $line[1] in
+                        case $words[1] in
 
             """
         for verb in program.verbs {
@@ -208,9 +216,18 @@ package struct CompletionScript {
                         esac ;;
                 esac
             }
-            _\(identifier) "$@"
 
-            """
+            """ + zshEnd
+    }
+    /// The same file serves `source` and the folder of completions, where its first use runs it.
+    private var zshEnd: String {
+        """
+        case $funcstack[1] in
+            _\(program.name) | _\(identifier)) _\(identifier) "$@" ;;
+            *) compdef _\(identifier) \(program.name) ;;
+        esac
+
+        """
     }
     private func zshOption(_ option: any DeclaredOption) -> String {
         let summary = option.summary.replacing("[", with: "(").replacing("]", with: ")").replacing(":", with: "")
@@ -244,7 +261,7 @@ package struct CompletionScript {
                     switch $words[$index]
                         case --session --system
                             set -a target $words[$index]
-                        case --bus --service
+                        case --bus --service -s
                             set -a target $words[$index] $words[(math $index + 1)]
                     end
                 end
@@ -306,8 +323,10 @@ package struct CompletionScript {
         if let condition { line += " -n '\(condition)'" }
         line += " -l \(option.name)"
         if let letter = option.letter { line += " -s \(letter)" }
-        if option.argument != nil { line += " -x" }
-        if let values = values(of: option) { line += " " + fishValues(values) }
+        let values = values(of: option)
+        // An argument is required; and it is no file, but where it is one.
+        if option.argument != nil { if case .files = values { line += " -r" } else { line += " -x" } }
+        if let values { line += " " + fishValues(values) }
         return line + " -d \(Words.quoted(option.summary))\n"
     }
     private func fishValues(_ values: Values) -> String {
