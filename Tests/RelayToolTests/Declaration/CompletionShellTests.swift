@@ -13,7 +13,7 @@ import Testing
             options: [
                 Option<String?>("service", letter: "s", ValueKind<String>("NAME") { $0 }, "whose things"),
                 Option<String?>("state", ValueKind<String>("FILE") { $0 }, "where it is kept"),
-            ]),
+            ], exitCodes: [ExitMeaning(.ok, "success")]),
         verbs: [
             CommandDeclaration(
                 "show", summary: "prints a thing",
@@ -21,8 +21,9 @@ import Testing
                     Operand(ValueKind<String>("THING") { $0 }, "a thing's name"),
                     Operand(any: ValueKind<String>("key=value") { $0 }, "a part"),
                 ],
-                options: [Option(switch: "plain", letter: "p", "as text")]),
-            CommandDeclaration("shut", summary: "closes"),
+                options: [Option(switch: "plain", letter: "p", "as text")],
+                exitCodes: [ExitMeaning(.ok, "success")]),
+            CommandDeclaration("shut", summary: "closes", exitCodes: [ExitMeaning(.ok, "success")]),
         ])
     private static let names = [
         CompletionScript.Names(argument: "THING", command: ["names", "things"]),
