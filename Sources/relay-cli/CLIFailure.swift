@@ -38,8 +38,10 @@ struct CLIFailure: Error, Equatable, Sendable {
     }
 
     /// Nobody has the name, and nothing can start it.
-    static func absent(_ service: String, on bus: Bus, _ more: String = "") -> CLIFailure {
-        CLIFailure(.unavailable, "no service '\(service)' on \(bus); start it, or name another with --service\(more)")
+    static func absent(
+        _ service: String, on bus: Bus, _ advice: String = "or name another with --service"
+    ) -> CLIFailure {
+        CLIFailure(.unavailable, "no service '\(service)' on \(bus); start it, \(advice)")
     }
     /// Somebody has the name, but nothing there was made with Relay.
     static func notRelay(_ service: String) -> CLIFailure {

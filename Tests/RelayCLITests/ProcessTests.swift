@@ -48,7 +48,7 @@ struct ProcessTests {
             ("$cli --bus unix:path=/nonexistent/bus watch", 69, "/nonexistent/bus"),
             ("$cli --bus nonsense:x=y watch", 69, "nonsense"),
             ("$cli", 64, "no command"), ("$cli frobnicate", 64, "frobnicate"), ("$cli watch --count 0", 64, "'0'"),
-            ("$cli call X novalue", 64, "novalue"), ("$cli call X a=$(printf '\\377')", 65, "UTF-8"),
+            ("$cli call X novalue", 64, "novalue"), ("$cli call X a=$(printf '\\377')", 64, "UTF-8"),
             ("$cli --version >/dev/full", 74, "No space left"),
         ] as [(String, Int32, String)])
     func codes(line: String, code: Int32, message: String) async throws {

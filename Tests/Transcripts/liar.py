@@ -1,5 +1,9 @@
 #!/usr/bin/python3
-"""A service that has the reference service's name, and describes itself by what is no description."""
+"""A service that has the reference service's name, and describes itself by what is no description.
+
+With the argument 'leaves' it ends when it is called, and answers nothing.
+"""
+import os
 import sys
 
 import dbus
@@ -14,6 +18,8 @@ name = dbus.service.BusName("org.eventrelay.Service1", bus)
 
 def answer(connection, message):
     if isinstance(message, dbus.lowlevel.MethodCallMessage):
+        if "leaves" in sys.argv:
+            os._exit(0)
         reply = dbus.lowlevel.MethodReturnMessage(message)
         reply.append("<node", signature="s")
         connection.send_message(reply)

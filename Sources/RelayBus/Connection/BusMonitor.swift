@@ -25,6 +25,7 @@ package struct MonitoredMessage: Sendable {
 /// - Loss: the bus ends the connection of a monitor that does not read.
 package final class BusMonitor {
     private let pointer: OpaquePointer
+    private let bus: Bus
     /// Readable when there may be something.
     package let descriptor: Int32
 
@@ -63,7 +64,7 @@ package final class BusMonitor {
             dbus_connection_unref(pointer)
             throw error
         }
-        (self.pointer, self.descriptor) = (pointer, descriptor)
+        (self.pointer, self.descriptor, self.bus) = (pointer, descriptor, bus)
     }
     deinit {
         dbus_connection_close(pointer)
@@ -86,7 +87,7 @@ package final class BusMonitor {
             if dbus_connection_get_dispatch_status(pointer) != DBUS_DISPATCH_DATA_REMAINS { return nil }
         }
         throw RelayError(
-            .unavailable, "the bus ended the connection: it went away, or this monitor was too slow for it")
+            .unavailable, "\(bus) ended the connection: it went away, or this monitor was too slow for it; begin again")
     }
 
     private static func request(_ rules: [String]) throws(RelayError) -> MessageHandle {

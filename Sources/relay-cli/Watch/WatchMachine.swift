@@ -140,6 +140,9 @@ struct WatchMachine {
         var actions: [Action]
         switch discovery {
         case .absent: actions = absent()
+        case .failed(let failure) where isKnown && failure == .notRelay(service):
+            isStale = false
+            actions = [.note("\(service) is back, but has changed: \(failure.message)")]
         // It left meanwhile, or the bus did, which is reported as its state: it is asked again when it comes back.
         case .failed(let failure) where isKnown && failure.code == .unavailable: actions = []
         case .failed(let failure) where isKnown:
@@ -159,7 +162,7 @@ struct WatchMachine {
     private mutating func absent() -> [Action] {
         if isKnown || hasSaidWaiting { return [] }
         if !watch.waitsForService {
-            return [end(.absent(service, on: bus, ", or leave --no-wait out"))]
+            return [end(.absent(service, on: bus, "name another with --service, or leave --no-wait out"))]
         }
         hasSaidWaiting = true
         return [.note("waiting for \(service)")]

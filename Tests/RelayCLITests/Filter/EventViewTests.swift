@@ -130,11 +130,14 @@ struct EventViewTests {
     @Test("tail is a watch that begins a quarter of an hour ago, or where it is told")
     func tail() throws {
         let tail: Tail = try Line.verb("tail BoxProvisioned --count 3")
-        var expected = Watch(events: ["BoxProvisioned"], count: 3)
+        var expected = Watch(events: ["BoxProvisioned"], count: 3, isTail: true)
         expected.start = .since(.time(Samples.time.now - .seconds(900)))
         #expect(tail.watch == expected)
         let all: Tail = try Line.verb("tail --since start --no-wait --sample 5 --for 2")
-        #expect(all.watch == Watch(start: .since(.oldest), duration: .seconds(2), waitsForService: false, sample: 5))
+        #expect(
+            all.watch
+                == Watch(
+                    start: .since(.oldest), duration: .seconds(2), waitsForService: false, sample: 5, isTail: true))
         #expect(
             Line.refusal(["tail", "--since", "100000d"])
                 == CLIFailure(.usage, "option '--since': '100000d' is before 1970"))

@@ -76,8 +76,8 @@ import Testing
             failure
                 == CLIFailure(
                     .timedOut,
-                    "'org.eventrelay.Service1' did not say within 0.1 seconds what it offers; try again, or see whether its "
-                        + "process is stopped or busy ('doctor')"))
+                    "'org.eventrelay.Service1' did not say within 0.1 seconds"
+                        + " what it offers; try again, or see whether its process is stopped or busy ('doctor')"))
     }
 
     @Test("every verb is completed, and its options; nothing is listed by hand")

@@ -137,8 +137,8 @@ struct DoctorTests {
         #expect(
             result.output == """
                 failed   bus          no bus
-                                      -> name another bus with --bus ADDRESS,
-                                         or use --system
+                                      -> name another bus with --bus
+                                         ADDRESS, or use --system
                 ok       memory       this system seals shared memory
                 ok       limits       1,024 descriptors a process
                 ok       clock        the system's clock is synchronised

@@ -133,6 +133,18 @@ struct WatchMachineTests {
             ])
     }
 
+    @Test("a program of another make in the service's place is told, not an end")
+    func otherMake() throws {
+        let other = CLIFailure.notRelay(service)
+        var first = script()
+        #expect(first.take(.failed(other)) == [.end(other)])
+        var later = script()
+        _ = later.take(try Samples.catalogue())
+        _ = later.take(.state(.interrupted))
+        _ = later.take(.state(.active))
+        #expect(later.take(.failed(other)) == [.note("\(service) is back, but has changed: \(other.message)")])
+    }
+
     @Test("a failure to ask ends the first attempt; later the watch goes on")
     func failedDiscovery() throws {
         let timeout = CLIFailure(.timedOut, "no answer")
