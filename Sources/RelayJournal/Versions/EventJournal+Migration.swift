@@ -124,7 +124,9 @@ extension JournalStorage {
                 .call { engine in
                     var done: [String] = []
                     do throws(SQLiteError) {
-                        try engine.database.prepare(MigrationVersion.query).rows([.text(name)]) { done.append($0.text(0)) }
+                        try engine.database.prepare(MigrationVersion.query).rows([.text(name)]) {
+                            done.append($0.text(0))
+                        }
                         continuation.resume(returning: done)
                     } catch {
                         continuation.resume(throwing: engine.consequence(ofOwn: error))

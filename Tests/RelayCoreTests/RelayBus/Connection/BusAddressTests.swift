@@ -81,7 +81,8 @@ import Testing
         #expect(
             try text(.session, ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"])
                 == "the session bus at 'unix:path=/x' (DBUS_SESSION_BUS_ADDRESS) does not let user 7 in: the bus closed "
-                + "the connection; run as the user whose bus it is, or set DBUS_SESSION_BUS_ADDRESS to a bus of your own")
+                + "the connection; run as the user whose bus it is, or set DBUS_SESSION_BUS_ADDRESS to a bus of your own"
+        )
         #expect(
             try text(.session, ["XDG_RUNTIME_DIR": "/run/user/7"])
                 == "the session bus at 'unix:path=/run/user/7/bus' (XDG_RUNTIME_DIR) does not let user 7 in: the bus "
