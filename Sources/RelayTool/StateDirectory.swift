@@ -34,21 +34,35 @@ package struct StateDirectory: Equatable, Sendable {
     /// exists: a mistyped path must not become an empty journal.
     ///
     /// Throws `Unavailable` with the path and the reason.
-    package func prepare() throws(RelayError) {
+    /// - Returns: whether it was not there.
+    @discardableResult
+    package func prepare() throws(RelayError) -> Bool {
         if isDefault {
             // The last one is made below. Whatever fails here shows there.
             let parts = path.split(separator: "/").dropLast()
             for end in parts.indices { mkdir("/" + parts[...end].joined(separator: "/"), 0o700) }
         }
-        if mkdir(path, 0o700) != 0 && errno != EEXIST { throw refusal("cannot be made", SystemError(errno)) }
+        let isMade = mkdir(path, 0o700) == 0
+        if !isMade && errno != EEXIST {
+            // In a folder that may not be looked into, it may well be there.
+            let (cause, barrier) = (SystemError(errno), FileBarrier(before: path))
+            throw refusal(barrier == nil ? "cannot be made" : "cannot be used", cause, barrier)
+        }
         var status = stat()
         if stat(path, &status) != 0 { throw refusal("cannot be used", SystemError(errno)) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw refusal("cannot be used", SystemError(ENOTDIR)) }
-        if access(path, R_OK | W_OK | X_OK) != 0 { throw refusal("cannot be used", SystemError(errno)) }
+        if access(path, R_OK | W_OK | X_OK) != 0 {
+            let cause = SystemError(errno)
+            throw refusal("cannot be used", cause, FileBarrier(before: path, reading: R_OK | W_OK | X_OK))
+        }
+        return isMade
     }
-    private func refusal(_ what: String, _ cause: SystemError) -> RelayError {
-        RelayError(
-            .unavailable, "the state directory \(path) \(what): \(cause); name another with --state-directory DIR",
+    private func refusal(_ what: String, _ cause: SystemError, _ barrier: FileBarrier? = nil) -> RelayError {
+        let why = barrier.map { "\(cause): \($0)" } ?? "\(cause)"
+        return RelayError(
+            .unavailable,
+            "the state directory \(path) \(what): \(why); \(barrier == nil ? "" : "or ")name another with "
+                + "--state-directory DIR",
             cause: cause)
     }
 }

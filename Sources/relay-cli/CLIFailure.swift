@@ -123,6 +123,7 @@ enum FailureMapping {
         case .notPermitted: .notPermitted
         case .unavailable: .unavailable
         case .timedOut: .timedOut
+        case .storageFull: .outputFailed
         case .invalidArgument, .schemaMismatch, .tooLarge: .badValue
         default: .software
         }

@@ -54,7 +54,7 @@ enum Program {
                 ExitMeaning(.unavailable, "no bus, or no service of Relay on it"),
                 ExitMeaning(.software, "the service failed"),
                 ExitMeaning(.cannotCreate, "no folder for the places of --resume"),
-                ExitMeaning(.outputFailed, "the output could not be written"),
+                ExitMeaning(.outputFailed, "the output could not be written, or the service's disk is full"),
                 ExitMeaning(.timedOut, "no reply in time, or another watch resumes by that name"),
                 ExitMeaning(.notPermitted, "the bus or the service does not permit it"),
             ]),

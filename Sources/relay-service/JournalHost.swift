@@ -10,6 +10,8 @@ struct JournalHost {
     let journal: EventJournal
     let store: JournalStore
     private let directory: String
+    /// Whether this start has made it.
+    private let isDirectoryNew: Bool
     private let synchronous: ServiceOptions.Synchronous
 
     /// Throws `ServiceFailure` with the exit code.
@@ -18,37 +20,49 @@ struct JournalHost {
     static func open(
         _ options: ServiceOptions, waiting patience: Duration, _ environment: [String: String], _ log: Log
     ) async throws -> JournalHost {
-        let directory = try prepareDirectory(options, environment)
+        let (directory, isNew) = try prepareDirectory(options, environment)
+        var opened: EventJournal?
         do {
             let journal = try await EventJournal.open(
                 directory: directory, waiting: patience, synchronous: options.synchronous == .full ? .full : .normal,
                 onNotice: { log.write($0) })
+            opened = journal
             return JournalHost(
                 journal: journal,
                 store: try await JournalStore(journal, keepsInventory: options.domains.contains(.inventory)),
-                directory: directory, synchronous: options.synchronous)
-        } catch .cancelled {
-            throw RelayError(.cancelled, "the service was to end before it had opened its journal")
+                directory: directory, isDirectoryNew: isNew, synchronous: options.synchronous)
         } catch {
+            removeUnused(opened, isNew ? directory : nil)
+            if case .cancelled = error {
+                throw RelayError(.cancelled, "the service was to end before it had opened its journal")
+            }
             throw ServiceFailure(opening: error)
         }
     }
+    /// After a start that failed: what was made for it goes, if nothing was kept in it.
+    func removeUnused() { Self.removeUnused(journal, isDirectoryNew ? directory : nil) }
+    private static func removeUnused(_ journal: EventJournal?, _ newDirectory: String?) {
+        journal?.closeUnused()
+        // Fails where there is anything in it.
+        if let newDirectory { rmdir(newDirectory) }
+    }
     private static func prepareDirectory(
         _ options: ServiceOptions, _ environment: [String: String]
-    ) throws(ServiceFailure) -> String {
+    ) throws(ServiceFailure) -> (path: String, isNew: Bool) {
         let directory: StateDirectory
         do throws(RelayError) {
             directory = try StateDirectory.find(options.stateDirectory, environment: environment)
         } catch {
             throw ServiceFailure(code: .usage, message: error.message)
         }
+        let isNew: Bool
         do throws(RelayError) {
-            try directory.prepare()
+            isNew = try directory.prepare()
         } catch {
             let isFull = [ENOSPC, EDQUOT].contains((error.cause as? SystemError)?.code)
             throw ServiceFailure(code: isFull ? .outputFailed : .cannotCreate, message: error.message)
         }
-        return directory.path
+        return (directory.path, isNew)
     }
 
     func serve(on service: EventService) {

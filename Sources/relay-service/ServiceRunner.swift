@@ -5,6 +5,7 @@ import RelayJournal
 import RelaySystemd
 import RelayTool
 import Relocation
+import Synchronization
 import Telemetry
 
 /// The composition root: puts bus, service and domains together, and runs them.
@@ -30,16 +31,27 @@ struct ServiceRunner {
     /// otherwise.
     func run() async throws {
         let kept = try await openJournal()
-        let (bus, daemon) = try chooseBus()
+        let progress = Progress()
+        var daemon: BusDaemon?
         do {
-            try await serve(on: bus, kept)
+            let bus: Bus
+            (bus, daemon) = try chooseBus()
+            try await serve(on: bus, kept, progress)
         } catch {
             await daemon?.stop()
-            throw kept?.failure ?? error
+            let failure = kept?.failure ?? error
+            if !progress.wasReady { kept?.removeUnused() }
+            throw failure
         }
         log.info("released \(options.name)")
         kept?.journal.close()
         await daemon?.stop()
+    }
+    /// How far a start has come.
+    private final class Progress: Sendable {
+        private let flag = Atomic<Bool>(false)
+        var wasReady: Bool { flag.load(ordering: .relaxed) }
+        func setReady() { flag.store(true, ordering: .relaxed) }
     }
     private func openJournal() async throws -> JournalHost? {
         guard options.domains.contains(.relocation) else { return nil }
@@ -49,7 +61,7 @@ struct ServiceRunner {
             try await JournalHost.open(options, waiting: isOnDemand ? Self.patience : .zero, environment, log)
         }
     }
-    private func serve(on bus: Bus, _ kept: JournalHost?) async throws {
+    private func serve(on bus: Bus, _ kept: JournalHost?, _ progress: Progress) async throws {
         let service = try makeService(on: bus, kept)
         kept?.serve(on: service)
         try await kept?.refreshInventory()
@@ -60,6 +72,7 @@ struct ServiceRunner {
         let domains = options.domains.map(\.rawValue).sorted().joined(separator: ", ")
         let idleExit = options.idleExit.map { Duration.seconds($0) }
         try await service.run(under: manager, idleExit: idleExit) {
+            progress.setReady()
             log.info("ready: \(options.name) on \(bus), domain \(domains)", .ready)
         } onReload: {
             try reload(telemetry)

@@ -132,7 +132,7 @@ import Testing
 
         let refused = try await gdbus("OrderBox", "Attic", "7")
         #expect(refused.code == 1)
-        let message = "a box has a capacity of 5, 10 or 20"
+        let message = "a box has a capacity of 5, 10 or 20, not 7"
         #expect(refused.errors.joined().contains("\(LiveService.interface).Error.InvalidCapacity: \(message)"))
         let refusedToo = try await busctl("OrderBox", "si", "Attic", "7")
         #expect(refusedToo.code == 1)

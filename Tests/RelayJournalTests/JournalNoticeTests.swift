@@ -28,6 +28,29 @@ import Testing
         try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text("x")]) }
         #expect(await eventually { notices.all.contains { $0.kind == .storageFull && $0.severity == .info } })
     }
+    @Test("a disk that stays full is reported once: not that it has room, as the reserve gave some") func staysFull()
+        async throws
+    {
+        let (disk, notices) = (try FaultDisk(), NoticeRecorder())
+        let directory = try TestFolder()
+        let journal = try journal(directory, disk, notices)
+        try await journal.unitOfWork { try $0.execute("CREATE TABLE box (label TEXT)") }
+        disk.room = 0
+        let text = String(repeating: "x", count: 2 << 20)
+        for _ in 0..<3 {
+            // More than the reserve has: refused after it was given up, too.
+            await #expect(throws: RelayError.self) {
+                try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text(text)]) }
+            }
+        }
+        disk.room = 16 << 20
+        try await journal.unitOfWork { try $0.execute("INSERT INTO box VALUES (?)", [.text(text)]) }
+        #expect(await eventually { notices.all.contains { $0.kind == .storageFull && $0.severity == .info } })
+        journal.close()
+        let told = notices.all.filter { $0.kind == .storageFull }
+        #expect(told.map(\.severity) == [.error, .info], "\(told)")
+        #expect(told.first?.message.contains("until 1 MiB and more are free") == true)
+    }
     @Test("a checkpoint that fails") func checkpoint() async throws {
         let (disk, notices) = (try FaultDisk(), NoticeRecorder())
         let journal = try journal(TestFolder(), disk, notices)

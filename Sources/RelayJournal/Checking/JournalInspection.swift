@@ -72,13 +72,14 @@ public struct JournalInspection: Sendable {
         if lstat(target, &status) == 0 {
             throw RelayError(.conflict, "\(target) is there already: a backup replaces nothing; name another file")
         }
+        if isOwnName(target) {
+            throw RelayError(
+                .conflict, "\(target) is a name that the journal itself uses: name a file in another folder")
+        }
         let unfinished = target + ".unfinished"
         // SQLite takes an empty file for a new one: made here, it is closed to others from its first moment.
         let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        if descriptor < 0 {
-            let advice = errno == EEXIST ? "; if no other backup makes it, remove it" : ""
-            throw Self.refusal("make \(unfinished)", errno, advice)
-        }
+        if descriptor < 0 { throw Self.refusal(ofMaking: target, unfinished, errno) }
         close(descriptor)
         do {
             try look { database in
@@ -91,11 +92,41 @@ public struct JournalInspection: Sendable {
             return summary
         } catch {
             for suffix in ["", "-journal", "-wal", "-shm"] { unlink(unfinished + suffix) }
-            // The copy's own name means nothing to anybody.
-            guard let error = error as? RelayError, UnfitJournal.explains(error) else { throw error }
+            // The unfinished copy's name means nothing to anybody.
+            guard let error = error as? RelayError, error.code != .cancelled else { throw error }
+            let name = UnfitJournal.explains(error) ? path : target
+            let need =
+                error.code == .storageFull
+                ? ", which needs \(DiskRoom.text(file.size))\(DiskRoom.note(at: Self.folder(of: target)))" : ""
             throw RelayError(
-                error.code, error.message.replacing(unfinished, with: path) + "; no backup was made", cause: error.cause
-            )
+                error.code, error.message.replacing(unfinished, with: name) + "; no backup was made" + need,
+                cause: error.cause)
+        }
+    }
+    /// Whether it would be taken for a part of the journal, such as its log.
+    private func isOwnName(_ target: String) -> Bool {
+        let name = target.lastIndex(of: "/").map { String(target[target.index(after: $0)...]) } ?? target
+        guard DirectoryLock.names.contains(name) else { return false }
+        let folders = [target, path].map { FileMark(Self.folder(of: $0) + ".") }
+        return folders[0] != nil && folders[0]?.isSameFile(as: folders[1]) == true
+    }
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+    }
+    private static func refusal(ofMaking target: String, _ unfinished: String, _ number: Int32) -> RelayError {
+        let what = "make the backup \(target)"
+        switch number {
+        case EEXIST:
+            return refusal(
+                what, number,
+                " (\(unfinished)): another backup makes it, or was ended; in that case remove \(unfinished)")
+        case ENOENT, ENOTDIR: return refusal(what, number, ": make its folder first, or name another file")
+        case EACCES:
+            let folder = folder(of: target)
+            let barrier = FileBarrier(before: folder, reading: W_OK | X_OK).map { ": \($0)" } ?? ""
+            return refusal(what, number, barrier + "; or name a file in another folder")
+        case ENOSPC, EDQUOT: return refusal(what, number, "; make room on its file system, or name a file on another")
+        default: return refusal(what, number, "; name a file in another folder")
         }
     }
 
@@ -103,7 +134,10 @@ public struct JournalInspection: Sendable {
 
     /// A file that nobody writes is read as it is; one with a log, beside its writer. Which of both it is can change.
     private func look<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        guard let size = FileMark(path)?.size, size > 0 else {
+        let size = FileMark(path)?.size
+        // Before it is said that there is none: it may be where this user may not look.
+        if let barrier = FileBarrier(before: path) { throw Self.closed(path, barrier) }
+        guard let size, size > 0 else {
             throw RelayError(.notFound, "there is no journal at \(path): name its directory with --state-directory DIR")
         }
         var isLive = file.walSize > 0
@@ -125,8 +159,20 @@ public struct JournalInspection: Sendable {
         } catch let error as SQLiteError {
             if Task.isCancelled { throw Self.cancelled }
             if error.isContradiction || error.isDamage { throw file.damaged("\(error)", cause: error) }
+            // Beside a writer, SQLite locks what it reads, in a file that it may have to write.
+            if [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(error.primaryCode),
+                let barrier = FileBarrier(before: path + "-shm", reading: R_OK | W_OK)
+                    ?? FileBarrier(before: Self.folder(of: path), reading: W_OK | X_OK)
+            {
+                throw Self.closed(path, barrier, cause: error)
+            }
             throw error.asRelayError("cannot read \(path)")
         }
+    }
+    private static func closed(
+        _ path: String, _ barrier: FileBarrier, cause: any Error = SystemError(EACCES)
+    ) -> RelayError {
+        RelayError(.notPermitted, "the journal \(path) may not be read: \(barrier)", cause: cause)
     }
     private static var cancelled: RelayError { RelayError(.cancelled, "ended before it was done; nothing was changed") }
 
@@ -182,8 +228,11 @@ public struct JournalInspection: Sendable {
         // Unlike rename(2), it replaces nothing.
         if link(unfinished, target) != 0 { throw refusal("name the backup \(target)", errno) }
         unlink(unfinished)
-        let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? "./"
-        try sync(folder + ".", O_RDONLY | O_DIRECTORY)
+        do throws(RelayError) { try sync(folder(of: target) + ".", O_RDONLY | O_DIRECTORY) } catch {
+            // It may be gone after a power cut: none is made, rather than one that is not sure.
+            unlink(target)
+            throw error
+        }
     }
     private static func sync(_ path: String, _ flags: Int32) throws(RelayError) {
         let descriptor = open(path, flags | O_CLOEXEC)
@@ -204,6 +253,7 @@ private struct FileMark: Equatable {
     let size: Int
     let seconds, nanoseconds: Int
 
+    func isSameFile(as other: Self?) -> Bool { device == other?.device && inode == other?.inode }
     /// nil: there is none.
     init?(_ path: String) {
         var status = Glibc.stat()

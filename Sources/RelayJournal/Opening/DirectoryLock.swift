@@ -68,8 +68,9 @@ struct DirectoryLock: ~Copyable {
         return process == getpid() ? " of this process" : " of process \(process)"
     }
     /// All that a journal opens in its directory.
-    private static let names = [
-        "lock", "reserve", "clean", "clean.held", "damaged", "journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm",
+    static let names = [
+        "lock", "reserve", "clean", "clean.held", "damaged", "journal.sqlite", "journal.sqlite-wal",
+        "journal.sqlite-shm",
         "journal.sqlite-journal",
     ]
     /// Opens the directory, if only its user and root can put anything there.

@@ -18,8 +18,10 @@ struct JournalMarks: Sendable {
     init(in directory: String) { self.directory = directory }
 
     /// Whether the journal is as a service left it that had seen all of it.
-    func isClean(_ path: String) -> Bool {
-        guard let text = Self.read(clean), let identity = Self.identity(of: path) else { return false }
+    ///
+    /// - Parameter isHeld: this start has set the mark aside.
+    func isClean(_ path: String, isHeld: Bool = false) -> Bool {
+        guard let text = Self.read(isHeld ? held : clean), let identity = Self.identity(of: path) else { return false }
         return text == identity
     }
     /// What a check found; nil when the last one found nothing.

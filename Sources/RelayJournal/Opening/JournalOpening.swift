@@ -6,6 +6,8 @@ struct JournalOpening {
     private(set) var reserve: ReserveFile
     /// Whether there was no journal before.
     private(set) var isNew = false
+    /// Whether the mark of a clean end was set aside: a second attempt finds it there.
+    private var isHolding = false
     private let synchronous: EventJournal.Synchronous
     /// How often a check that the start waits for looks whether the caller's task was cancelled, in nanoseconds.
     private static let patience: UInt64 = 50_000_000
@@ -50,15 +52,16 @@ struct JournalOpening {
     }
     /// A log, its index, and the first tables; twice as much.
     private static let need = 1 << 20
-    private func attempt() throws -> (Database, Bool) {
+    private mutating func attempt() throws -> (Database, Bool) {
         let state = try file.examine()
-        var isChecked = state == .new || file.walSize == 0 && file.marks.isClean(file.path)
+        var isChecked = state == .new || file.walSize == 0 && file.marks.isClean(file.path, isHeld: isHolding)
         if state != .new, file.marks.finding != nil {
             try checkNow()
             isChecked = true
         }
         // From here on the journal is written.
-        try file.marks.holdClean()
+        if !isHolding { try file.marks.holdClean() }
+        isHolding = true
         try file.marks.removeDamaged()
         return (try file.open(state, synchronous: synchronous), isChecked)
     }

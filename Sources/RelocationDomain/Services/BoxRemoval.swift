@@ -24,7 +24,7 @@ public struct BoxRemoval: RelocationWork {
         try unit.publish(BoxRemoved(boxID: boxID))
     }
     public func events(reporting failure: RemoveBox.Failure) -> [any RelocationEvent] {
-        let failed = BoxRemovalFailed(boxID: request.boxID, reason: failure.message)
+        let failed = BoxRemovalFailed(boxID: request.boxID, reason: request.message(of: failure))
         return switch failure {
         case .unknownBox: [failed]
         case .noRoomElsewhere: [BoxItemsRedistributionFailed(boxID: request.boxID), failed]

@@ -108,8 +108,14 @@ struct Catalogue: Equatable, Sendable {
         let hint = NearMiss.hint(for: name, among: names)
         if !hint.isEmpty { return "no \(kind) '\(name)'" + hint }
         return "no \(kind) '\(name)'"
-            + (names.isEmpty ? "; the service has no \(kind)s" : "; 'list' shows what there is")
+            + (names.isEmpty
+                ? "; the service has no \(kind)s: 'list' shows what it has"
+                : kind == "document" && names.count <= Self.listed
+                    ? "; there \(names.count == 1 ? "is" : "are") \(Words.list(names))"
+                    : "; 'list' shows what there is")
     }
+    /// So many documents are named in a message. Of events and commands there are mostly more.
+    private static let listed = 4
 }
 
 /// Interfaces, and for each the names of the events that are wanted of it; nil for all.

@@ -41,6 +41,7 @@ struct Call: Verb {
             ExitMeaning(.refused, "the service refused, in a way that the command declares"),
             ExitMeaning(.usage, "wrong usage, or no such command or key"),
             ExitMeaning(.badValue, "a value that does not fit, or was not accepted"),
+            ExitMeaning(.outputFailed, "the output could not be written, or the service's disk is full"),
             ExitMeaning(.timedOut, "no reply in time: the command may have run")), explainsOperands: true)
 
     private static let command = Operand(

@@ -30,6 +30,7 @@ struct SetFields: Verb {
             ExitMeaning(.refused, "the service refused, in a way that the document declares"),
             ExitMeaning(.usage, "wrong usage, no such document or field, or a document that only the service sets"),
             ExitMeaning(.badValue, "a value that does not fit, or was not accepted"),
+            ExitMeaning(.outputFailed, "the output could not be written, or the service's disk is full"),
             ExitMeaning(.timedOut, "no reply in time: the state may have been set")))
 
     private static let fields = Operand(

@@ -176,7 +176,7 @@ private final class DocumentService: Sendable {
             ),
             (
                 await failure { try await get("Printed") },
-                CLIFailure(.usage, "no document 'Printed'; 'list' shows what there is")
+                CLIFailure(.usage, "no document 'Printed'; there are Settings and Ink")
             ),
             (
                 await failure { try await set("Ink", "level=1") },

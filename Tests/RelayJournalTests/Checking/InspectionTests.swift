@@ -123,9 +123,13 @@ import Testing
         try folder.write("", to: "new.unfinished")
         #expect(
             message { _ = try journal.copy(to: folder.path + "/new") }
-                == "cannot make \(folder.path)/new.unfinished: File exists; if no other backup makes it, remove it"
-        )
+                == "cannot make the backup \(folder.path)/new: File exists (\(folder.path)/new.unfinished): another backup "
+                + "makes it, or was ended; in that case remove \(folder.path)/new.unfinished")
         #expect(message { _ = try journal.copy(to: folder.path + "/none/new") }.contains("No such file or directory"))
+        // Beside the journal, such a name would be taken for its log.
+        #expect(
+            message { _ = try journal.copy(to: copy.directory.path + "/journal.sqlite-wal") }.contains(
+                "is a name that the journal itself uses"))
         #expect(try files(folder) == ["new.unfinished", "text"])
     }
 

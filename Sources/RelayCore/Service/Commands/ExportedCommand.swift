@@ -104,7 +104,7 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
             value = try await handler(command, context)
         } catch let failure as C.Failure {
             let name = "\(C.Interface.name).Error.\(failure.errorName)"
-            if BusNames.isErrorName(name) { return .error(name: name, message: failure.message) }
+            if BusNames.isErrorName(name) { return .error(name: name, message: command.message(of: failure)) }
             return .error(
                 name: ErrorNames.name(for: .internalFailure),
                 message: "\(C.name) was refused as '\(failure.errorName)', which is no D-Bus error name")

@@ -11,7 +11,10 @@ extension ServiceCore {
             return try? reader.string()
         }
         guard let name, let (number, property) = document(name, of: interface) else {
-            let text = "\(interface.name) has no document '\(name?.prefix(255) ?? "")'"
+            let names = interface.stream.properties.values.map(\.name).sorted().joined(separator: ", ")
+            let text =
+                "\(interface.name) has no document '\(name?.prefix(255) ?? "")'; "
+                + (names.isEmpty ? "it has none" : "it has \(names)")
             return fail(call, ErrorNames.name(for: .notFound), text, connection)
         }
         let schema = interface.schema(of: name)
