@@ -160,7 +160,8 @@ final class CommandQueues: Sendable {
                 for entry in queue { state.quota.release(peer, user: entry.user, bytes: entry.cost) }
                 state.queues[peer] = []
             }
-            return (refused, Array(state.tasks.values), state.end(refused.count, commands: refused.count { $0.isCommand }))
+            let commands = refused.count { $0.isCommand }
+            return (refused, Array(state.tasks.values), state.end(refused.count, commands: commands))
         }
         for entry in refused { entry.refuse() }
         for task in tasks { task.cancel() }
