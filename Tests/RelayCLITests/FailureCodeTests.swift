@@ -10,7 +10,8 @@ import Testing
         let error = RelayError(
             .storageFull, "full",
             cause: RemoteError(name: "org.eventrelay.Error.StorageFull", message: "the disk is full"))
-        let failure = FailureMapping.failure(error, interface: "org.example.A1", member: "Go", timeout: .seconds(1))
+        let failure = FailureMapping.failure(
+            error, service: "org.example.A", interface: "org.example.A1", member: "Go", timeout: .seconds(1))
         #expect(failure.code == .outputFailed && failure.message.hasPrefix("Go: the disk is full"))
     }
 }
