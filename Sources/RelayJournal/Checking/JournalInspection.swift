@@ -93,7 +93,7 @@ public struct JournalInspection: Sendable {
         } catch {
             for suffix in ["", "-journal", "-wal", "-shm"] { unlink(unfinished + suffix) }
             // The unfinished copy's name means nothing to anybody.
-            guard let error = error as? RelayError, error.code != .cancelled else { throw error }
+            guard let error = error as? RelayError, ![.cancelled, .notFound].contains(error.code) else { throw error }
             let name = UnfitJournal.explains(error) ? path : target
             let need =
                 error.code == .storageFull
