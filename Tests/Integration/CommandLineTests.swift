@@ -41,7 +41,7 @@ import Testing
             (["call", "OrderBox", "label=A", "capacity=7"], 1, "InvalidCapacity"),
             (["call", "OrderBx", "label=A", "capacity=5"], 64, "OrderBox"),
             (["call", "OrderBox", "lable=A", "capacity=5"], 64, "label"),
-            (["call", "OrderBox", "label=A"], 65, "capacity"),
+            (["call", "OrderBox", "label=A"], 64, "capacity"),
             (["call", "OrderBox", "label=A", "capacity=ten"], 65, "ten"),
             (["call", "OrderBox", "label=A", "capacity=2147483648"], 65, "2147483648"),
             (["call", "RemoveBox", "boxID=99"], 1, "UnknownBox"),

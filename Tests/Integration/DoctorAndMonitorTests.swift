@@ -21,7 +21,7 @@ import Testing
         // It has left nothing behind: nobody is subscribed, and the ring that nobody opened is not open.
         let status = try await service.runCLI("status")
         #expect(status.output.contains("Nobody is subscribed."), "\(status)")
-        #expect(status.output.contains { $0.contains("not in use") }, "\(status)")
+        #expect(status.output.contains { $0.contains("nobody has asked for it") }, "\(status)")
 
         _ = await service.program.terminate()
         let absent = try await service.runCLI("doctor", "--json")

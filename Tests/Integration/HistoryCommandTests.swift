@@ -178,7 +178,7 @@ import Testing
                   kept          2 events, 96 bytes; the oldest is #1 of T ago
                   journal file  N, of which N are its log; checked in full
                   disk          N free
-                  ring          N, not in use
+                  ring          N; nobody has asked for it
                   signals       sent
                   run  R
                   subscribers   none

@@ -199,9 +199,11 @@ import Testing
         }
         let outcome = try await RunningProgram.run(program, arguments, environment: Programs.environment())
         #expect(outcome.code == 73, "\(outcome)")
+        let state = folder.path + "/state"
         let message =
-            "the state directory \(folder.path)/state cannot be used: Permission denied; "
-            + "name another with --state-directory DIR"
-        #expect(outcome.errors.last?.hasSuffix("error: " + message) ?? false, "\(outcome)")
+            "the state directory \(state) cannot be used: Permission denied: \(state) belongs to user "
+        let said = outcome.errors.last ?? ""
+        #expect(said.contains("error: " + message) && said.contains(" (mode 555): "), "\(outcome)")
+        #expect(said.hasSuffix("; or name another with --state-directory DIR"), "\(outcome)")
     }
 }
