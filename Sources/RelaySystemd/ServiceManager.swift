@@ -80,10 +80,12 @@ public struct ServiceManager: Sendable {
             }
         }
     }
-    private static func microseconds(_ duration: Duration) -> Int64 {
+    /// At most as many as a manager can read.
+    static func microseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         let (whole, isOver) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        return isOver ? .max : whole + attoseconds / 1_000_000_000_000
+        let (sum, isMore) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+        return isOver || isMore ? .max : sum
     }
     private func notify(_ state: String?, _ status: String? = nil) {
         guard isPresent else { return }

@@ -58,7 +58,11 @@ package struct ConfigurationFile: Equatable, Sendable {
     private static func joined(_ text: String) -> [(number: Int, line: String)] {
         var lines: [(number: Int, line: String)] = []
         var begun: (number: Int, line: String)?
-        for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+        // systemd, too, passes over the byte order mark with which some editors begin a file.
+        let isMarked = text.unicodeScalars.first == "\u{FEFF}"
+        let unmarked = isMarked ? String(text.unicodeScalars.dropFirst()) : text
+        let rows = unmarked.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, raw) in rows.enumerated() {
             var part = trimmed(raw)
             // Within a joined line, too, comments are left out.
             if part.hasPrefix("#") || part.hasPrefix(";") { continue }

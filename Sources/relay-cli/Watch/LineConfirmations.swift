@@ -10,13 +10,20 @@ struct LineConfirmations {
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Whether every one of so many lines is confirmed. A reader that confirms more than there are is no trouble.
+    /// Whether every one of so many lines is confirmed.
     func isComplete(_ lines: UInt64) -> Bool { count >= lines }
 
-    /// Takes what is there, without waiting.
-    mutating func take() {
+    /// Reads at most so often at once, 4 KiB each: as much as a pipe can hold.
+    private static let mostReads = 256
+
+    /// Takes what is there, without waiting, and without following a reader that writes without end: a signal must be
+    /// heard meanwhile.
+    ///
+    /// - Parameter lines: how many there are to confirm by now. What is confirmed beyond them counts for none that comes
+    ///   later: its event would be lost if the reader were killed before it has dealt with it.
+    mutating func take(of lines: UInt64) {
         var bytes = [UInt8](repeating: 0, count: 4_096)
-        while !hasEnded {
+        for _ in 0..<Self.mostReads where !hasEnded {
             var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = Glibc.poll(&poll, 1, 0)
             if ready < 0 && errno == EINTR { continue }
@@ -25,7 +32,8 @@ struct LineConfirmations {
             if result < 0 && errno == EINTR { continue }
             if result < 0 && errno == EAGAIN { return }
             if result <= 0 { return hasEnded = true }
-            count += UInt64(bytes[..<result].count { $0 == UInt8(ascii: "\n") })
+            let confirmed = UInt64(bytes[..<result].count { $0 == UInt8(ascii: "\n") })
+            count = max(count, min(count + confirmed, lines))
         }
     }
 }

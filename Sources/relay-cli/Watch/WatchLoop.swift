@@ -149,7 +149,7 @@ struct WatchLoop {
     /// Whether the end waits for nobody: after a failure the reader may be what failed.
     private var isSeen: Bool { failure != nil || confirmations?.isComplete(output.lines) ?? true }
     private mutating func takeConfirmations() {
-        confirmations?.take()
+        confirmations?.take(of: output.lines)
         sources.written(confirmations?.count ?? 0)
     }
 

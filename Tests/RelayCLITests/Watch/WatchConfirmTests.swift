@@ -15,9 +15,10 @@ import Testing
         let notes = Notes()
         let done: Task<ExitCode, Never>
 
-        init(_ deliveries: [FollowedDelivery], _ more: String...) throws {
+        /// - Parameter stdin: in place of `input`.
+        init(_ deliveries: [FollowedDelivery], stdin: Int32? = nil, _ more: String...) throws {
             let (pulled, notes, journal) = (FakePulled(deliveries), self.notes, FakeJournal([]))
-            let (writing, reading) = (output.writing, input.reading)
+            let (writing, reading) = (output.writing, stdin ?? input.reading)
             self.pulled = pulled
             done = WaitingThread.run {
                 guard let wakeup = try? Wakeup() else { return .software }
@@ -100,6 +101,32 @@ import Testing
         running.input.closeWriting()
         #expect(await running.done.value == .ok)
         #expect(running.acknowledged == [1])
+    }
+    @Test("a reader that writes without end confirms nothing by that, and holds up no end") func flood() async throws {
+        let endless = open("/dev/zero", O_RDONLY | O_CLOEXEC)
+        defer { close(endless) }
+        var confirmations = LineConfirmations(descriptor: endless)
+        confirmations.take(of: 9)
+        #expect(confirmations.count == 0 && !confirmations.hasEnded)
+        let running = try Running([event(1)], stdin: endless, "--for", "0.1")
+        #expect(await running.lines(1).count == 1)
+        #expect(await running.done.value == .ok)
+        #expect(running.acknowledged == [])
+    }
+    @Test("what is confirmed beyond the lines that there are counts for none that comes later") func surplus() {
+        let pipe = TestPipe()
+        var confirmations = LineConfirmations(descriptor: pipe.reading)
+        #expect(write(pipe.writing, "ready\n", 6) == 6)
+        confirmations.take(of: 0)
+        #expect(confirmations.count == 0 && confirmations.isComplete(0))
+        #expect(write(pipe.writing, "1\n1\n1\n", 6) == 6)
+        confirmations.take(of: 1)
+        #expect(confirmations.count == 1 && confirmations.isComplete(1))
+        confirmations.take(of: 4)
+        #expect(confirmations.count == 1 && !confirmations.isComplete(4))
+        #expect(write(pipe.writing, "2\n", 2) == 2)
+        confirmations.take(of: 4)
+        #expect(confirmations.count == 2)
     }
     @Test("without --resume there is nothing to confirm") func alone() async throws {
         let notes = Notes()

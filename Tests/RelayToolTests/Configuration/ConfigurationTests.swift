@@ -40,6 +40,15 @@ import Testing
     }
 
     @Test(
+        "a byte order mark and the line ends of other systems are read as systemd reads them",
+        arguments: ["\n", "\r\n"]) func foreignFile(end: String) throws
+    {
+        let text = ["[Service]", "Rate=1", "LogLevel=debug"].joined(separator: end)
+        #expect(try Self.arguments("\u{FEFF}" + text) == ["--rate=1", "--log-level=debug"])
+        #expect(try Self.arguments("\u{FEFF}# a comment" + end + text + end) == ["--rate=1", "--log-level=debug"])
+    }
+
+    @Test(
         "what is no configuration is refused with file and line",
         arguments: [
             ("[Service]\nLogLevel", "0.conf:2: 'LogLevel' is no assignment; one looks like Key=value"),

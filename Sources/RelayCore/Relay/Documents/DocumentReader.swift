@@ -29,7 +29,8 @@ final class DocumentReader<Document: DomainDocument>: Sendable {
         let state = try snapshot.fields.withUnsafeBytes { try codec.decode($0, using: map) }
         return VersionedState(state, version: snapshot.version)
     }
-    /// Asks for the schemas of an owner once, and again when it has a new one.
+    /// Asks for the schemas of an owner once, and again when there is another one. Throws `Unavailable` if that is
+    /// another one than replied before: its numbers may be of other fields, with the same signature.
     private func fields(
         _ schema: UInt32, _ owner: String, _ follower: ServiceFollower, _ timeout: Duration
     ) async throws -> [WireField] {
@@ -39,6 +40,10 @@ final class DocumentReader<Document: DomainDocument>: Sendable {
         let reply = try await ask(follower, "Schemas", .empty, [], timeout)
         let schemas = StreamSchemas(try reply.read(Stream1.schemasSignature) { try Stream1.readSchemas(&$0) })
         known.withLock { $0 = Known(owner: reply.sender, schemas: schemas) }
+        guard reply.sender == owner else {
+            throw RelayError(
+                .unavailable, "\(Document.name): the service restarted while its state was read: try again")
+        }
         guard let fields = fields(schema, schemas) else {
             throw RelayError(
                 .schemaMismatch,
