@@ -15,10 +15,9 @@ import Testing
         let notes = Notes()
         let done: Task<ExitCode, Never>
 
-        /// - Parameter stdin: in place of `input`.
-        init(_ deliveries: [FollowedDelivery], stdin: Int32? = nil, _ more: String...) throws {
+        init(_ deliveries: [FollowedDelivery], _ more: String...) throws {
             let (pulled, notes, journal) = (FakePulled(deliveries), self.notes, FakeJournal([]))
-            let (writing, reading) = (output.writing, stdin ?? input.reading)
+            let (writing, reading) = (output.writing, input.reading)
             self.pulled = pulled
             done = WaitingThread.run {
                 guard let wakeup = try? Wakeup() else { return .software }
@@ -102,16 +101,12 @@ import Testing
         #expect(await running.done.value == .ok)
         #expect(running.acknowledged == [1])
     }
-    @Test("a reader that writes without end confirms nothing by that, and holds up no end") func flood() async throws {
+    @Test("a reader that writes without end confirms nothing by that, and is read a part at a time") func flood() {
         let endless = open("/dev/zero", O_RDONLY | O_CLOEXEC)
         defer { close(endless) }
         var confirmations = LineConfirmations(descriptor: endless)
         confirmations.take(of: 9)
         #expect(confirmations.count == 0 && !confirmations.hasEnded)
-        let running = try Running([event(1)], stdin: endless, "--for", "0.1")
-        #expect(await running.lines(1).count == 1)
-        #expect(await running.done.value == .ok)
-        #expect(running.acknowledged == [])
     }
     @Test("what is confirmed beyond the lines that there are counts for none that comes later") func surplus() {
         let pipe = TestPipe()

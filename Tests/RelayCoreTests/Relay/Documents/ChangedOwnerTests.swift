@@ -27,7 +27,7 @@ private enum NewShape1: EventInterface {
     }
 }
 
-/// One run of the service, by hand: gives its name up as soon as it has replied with its state.
+/// One run of the service, by hand. The first one gives its name up as soon as it has replied with its state.
 private final class ShapeService: BusHandler {
     private struct State {
         var connection: BusConnection?
@@ -36,11 +36,14 @@ private final class ShapeService: BusHandler {
     private let name: String
     private let schema: EventSchema
     private let fields: [UInt8]
+    private let leaves: Bool
     private let state = Mutex(State())
     private let loop: BusLoop
 
-    private init(_ name: String, _ schema: EventSchema, _ first: Int32, _ second: Int32) throws {
-        (self.name, self.schema) = (name, schema)
+    private init(
+        _ name: String, _ schema: EventSchema, _ first: Int32, _ second: Int32, leaves: Bool
+    ) throws {
+        (self.name, self.schema, self.leaves) = (name, schema, leaves)
         var writer = WireWriter()
         writer.int32(first)
         writer.int32(second)
@@ -51,9 +54,9 @@ private final class ShapeService: BusHandler {
 
     /// Takes the name, or waits in line for it.
     static func start(
-        _ name: String, on bus: Bus, _ schema: EventSchema, _ first: Int32, _ second: Int32
+        _ name: String, on bus: Bus, _ schema: EventSchema, _ first: Int32, _ second: Int32, leaves: Bool = false
     ) async throws -> ShapeService {
-        let service = try ShapeService(name, schema, first, second)
+        let service = try ShapeService(name, schema, first, second, leaves: leaves)
         let connection = try await BusConnection.connect(to: bus, on: service.loop, handler: service)
         service.state.withLock { $0.connection = connection }
         var body = WireWriter()
@@ -79,6 +82,7 @@ private final class ShapeService: BusHandler {
                     version: DocumentVersion(epoch: 1, sequence: 0), schema: 0, signature: "(ii)", fields: fields)
                 try Stream1.write(snapshot, into: &body)
                 connection?.reply(to: call, try Signature(Stream1.documentSignature), body: body.bytes)
+                if !leaves { return }
                 var released = WireWriter()
                 try released.string(name)
                 connection?.send(.toBus("ReleaseName", try Signature("s"), body: released.bytes)) { _ in }
@@ -102,7 +106,7 @@ private final class ShapeService: BusHandler {
         // Nearly always in the first round: the name is given up before the next question comes.
         for round in 1...20 {
             let name = "org.example.Shape\(round)"
-            let first = try await ShapeService.start(name, on: bus.bus, old, 1, 2)
+            let first = try await ShapeService.start(name, on: bus.bus, old, 1, 2, leaves: true)
             let second = try await ShapeService.start(name, on: bus.bus, new, 2, 1)
             let relay = try EventRelay(following: name, on: bus.bus, interfaces: NewShape1.self)
             relay.activate()
