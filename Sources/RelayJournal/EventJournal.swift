@@ -185,8 +185,11 @@ public final class EventJournal: EventLog {
     /// It returns when all of this is done. If a unit of work or a read calls it, it returns at once, and the rest is
     /// done after that unit or read.
     public func close() { storage.close() }
-    /// Closes the journal of a service that could not start: files that were made for it go, if they have no event.
-    package func closeUnused() {
+    /// Closes the journal of a service that could not start. Files that this journal made are removed if they contain no
+    /// event.
+    ///
+    /// Everything else is as with ``close()``.
+    public func closeUnused() {
         storage.discardUnused()
         storage.close()
     }

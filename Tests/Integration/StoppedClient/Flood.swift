@@ -42,6 +42,7 @@ final class Flood: Sendable {
     }
     let bus: PrivateBus
     let calls: CallTimes
+    let notices = NoticeRecorder()
     private let isUnlimited: Bool
     private let service: EventService
     private let relay: EventRelay
@@ -57,7 +58,8 @@ final class Flood: Sendable {
     /// Returns when all are connected.
     init(on bus: PrivateBus, isUnlimited: Bool) async throws {
         (self.bus, self.isUnlimited) = (bus, isUnlimited)
-        let service = try EventService(name: Self.name, on: bus.bus, exporting: Pouring1.self, Metered1.self)
+        let service = try EventService(
+            name: Self.name, on: bus.bus, exporting: Pouring1.self, Metered1.self, onNotice: notices.record)
         service.handle(Ask.self) { ask, _ in Ask.Reply(number: ask.number) }
         self.service = service
         running = Task { try await service.run() }

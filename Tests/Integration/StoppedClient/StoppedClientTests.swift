@@ -59,6 +59,11 @@ import Testing
             await eventually { monitor.output.count { $0.contains("member=Head") } > headsBefore },
             "a plain client sees that something happens")
         #expect(figures.held < figures.limit, "\(figures) bytes in the bus")
+        if which.isUnlimited {
+            #expect(await eventually { !flood.notices.all(of: .signalsPaused).isEmpty })
+            let paused = flood.notices.all(of: .signalsPaused)
+            #expect(paused.map(\.severity) == [.warning] && paused[0].message.contains("a subscriber does not read"))
+        }
         // So that there are as many calls in a second of silence as in a burst.
         #expect(await eventually { flood.calls.count("during") > 300 })
         flood.calls.begin("after")
@@ -75,6 +80,12 @@ import Testing
             }, "signals go on; newest \(client.newest) of \(flood.published), and \(stoppedAt) when it was stopped")
         #expect(await eventually { flood.calls.count("after") > 300 })
         flood.calls.end()
+        if which.isUnlimited {
+            // Once for the pause, once for its end.
+            #expect(await eventually { flood.notices.all(of: .signalsPaused).count == 2 })
+            let last = try #require(flood.notices.all(of: .signalsPaused).last)
+            #expect(last.severity == .info && last.message.contains("signals go on"), "\(last)")
+        }
 
         #expect(await eventually { flood.seen.count == flood.published })
         #expect(flood.seen.faults == 0, "\(flood.seen)")
