@@ -52,6 +52,8 @@ import Testing
         }
         #expect(try await waiting() == .uint64(0))
         async let first = caller.call(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(1)])
+        // Else the second might come first.
+        #expect(await eventually { (try? await waiting()) == .uint64(1) })
         async let second = caller.call(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(2)])
         // One runs, one waits for its turn.
         #expect(await eventually { (try? await waiting()) == .uint64(2) })
