@@ -88,7 +88,7 @@ struct HistoryLoop {
         return JournalScan(source.interface, names: source.names, after: after, until: until)
     }
 
-    private static func end(of interface: String, head: UInt64) -> String {
+    static func end(of interface: String, head: UInt64) -> String {
         head == 0 ? "\(interface) has no event yet" : "the last event of \(interface) is #\(head)"
     }
 

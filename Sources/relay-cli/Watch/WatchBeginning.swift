@@ -99,7 +99,7 @@ final class WatchBeginning: Sendable {
         guard case .since(.sequence(let first)) = start, let interface = durable.first,
             let head = try? await reader.position(of: interface).sequence, first > head, first - head > 1
         else { return [] }
-        let last = head == 0 ? "\(interface) has no event yet" : "the last event of \(interface) is #\(head)"
+        let last = HistoryLoop.end(of: interface, head: head)
         return ["--since \(first) is beyond the end: \(last); events are shown from now on"]
     }
 
