@@ -82,7 +82,11 @@ public final class EventJournal: EventLog {
         let notices = NoticeReporter(onNotice)
         let lock = try DirectoryLock(directory)
         var opening = JournalOpening(in: directory, synchronous: synchronous, faults: faults, vfs: vfs, notices)
-        let opened = try opening.open()
+        let opened: (database: Database, isChecked: Bool)
+        do { opened = try opening.open() } catch {
+            if opening.isNew { lock.remove() }
+            throw error
+        }
         do {
             let file = opening.file
             let reader = try JournalReader(file)

@@ -33,11 +33,13 @@ struct JournalTool: Equatable {
             return text
         }, "the file to be made")
 
-    private static let failures = [
-        ExitMeaning(.badValue, "the file is damaged, is no journal, or is of a newer version"),
-        ExitMeaning(.software, "an internal failure, or ended by a signal"),
-        ExitMeaning(.cannotCreate, "there is no journal, or it cannot be read"),
-    ]
+    private static func failures(_ unreadable: String) -> [ExitMeaning] {
+        [
+            ExitMeaning(.badValue, "the file is damaged, is no journal, or is of a newer version"),
+            ExitMeaning(.software, "an internal failure, or ended by a signal"),
+            ExitMeaning(.cannotCreate, unreadable),
+        ]
+    }
     static let check = ProgramDeclaration(
         CommandDeclaration(
             "relay-service check",
@@ -54,7 +56,8 @@ struct JournalTool: Equatable {
                 Example(summary: "the journal of this user's service"),
                 Example("backup.sqlite", summary: "a backup"),
             ],
-            exitCodes: [ExitMeaning(.ok, "it is sound"), ExitMeaning(.usage, "wrong usage")] + failures))
+            exitCodes: [ExitMeaning(.ok, "it is sound"), ExitMeaning(.usage, "wrong usage")]
+                + failures("there is no journal, or it cannot be read")))
     static let backup = ProgramDeclaration(
         CommandDeclaration(
             "relay-service backup",
@@ -71,7 +74,9 @@ struct JournalTool: Equatable {
             exitCodes: [
                 ExitMeaning(.ok, "the copy is there, and sound"), ExitMeaning(.usage, "wrong usage, or FILE is there"),
             ]
-                + failures + [ExitMeaning(.outputFailed, "the disk is full, or has failed")]))
+                + failures("there is no journal, it cannot be read, or FILE cannot be made") + [
+                    ExitMeaning(.outputFailed, "the disk is full, or has failed")
+                ]))
 
     /// What the arguments ask for; nil: to serve.
     ///

@@ -93,7 +93,7 @@ import Testing
             "unshare", ["-m", "bash", "-c", script], environment: Programs.environment())
         #expect(outcome.code == 74 && outcome.output.isEmpty, "\(outcome)")
         #expect(errors(outcome).contains("error: cannot copy the journal to \(folder.path)/b: "), "\(outcome)")
-        #expect(errors(outcome).contains("no backup was made, which needs ") && !errors(outcome).contains("unfinished"))
+        #expect(errors(outcome).contains("no backup was made: one needs ") && !errors(outcome).contains("unfinished"))
         #expect(try await service.orderBox("Later").code == 0)
     }
     private static let canMount = system("unshare -m true 2>/dev/null") == 0

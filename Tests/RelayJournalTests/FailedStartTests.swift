@@ -16,10 +16,7 @@ import Testing
             let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
                 tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            // Which process has had it last; and what SQLite makes and removes by itself.
-            if [".", "..", "lock", "filler"].contains(name) || name.hasSuffix("-shm") || name.hasSuffix("-wal") {
-                continue
-            }
+            if [".", "..", "lock", "filler"].contains(name) { continue }
             var status = stat()
             #expect(stat(folder + "/" + name, &status) == 0)
             found.append("\(name) \(status.st_size)")
@@ -64,9 +61,21 @@ import Testing
         let none = try files(folder)
         let error = #expect(throws: RelayError.self) { _ = try EventJournal(directory: folder) }
         #expect(error?.code == .storageFull, "\(String(describing: error))")
-        #expect(error?.message.contains("\(folder)/journal.sqlite") == true)
-        #expect(error?.message.contains("1 MiB are enough to open it") == true, "\(error?.message ?? "")")
+        #expect(error?.message.hasPrefix("cannot open \(folder)/journal.sqlite: its disk is full (") == true)
+        #expect(
+            error?.message.hasSuffix("; nothing was done: free 1 MiB there, and start again (0 bytes are free now)")
+                == true,
+            "\(error?.message ?? "")")
         #expect(try files(folder) == none)
+        // What there was not is not there after it.
+        let new = folder + "/new"
+        #expect(mkdir(new, 0o700) == 0)
+        let unmade = #expect(throws: RelayError.self) { _ = try EventJournal(directory: new) }
+        #expect(unmade?.code == .storageFull)
+        #expect(
+            unmade?.message.hasPrefix("cannot open \(new)/journal.sqlite: its disk is full (") == true
+                && unmade?.message.hasSuffix("(0 bytes are free now)") == true, "\(unmade?.message ?? "")")
+        #expect(try files(new).isEmpty && rmdir(new) == 0)
         unlink(folder + "/filler")
         let notices = NoticeRecorder()
         try EventJournal(directory: folder, onNotice: notices.record).close()

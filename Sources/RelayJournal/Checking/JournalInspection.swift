@@ -97,7 +97,7 @@ public struct JournalInspection: Sendable {
             let name = UnfitJournal.explains(error) ? path : target
             let need =
                 error.code == .storageFull
-                ? ", which needs \(DiskRoom.text(file.size))\(DiskRoom.note(at: Self.folder(of: target)))" : ""
+                ? ": one needs \(DiskRoom.text(file.size))\(DiskRoom.note(at: Self.folder(of: target)))" : ""
             throw RelayError(
                 error.code, error.message.replacing(unfinished, with: name) + "; no backup was made" + need,
                 cause: error.cause)

@@ -138,6 +138,15 @@ struct JournalFile {
     /// Undoes that it was made. The directory is locked, and no connection is open.
     func remove() { for suffix in Self.suffixes { unlink(path + suffix) } }
     var walSize: Int { Self.size(wal) ?? 0 }
+    /// Whether there is a log, or its index, be it empty.
+    var hasLog: Bool { ["-wal", "-shm"].contains { Self.size(path + $0) != nil } }
+    /// Undoes that an opening began a log and its index, where neither came to hold anything: nobody uses such an index.
+    func removeEmptyLog() {
+        if walSize > 0 || Self.size(path + "-shm") ?? 0 >= Self.indexSize { return }
+        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+    }
+    /// What SQLite adds to a log's index at a time.
+    private static let indexSize = 32 << 10
     /// Of the file and its WAL, in bytes.
     var size: Int { (Self.size(path) ?? 0) + walSize }
     private static func size(_ path: String) -> Int? {

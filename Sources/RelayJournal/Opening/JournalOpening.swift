@@ -3,6 +3,7 @@ import RelayCore
 /// From a directory to a journal that can be written: what is examined first, and what is done only then.
 struct JournalOpening {
     let file: JournalFile
+    private let directory: String
     private(set) var reserve: ReserveFile
     /// Whether there was no journal before.
     private(set) var isNew = false
@@ -20,7 +21,7 @@ struct JournalOpening {
         in directory: String, synchronous: EventJournal.Synchronous, faults: JournalFaults, vfs: String?,
         _ notices: NoticeReporter
     ) {
-        self.notices = notices
+        (self.notices, self.directory) = (notices, directory)
         (file, self.synchronous) = (JournalFile(in: directory, vfs: vfs), synchronous)
         reserve = ReserveFile(in: directory, faults: faults)
     }
@@ -30,7 +31,7 @@ struct JournalOpening {
     /// One that throws leaves the files as it found them.
     mutating func open() throws -> (database: Database, isChecked: Bool) {
         isNew = file.isAbsent
-        let hadReserve = reserve.isPresent
+        let (hadReserve, hadLog) = (reserve.isPresent, file.hasLog)
         _ = reserve.make()
         do {
             do {
@@ -41,13 +42,15 @@ struct JournalOpening {
             }
         } catch {
             if isNew { file.remove() }
+            if !hadLog { file.removeEmptyLog() }
             if file.walSize == 0 { file.marks.restoreClean(file.path) }
             if hadReserve { _ = reserve.make() } else { reserve.release() }
             guard let error = error as? RelayError, error.code == .storageFull else { throw error }
+            let reason = error.cause.map { "\($0)" } ?? error.message
             throw RelayError(
                 .storageFull,
-                "\(error.message)\(DiskRoom.note(at: file.path)): \(DiskRoom.text(Self.need)) are enough to open it",
-                cause: error.cause)
+                "cannot open \(file.path): its disk is full (\(reason)); nothing was done: free \(DiskRoom.text(Self.need)) "
+                    + "there, and start again\(DiskRoom.note(at: directory))", cause: error.cause)
         }
     }
     /// A log, its index, and the first tables; twice as much.

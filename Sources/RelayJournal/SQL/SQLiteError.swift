@@ -39,7 +39,9 @@ extension SQLiteError {
     /// - Parameter what: what was attempted, as a clause: "a unit of work on FILE".
     func asRelayError(_ what: String) -> RelayError {
         let (code, advice) = meaning
-        return RelayError(code, "\(what): \(self); nothing was done\(advice)", cause: self)
+        // Of the log's index, SQLite's own text does not say it.
+        let reason = isFull && primaryCode != SQLITE_FULL ? "the disk is full: \(self)" : "\(self)"
+        return RelayError(code, "\(what): \(reason); nothing was done\(advice)", cause: self)
     }
     private var meaning: (RelayError.Code, String) {
         if isFull { return (.storageFull, ": make room on its file system, and try again") }

@@ -69,7 +69,7 @@ struct JournalToolTests {
                       64  wrong usage, or FILE is there
                       65  the file is damaged, is no journal, or is of a newer version
                       70  an internal failure, or ended by a signal
-                      73  there is no journal, or it cannot be read
+                      73  there is no journal, it cannot be read, or FILE cannot be made
                       74  the disk is full, or has failed
 
                     """))
