@@ -156,5 +156,9 @@ import Testing
         meter.answered(0, now: 21_000_000_000)
         let later = [21_000_000_000, 22_000_000_000].map { meter.takeChange($0) }
         #expect(later == [.isOver, nil])
+        // The next pause is one of its own.
+        while meter.admits(Self.mebibyte, messages: 1, now: 30_000_000_000) {}
+        let again = [39_000_000_000, 40_000_000_000, 41_000_000_000].map { meter.takeChange($0) }
+        #expect(again[0] == nil && again[1] != nil && again[2] == nil)
     }
 }
