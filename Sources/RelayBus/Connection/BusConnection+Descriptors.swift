@@ -36,8 +36,10 @@ extension BusConnection {
         let values = try body.withUnsafeBytes { body in
             Result { () throws(RelayError) in try DBusValue.decode(signature: signature, body: body) }
         }.get()
-        try send { () throws(RelayError) in
-            try ComposedMessage(answering: call, values, descriptors: descriptors.map(\.number), serial: serial)
+        try descriptors.withNumbers { numbers throws(RelayError) in
+            try send { () throws(RelayError) in
+                try ComposedMessage(answering: call, values, descriptors: numbers, serial: serial)
+            }
         }
     }
     /// Sends a call with file descriptors: those that its body has by their indices, or nothing else. They stay the
@@ -66,7 +68,7 @@ extension BusConnection {
         guard inner.withLock({ $0.link != nil }) else { return false }
         var message = try LinkedMessage(header, serial: serial, body: body)
         for descriptor in descriptors {
-            let copy = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0)
+            let copy = descriptor.withNumber { fcntl($0, F_DUPFD_CLOEXEC, 0) }
             if copy < 0 {
                 let failure = SystemError(errno)
                 throw RelayError(.unavailable, "a file descriptor cannot be duplicated: \(failure)", cause: failure)

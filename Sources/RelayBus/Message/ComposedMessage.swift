@@ -44,11 +44,10 @@ final class ComposedMessage: @unchecked Sendable {  // Used by its maker, then u
         handle = MessageHandle(adopting: pointer)
         dbus_message_set_serial(pointer, serial)
         dbus_message_set_auto_start(pointer, call.flags.contains(.noAutoStart) ? 0 : 1)
-        let numbers = call.descriptors.map(\.number)
-        let isComplete =
-            call.body.isEmpty
-            ? Self.append(numbers, to: pointer)
-            : Self.append(try DBusValue.decode(signature: call.signature, body: call.body), numbers, to: pointer)
+        let values = call.body.isEmpty ? nil : try DBusValue.decode(signature: call.signature, body: call.body)
+        let isComplete = call.descriptors.withNumbers { numbers in
+            values.map { Self.append($0, numbers, to: pointer) } ?? Self.append(numbers, to: pointer)
+        }
         if !isComplete {
             throw RelayError(.unavailable, "libdbus: no memory, or no descriptors, for a call of \(call.member)")
         }

@@ -118,10 +118,19 @@ package struct ReceivedMessage: ~Copyable {
 /// A file descriptor that came with a message, or goes with one: this process's own, closed when this value goes, a
 /// moment later.
 package final class ReceivedDescriptor: Sendable {
-    package let number: Int32
+    private let number: Int32
     private let isOwned = Atomic<Bool>(true)
     package init(_ number: Int32) { self.number = number }
     deinit { if isOwned.load(ordering: .relaxed) { DescriptorCloser.close(number) } }
+
+    /// Lends the number: it is open until `body` returns. By itself a number could outlive its owner, which in an
+    /// optimised build ends at its last use.
+    package func withNumber<Result: ~Copyable, Failure: Error>(
+        _ body: (Int32) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(number)
+    }
 
     /// Closes one that came from others, a moment later.
     package static func close(_ number: Int32) { DescriptorCloser.close(number) }
@@ -131,6 +140,16 @@ package final class ReceivedDescriptor: Sendable {
     }
     /// Leaves it open, for a new owner. Nil: it has one already.
     package func disown() -> Int32? { isOwned.exchange(false, ordering: .acquiringAndReleasing) ? number : nil }
+}
+
+extension [ReceivedDescriptor] {
+    /// Lends all their numbers, which are open until `body` returns.
+    func withNumbers<Result: ~Copyable, Failure: Error>(
+        _ body: ([Int32]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(map { $0.withNumber { $0 } })
+    }
 }
 
 /// One reference to a libdbus message, given up at the end of its scope: held ones stop the connection's reading.

@@ -38,7 +38,7 @@ package struct PeerCredentials: Hashable, Sendable {
             case ("ProcessFD", .unixFD):
                 // The only one that came: `ReceivedMessage.processDescriptor`.
                 guard readsUnit, let process = reply.descriptors.first else { break }
-                unit = PeerUnit(ofProcess: process.number)
+                unit = process.withNumber { PeerUnit(ofProcess: $0) }
             case ("LinuxSecurityLabel", .bytes(let label)):
                 securityLabel = String(decoding: label.prefix { $0 != 0 }, as: UTF8.self)
             default: break

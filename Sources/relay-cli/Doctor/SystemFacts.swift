@@ -33,7 +33,9 @@ extension SystemFacts {
             },
             ringFault: { descriptor in
                 do throws(RelayError) {
-                    _ = try SealedMemory.checkedSize(of: descriptor.number, seals: .readOnly)
+                    _ = try descriptor.withNumber { number throws(RelayError) in
+                        try SealedMemory.checkedSize(of: number, seals: .readOnly)
+                    }
                     return nil
                 } catch { return error }
             },

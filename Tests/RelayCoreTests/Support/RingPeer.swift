@@ -33,11 +33,14 @@ final class RingPeer: Sendable {
         try page.withLock { page in
             // The same with every ring; it can be mapped once.
             if page == nil {
-                page = try RingWaiter(receiving: reply.descriptors[1].number)
-                #expect(WaitPage.seal(reply.descriptors[1].number))
+                page = try reply.descriptors[1].withNumber { number in
+                    let waiter = try RingWaiter(receiving: number)
+                    #expect(WaitPage.seal(number))
+                    return waiter
+                }
             }
         }
-        return RingReader(try RingArea(receiving: reply.descriptors[0].number), after: after)
+        return RingReader(try reply.descriptors[0].withNumber { try RingArea(receiving: $0) }, after: after)
     }
     var waiter: RingWaiter { page.withLock { $0 }! }  // Opened one: see `openRing`.
 

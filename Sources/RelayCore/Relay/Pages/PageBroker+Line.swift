@@ -64,7 +64,7 @@ extension PageBroker {
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
             while count < size {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[count..<size])
-                let read = recv(socket.number, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
+                let read = socket.withNumber { recv($0, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT)) }
                 if read < 0 && errno == EINTR { continue }
                 if read <= 0 { return }
                 count += read

@@ -44,7 +44,7 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
         session.ask("OpenRing", at: stream.path) { [self] session, result in
             // Whatever becomes of it: until then the service counts it as unread, and gives this relay no other.
             if case .success(let reply) = result, let ring = reply.descriptors.first {
-                RingReceipt.acknowledge(ring.number)
+                ring.withNumber { RingReceipt.acknowledge($0) }
             }
             guard let session else { return }
             if self.generation == generation { return answered(result, stream, session) }
@@ -76,7 +76,9 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
             guard reply.signature == "hh", reply.descriptors.count == 2 else {
                 throw RelayError(.schemaMismatch, "\(session.service) answered OpenRing with '\(reply.signature)'")
             }
-            let area = try RingArea(receiving: reply.descriptors[0].number)
+            let area = try reply.descriptors[0].withNumber { number throws(RelayError) in
+                try RingArea(receiving: number)
+            }
             if transport.thread == nil {
                 try transport.prepare(reply.descriptors[1], session)
                 awaited = area

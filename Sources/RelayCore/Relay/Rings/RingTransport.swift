@@ -58,9 +58,11 @@ final class RingTransport: DirectTransport, @unchecked Sendable {  // In a turn 
         do throws(SystemError) {
             try OwnThread.start("relay-page") { [weak self, weak session, loop = session.loop] in
                 let result = Result { () throws(RelayError) in
-                    let waiter = try RingWaiter(receiving: page.number)
-                    if !WaitPage.seal(page.number) { throw RingFault(.seals(.settled)).relayError() }
-                    return waiter
+                    try page.withNumber { number throws(RelayError) in
+                        let waiter = try RingWaiter(receiving: number)
+                        if !WaitPage.seal(number) { throw RingFault(.seals(.settled)).relayError() }
+                        return waiter
+                    }
                 }
                 loop.execute { [weak self, weak session] in
                     if let self, let session { prepared(result, generation, session) }

@@ -52,7 +52,7 @@ final class ReplaySocket: Sendable {
     }
     private static func option(_ name: Int32, _ descriptor: ReceivedDescriptor) -> Int32? {
         var (value, size): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
-        return getsockopt(descriptor.number, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+        return descriptor.withNumber { getsockopt($0, SOL_SOCKET, name, &value, &size) } == 0 ? value : nil
     }
     /// Writes all of it, without waiting. False: there was no room, or nobody reads any more; then it is of no use any
     /// more.
@@ -60,7 +60,7 @@ final class ReplaySocket: Sendable {
         var rest = bytes
         while !rest.isEmpty {
             let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-            let count = send(descriptor.number, rest.baseAddress, rest.count, flags)
+            let count = descriptor.withNumber { send($0, rest.baseAddress, rest.count, flags) }
             if count < 0 && errno == EINTR { continue }
             if count <= 0 { return false }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))

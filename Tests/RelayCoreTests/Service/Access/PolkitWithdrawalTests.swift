@@ -47,7 +47,7 @@ private final class Heard: Sendable {
         }
         let ring = try await thief.connection.call(
             MethodCall(to: WatchedDesk.name, path: path, interface: Stream1.name, member: "OpenRing"))
-        let area = try RingArea(receiving: try #require(ring.descriptors.first).number)
+        let area = try #require(ring.descriptors.first).withNumber { try RingArea(receiving: $0) }
         var reader = RingReader(area, after: 0, atTail: false)
         let relay = try EventRelay(following: WatchedDesk.name, on: system, interfaces: Flow1.self)
         let heard = Heard()
@@ -227,7 +227,7 @@ private final class Heard: Sendable {
         let reply = try await peer.connection.call(
             MethodCall(
                 to: WatchedDesk.name, path: WatchedDesk.path(Flow1.name), interface: Stream1.name, member: "OpenRing"))
-        let area = try RingArea(receiving: try #require(reply.descriptors.first).number)
+        let area = try #require(reply.descriptors.first).withNumber { try RingArea(receiving: $0) }
         var reader = RingReader(area, after: 0, atTail: false)
         let stream = try #require(desk.service.core.interfaces.first { $0.name == Flow1.name }).stream
         peer.connection.close()

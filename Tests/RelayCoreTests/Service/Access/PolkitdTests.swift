@@ -127,7 +127,7 @@ struct PolkitdTests {
             WatchedDesk.name, path, Stream1.name, "Attach", [.uint64(0), .uint64(0), all, AttachOptions().value])
         let ring = try await peer.connection.call(
             MethodCall(to: WatchedDesk.name, path: path, interface: Stream1.name, member: "OpenRing"))
-        let area = try RingArea(receiving: try #require(ring.descriptors.first).number)
+        let area = try #require(ring.descriptors.first).withNumber { try RingArea(receiving: $0) }
         var reader = RingReader(area, after: 0, atTail: false)
         try desk.service.publish(Flowed(number: 1))
         guard case .record = try reader.next() else { throw RelayError(.notFound, "no record") }

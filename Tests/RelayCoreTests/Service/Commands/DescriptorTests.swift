@@ -92,9 +92,10 @@ private struct Held: DomainDocument {
         #expect(unknown.count == 2)
         // With what is left, nobody gets beyond twice that.
         #expect(calls(1, with: 16, ":1.90", 1_000, quota).isEmpty)
+        withExtendedLifetime(flood) {}
         flood = []
         #expect(quota.count == 64)
-        withExtendedLifetime((flood, other, unknown)) {}
+        withExtendedLifetime((other, unknown)) {}
     }
     @Test("a peer has 32, calls without any are free, and nothing is left of what was let go") func peers() {
         let quota = DescriptorQuota()
@@ -254,6 +255,7 @@ private struct Held: DomainDocument {
         site.release()
         await answers.value
         #expect(codes.values.count { $0 == nil } == most && codes.count == calls.count)
+        withExtendedLifetime(relays) {}
         #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
         try await site.service.stop()
     }

@@ -35,7 +35,7 @@ import Testing
     }
     private static func read(_ count: Int, _ socket: ReceivedDescriptor) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        let read = recv(socket.number, &bytes, count, Int32(MSG_DONTWAIT) | Int32(MSG_WAITALL))
+        let read = socket.withNumber { recv($0, &bytes, count, Int32(MSG_DONTWAIT) | Int32(MSG_WAITALL)) }
         return Array(bytes.prefix(max(0, read)))
     }
     private static func code(_ body: () async throws -> Void) async -> RelayError.Code? {

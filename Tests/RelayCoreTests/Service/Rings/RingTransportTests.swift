@@ -261,11 +261,11 @@ import Testing
         try desk.service.publish(Labelled(text: "x"))
         #expect(page.isFlagged)
         // Mapped, then sealed. It fell asleep over a record.
-        let waiter = try RingWaiter(receiving: reply.descriptors[1].number)
-        let area = try RingArea(receiving: reply.descriptors[0].number)
+        let waiter = try reply.descriptors[1].withNumber { try RingWaiter(receiving: $0) }
+        let area = try reply.descriptors[0].withNumber { try RingArea(receiving: $0) }
         try await attach()
         #expect(!page.isSettled)
-        #expect(WaitPage.seal(reply.descriptors[1].number) && !page.isSettled)
+        #expect(reply.descriptors[1].withNumber { WaitPage.seal($0) } && !page.isSettled)
         try await attach()
         #expect(page.isSettled)
         #expect(await eventually { !page.isFlagged })
