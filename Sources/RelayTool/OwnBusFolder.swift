@@ -66,3 +66,10 @@ package struct FileStatus: Equatable, Sendable {
         kind == .folder && owner == userID && mode & 0o077 == 0
     }
 }
+
+extension Bus {
+    /// Whether there is a session bus: by its variable, or by the socket `bus` in `XDG_RUNTIME_DIR`.
+    package static func hasSession(environment: [String: String]) -> Bool {
+        hasSession(environment: { environment[$0] }, isSocket: { FileStatus(ofFileAt: $0)?.kind == .socket })
+    }
+}

@@ -125,7 +125,7 @@ extension ServiceOptions {
     private static var keyNames: [String] { keys.options.map { ConfigurationKeys.key(of: $0) } }
 
     private static let session = Option(
-        switch: "session", "the session bus (the default, if DBUS_SESSION_BUS_ADDRESS is set)")
+        switch: "session", "the session bus (the default, if there is one)")
     private static let system = Option(switch: "system", "the system bus")
     private static let address = Option<String?>("bus", .busAddress, "the bus at this D-Bus address")
     private static let ownBus = Option(

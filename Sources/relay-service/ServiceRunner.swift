@@ -122,11 +122,11 @@ struct ServiceRunner {
         case .address(let address): return (.address(address), nil)
         case .own: return try startOwnBus()
         case nil:
-            if environment["DBUS_SESSION_BUS_ADDRESS"]?.isEmpty ?? true {
+            if !Bus.hasSession(environment: environment) {
                 throw RelayError(
                     .unavailable,
-                    "no bus: DBUS_SESSION_BUS_ADDRESS is not set; run within a session, name a bus with --bus ADDRESS or "
-                        + "--system, or start a private one with --own-bus")
+                    "no bus: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no socket 'bus'; run within a "
+                        + "session, name a bus with --bus ADDRESS or --system, or start a private one with --own-bus")
             }
             return (.session, nil)
         }

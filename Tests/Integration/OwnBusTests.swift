@@ -87,3 +87,17 @@ import Testing
         #expect(call.code == 69 && call.errors.joined().contains("0700"), "\(call)")
     }
 }
+
+/// As behind `su`, and in jobs of cron.
+@Suite("A session bus that only its socket shows", .heavy) struct SessionSocketTests {
+    @Test("both programs find it in XDG_RUNTIME_DIR") func isFound() async throws {
+        let (bus, state) = (try PrivateBus(), try TestFolder())
+        let environment = Programs.environment(["XDG_RUNTIME_DIR": bus.directory, "XDG_STATE_HOME": state.path])
+        let service = try RunningProgram(Programs.service, [], environment: environment)
+        try await service.line(containing: "ready: org.eventrelay.Service1 on the session bus")
+        let call = try await RunningProgram.run(
+            Programs.cli, ["call", "OrderBox", "label=Kitchen", "capacity=10"], environment: environment)
+        #expect(call.code == 0 && call.output == ["boxID=1"], "\(call)")
+        #expect(await service.terminate().code == 0)
+    }
+}
