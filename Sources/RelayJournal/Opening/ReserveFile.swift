@@ -37,10 +37,7 @@ struct ReserveFile {
     /// Whether the disk is so full that the reserve may soon be needed.
     var isNear: Bool {
         if let room = faults.room { return room() < Self.nearness }
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return true }
-        return UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue
-            < UInt64(Self.nearness)
+        return DiskRoom.free(at: path) ?? 0 < UInt64(Self.nearness)
     }
     private static let nearness = 16 << 20
     /// Whether as much is free beside the reserve: with less, the next commits may find the disk full.

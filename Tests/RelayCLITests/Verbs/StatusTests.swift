@@ -46,7 +46,7 @@ struct StatusTests {
             #expect(try await page(journal).hasPrefix(line + "\n"))
         }
     }
-    @Test("who reads the ring is who is subscribed by it, whoever has opened it once") func ring() {
+    @Test("only subscribers that read the ring count as its readers, not everyone who has opened it") func ring() {
         func readers(_ transports: [String], isOpen: Bool = true, others: Int = 0) -> String {
             var status = ServiceStatus()
             status.ringIsOpen = isOpen

@@ -133,7 +133,7 @@ struct WatchMachineTests {
             ])
     }
 
-    @Test("a program of another make in the service's place is told, not an end")
+    @Test("a program without Relay that takes the service's name is reported; it ends a watch only at its beginning")
     func otherMake() throws {
         let other = CLIFailure.notRelay(service)
         var first = script()

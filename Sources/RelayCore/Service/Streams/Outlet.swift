@@ -21,7 +21,8 @@ package protocol Outlet: Sendable {
     mutating func attach(_ peer: String, names: [String])
     /// A peer has left the bus.
     mutating func depart(_ peer: String)
-    /// Peers may receive no more events. Returns whom else it no longer serves, since it cannot tell them apart.
+    /// Ends delivery to peers that may receive no more events. Returns the other peers that it no longer serves: an
+    /// outlet that cannot tell its readers apart, such as the ring, ends for all.
     ///
     /// - Parameter endsFormerReaders: whether to end also what a former reader may still have.
     mutating func withdraw(

@@ -120,7 +120,7 @@ import Testing
             }
             #expect(await eventually { started("labour ") == 50 && started("work ") == 50 })
             for peer in peers { peer.connection.close() }
-            // The bus tells of departures in any order: what waits of a peer that is still there would run.
+            // The bus reports departures in any order: until all are known, releasing one call would start another that waits.
             #expect(await eventually { started("cancelled ") == 50 && workshop.peers == known })
             for index in 0..<Int64(Self.peers) { workshop.release(round * 1_000 + index) }
             #expect(await eventually { workshop.isEmpty })
