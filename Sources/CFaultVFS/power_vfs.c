@@ -136,6 +136,14 @@ static int f_sync(sqlite3_file *f, int flags) {
     pthread_mutex_unlock(&vfs->layer.lock);
     return code;
 }
+// A dead process waits for no reader: what closes it would wait seconds for each that lives on.
+static int f_shm_lock(sqlite3_file *f, int offset, int count, int flags) {
+    pthread_mutex_lock(&OWNER(f)->layer.lock);
+    bool is_dead = !lives(f);
+    pthread_mutex_unlock(&OWNER(f)->layer.lock);
+    if (is_dead && (flags & SQLITE_SHM_LOCK)) return SQLITE_IOERR_SHMLOCK;
+    return BELOW(f)->pMethods->xShmLock(BELOW(f), offset, count, flags);
+}
 // Without hints of size: what the layer below would do about them is not recorded.
 static int f_control(sqlite3_file *f, int operation, void *argument) {
     if (operation == SQLITE_FCNTL_SIZE_HINT || operation == SQLITE_FCNTL_CHUNK_SIZE) return SQLITE_OK;
@@ -187,6 +195,7 @@ power_vfs *power_vfs_create(const char *name) {
     methods->xTruncate = f_truncate;
     methods->xSync = f_sync;
     methods->xFileControl = f_control;
+    methods->xShmLock = f_shm_lock;
     self->layer.vfs.xOpen = v_open;
     self->layer.vfs.xDelete = v_delete;
     if (layer_register(&self->layer)) return self;
