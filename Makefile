@@ -21,7 +21,7 @@ help:
 	@echo "make demo    a service, subscribers and a real inventory on a bus of their own; ends by itself"
 	@echo "make check   the quick ones: format, warnings, and the tests without buses and processes; under a minute when built"
 	@echo "make test    all checks: format, warnings, all tests, and those of the bus against libdbus's debug build"
-	@echo "make soak    the long forms: thousands of kills, torn writes, a thousand million events; about twenty minutes"
+	@echo "make soak    the long forms: thousands of kills, torn writes, a thousand million events; most of an hour"
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
 	@echo "make tsan    the tests under ThreadSanitizer; 'make asan' under AddressSanitizer"
 	@echo "make figures what the hot paths cost, in instructions and allocations, beside what is recorded"

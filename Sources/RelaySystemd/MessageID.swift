@@ -32,6 +32,7 @@ extension SystemLog {
             "RingUnavailable": "1f3cc383253b446087fbc33b46df0ff8",
             "SignalsPaused": "ad5114abd6464f889aa8dcf7671ceaf3",
             "UnreadUnknown": "3cf9fb9580bd481ca4bfeabf2e34b8dc",
+            "CommandFailed": "d1ef33d3b2a04dd2a46c4c8a584d12a5",
             "CommitDelayed": "b42f3df1a653431f9092611e0036b663",
             "StorageFull": "ebf65dda295048c28e2b6d138cea5978",
             "CheckpointFailed": "91dd434280e74334b621f0f289fbc470",

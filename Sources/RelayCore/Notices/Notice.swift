@@ -8,7 +8,8 @@ public import RelayEvents
 /// }
 /// ```
 ///
-/// A notice names peers, users, interfaces and files. It never contains the fields of an event or a command.
+/// A notice names peers, users, interfaces and files. Its texts never contain the fields of an event or a command; only
+/// ``cause`` can.
 public struct Notice: Sendable, CustomStringConvertible {
     /// What a notice is about, for filters. More may be added: compare kinds, and never switch over them without a
     /// default.
@@ -57,13 +58,18 @@ public struct Notice: Sendable, CustomStringConvertible {
     public let subject: Subject
     /// How many notices of this kind were left out since the last one. At most five of a kind are reported at once,
     /// then one a minute.
-    public let suppressed: Int
+    public package(set) var suppressed: Int
+    /// The error that a command's handler threw; nil in notices of other kinds.
+    ///
+    /// It is the handler's own value: its text may contain fields of the command. `message` names only its type.
+    public let cause: (any Error)?
 
     package init(
-        _ kind: Kind, _ severity: Severity, _ message: String, of subject: Subject = Subject(), suppressed: Int = 0
+        _ kind: Kind, _ severity: Severity, _ message: String, of subject: Subject = Subject(), suppressed: Int = 0,
+        cause: (any Error)? = nil
     ) {
         (self.kind, self.severity, self.message, self.subject) = (kind, severity, message, subject)
-        self.suppressed = suppressed
+        (self.suppressed, self.cause) = (suppressed, cause)
     }
     /// The message, and how many notices were left out.
     public var description: String { suppressed == 0 ? message : "\(message) (and \(suppressed) more)" }
@@ -85,6 +91,8 @@ extension Notice.Kind {
     public static let unreadUnknown = Self(rawValue: "UnreadUnknown")
     /// A commit of the journal has taken more than five seconds so far, or has ended after that time: the disk is slow.
     public static let commitDelayed = Self(rawValue: "CommitDelayed")
+    /// A command's handler threw an error that the command does not declare.
+    public static let commandFailed = Self(rawValue: "CommandFailed")
     /// The journal has no room, so commits are refused, or it has room again.
     public static let storageFull = Self(rawValue: "StorageFull")
 }

@@ -27,11 +27,9 @@ package final class NoticeReporter: Sendable {
                 dropped[notice.kind, default: 0] += 1 + notice.suppressed
                 return
             }
-            let missing = dropped.removeValue(forKey: notice.kind) ?? 0
-            queue.append(
-                Notice(
-                    notice.kind, notice.severity, notice.message, of: notice.subject,
-                    suppressed: notice.suppressed + missing))
+            var notice = notice
+            notice.suppressed += dropped.removeValue(forKey: notice.kind) ?? 0
+            queue.append(notice)
         }
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             defer { waiters = [] }
@@ -48,14 +46,17 @@ package final class NoticeReporter: Sendable {
     /// - Parameter message: what happened and the remedy, without line breaks. Evaluated only if it is reported, now or
     ///   later.
     /// - Parameter subject: what it concerns.
+    /// - Parameter cause: the error that a handler threw.
     package func report(
         _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: @autoclosure () -> String,
-        of subject: @autoclosure () -> Notice.Subject = Notice.Subject()
+        of subject: @autoclosure () -> Notice.Subject = Notice.Subject(), cause: (any Error)? = nil
     ) {
         let now = MonotonicClock.now
         let (mustStart, due) = state.withLock { state -> (Bool, UInt64?) in
             state.counts[kind, default: 0] += 1
-            if let notice = state.limiter.admit(kind, severity, message, of: subject, now: now) {
+            if let notice = state.limiter.admit(
+                kind, severity, message, of: subject, cause: cause, now: now)
+            {
                 state.append(notice)
                 return (Self.needsThread(&state), nil)
             }
@@ -177,16 +178,16 @@ struct NoticeRateLimiter {
     /// - Parameter subject: likewise.
     mutating func admit(
         _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: () -> String,
-        of subject: () -> Notice.Subject = { Notice.Subject() }, now: UInt64
+        of subject: () -> Notice.Subject = { Notice.Subject() }, cause: (any Error)? = nil, now: UInt64
     ) -> Notice? {
         var window = windows[kind] ?? Window(end: now + Self.interval, reported: 0)
         if window.end <= now && window.suppressed == 0 { window = Window(end: now + Self.interval, reported: 0) }
         defer { windows[kind] = window }
         if window.reported < Self.burst {
             window.reported += 1
-            return Notice(kind, severity, message(), of: subject())
+            return Notice(kind, severity, message(), of: subject(), cause: cause)
         }
-        if window.first == nil { window.first = Notice(kind, severity, message(), of: subject()) }
+        if window.first == nil { window.first = Notice(kind, severity, message(), of: subject(), cause: cause) }
         window.suppressed += 1
         return nil
     }
@@ -210,8 +211,8 @@ struct NoticeRateLimiter {
         return windows.sorted { $0.key.rawValue < $1.key.rawValue }.compactMap { Self.summary($0.value) }
     }
     private static func summary(_ window: Window) -> Notice? {
-        window.first.map {
-            Notice($0.kind, $0.severity, $0.message, of: $0.subject, suppressed: window.suppressed - 1)
-        }
+        guard var notice = window.first else { return nil }
+        notice.suppressed = window.suppressed - 1
+        return notice
     }
 }

@@ -102,7 +102,7 @@ extension ServiceMetrics.Commands {
         durations.add(duration)
         switch answer {
         case .reply: replied += 1
-        case .error: failed += 1
+        case .error, .failed: failed += 1
         case .unreadable: unreadable += 1
         }
     }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// An error of the kernel: an errno, as the cause of a `RelayError`.
-public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SystemError: Error, NumberedError, Hashable, Sendable, CustomStringConvertible {
     /// The errno.
     public let code: Int32
     /// An error of the kernel.
@@ -15,4 +15,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         if strerror_r(code, &buffer, buffer.count) != 0 { return "errno \(code)" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+}
+
+/// An error whose number may be told where its text may not.
+package protocol NumberedError: Error {
+    var code: Int32 { get }
 }

@@ -1,8 +1,9 @@
 import CSQLite
 import RelayCore
+public import RelayEvents
 
 /// An error of SQLite with its extended result code: the cause of a `RelayError`.
-public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SQLiteError: Error, NumberedError, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code, as in `sqlite3.h`: `SQLITE_IOERR_WRITE` is 778.
     public let code: Int32
     /// SQLite's text. It names tables and columns, never values.

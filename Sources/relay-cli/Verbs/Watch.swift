@@ -51,9 +51,9 @@ struct Watch: Verb {
             files of --cursors DIR, else of $XDG_STATE_HOME/relay/cursors, else of $HOME/.local/state/relay/cursors.
             """,
             """
-            With --confirm, too, what was written out does not count: NAME's place moves on when stdin has a line for each
-            line that was written. So a pipeline loses nothing that its reader had not dealt with when it was killed. Ends
-            when stdin does. Examples/notifier shows such a pipeline.
+            With --resume and --confirm, an event counts as seen when stdin has a line for it, whatever that line says. A
+            line that comes before its event was written counts for none. So a pipeline loses nothing that its reader had
+            not dealt with when it was killed. Ends when stdin does. Examples/notifier shows such a pipeline.
             """,
             """
             A document that EVENT names is shown first as it is now, with the time of this look, then each change of it: the

@@ -35,6 +35,14 @@ import Testing
         try await ledger.book(1)
         #expect(try await ledger.all().map(\.sequence) == [1])
     }
+    @Test("a statement that is wrong is known by its codes, without its text") func kinds() async throws {
+        let ledger = try Ledger(TestFolder())
+        await #expect {
+            try await ledger.journal.unitOfWork { unit in try unit.execute("SELECT * FROM no_such") }
+        } throws: {
+            RelayError.kinds(of: $0) == "InvalidArgument, caused by SQLiteError 1"
+        }
+    }
     @Test("neither may views and triggers that it makes") func indirect() async throws {
         let ledger = try Ledger(TestFolder())
         for sql in [

@@ -7,6 +7,9 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
         /// With the descriptors that the body has by their indices.
         case reply([UInt8], [ReceivedDescriptor])
         case error(name: String, message: String)
+        /// The handler threw an error that the command does not declare, or its result cannot be sent. The caller gets
+        /// the code and the message, the service's administrator the cause.
+        case failed(RelayError.Code, message: String, cause: any Error)
         /// The arguments are no value of the command's type: no handler got it.
         case unreadable(message: String)
     }
@@ -105,22 +108,28 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         } catch let failure as C.Failure {
             let name = "\(C.Interface.name).Error.\(failure.errorName)"
             if BusNames.isErrorName(name) { return .error(name: name, message: command.message(of: failure)) }
-            return .error(
-                name: ErrorNames.name(for: .internalFailure),
-                message: "\(C.name) was refused as '\(failure.errorName)', which is no D-Bus error name")
+            let text = "\(C.name) was refused as '\(failure.errorName)', which is no D-Bus error name"
+            return .failed(.internalFailure, message: text, cause: failure)
         } catch let error as RelayError {
             // Its code only: what is beneath may name files and values that are not the caller's business. And what
             // failed in doubt beneath, a call of another service, is in doubt for this caller, too.
             let code = error.mayHaveRun ? RelayError.Code.outcomeUnknown : error.code
-            let message =
-                code == .storageFull
-                ? "the service's disk is full: nothing of \(C.name) was done; make room there, and send it again"
-                : "the service could not run \(C.name)"
-            return .error(name: ErrorNames.name(for: code), message: message)
+            let text = "the service could not run \(C.name)"
+            switch code {
+            case .storageFull:
+                // The journal has reported it.
+                return .error(
+                    name: ErrorNames.name(for: code),
+                    message:
+                        "the service's disk is full: nothing of \(C.name) was done; make room there, and send it again")
+            // The caller's own.
+            case .keyReused: return .error(name: ErrorNames.name(for: code), message: text)
+            default: return .failed(code, message: text, cause: error)
+            }
         } catch is CancellationError where C.isCancellable && Task.isCancelled {
             return .error(name: ErrorNames.name(for: .cancelled), message: "\(C.name) was cancelled")
         } catch {
-            return .error(name: ErrorNames.name(for: .internalFailure), message: "\(C.name) failed in the service")
+            return .failed(.internalFailure, message: "\(C.name) failed in the service", cause: error)
         }
         // From here on it has run, which the error's name has to show.
         do {
@@ -131,9 +140,8 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
                 message: "\(C.name) has run; its reply of \(body.count) bytes is over the limit of \(Self.replyLimit)"
             )
         } catch {
-            return .error(
-                name: ErrorNames.name(for: .internalFailure),
-                message: "\(C.name) has run; its reply cannot be carried: \((error as? RelayError)?.message ?? "")")
+            let text = "\(C.name) has run; its reply cannot be carried: \((error as? RelayError)?.message ?? "")"
+            return .failed(.internalFailure, message: text, cause: error)
         }
     }
 }

@@ -124,6 +124,13 @@ extension ServiceCore {
         case .error(let name, let message):
             prepareReply(to: call.sender)
             return fail(call, name, message, connection)
+        case .failed(let code, let message, let cause):
+            notices.report(
+                .commandFailed, .warning,
+                "\(call.member) of \(call.sender) failed in the service: \(RelayError.kinds(of: cause))",
+                of: subject(call, code), cause: cause)
+            prepareReply(to: call.sender)
+            return fail(call, ErrorNames.name(for: code), message, connection)
         case .unreadable(let message):
             prepareReply(to: call.sender)
             return fail(call, ErrorNames.name(for: .invalidArgument), message, connection)

@@ -79,6 +79,32 @@ import Testing
         #expect(restricted?.message.contains("user 'no such user'") == true)
         try await desk.stop()
     }
+    @Test("an error that a command does not declare is reported by its kind, and handed to the service's program whole")
+    func failures() async throws {
+        let desk = try await Desk()
+        let peer = try await BusStranger.join(desk.bus.bus)
+        for how in ["declared", "relay", "other", "bad name"] {
+            _ = await peer.refusal(Desk.name, Desk.path, Desk1.name, "Fail", [.string(how)])
+        }
+        try await desk.stop()
+        let notices = desk.notices.all(of: .commandFailed)
+        let name = peer.connection.uniqueName
+        #expect(
+            notices.map(\.message) == [
+                "Fail of \(name) failed in the service: Conflict",
+                "Fail of \(name) failed in the service: SystemError 5",
+                "Fail of \(name) failed in the service: Failure",
+            ])
+        #expect(notices.map(\.subject.code) == [.conflict, .internalFailure, .internalFailure])
+        #expect(notices.allSatisfy { $0.subject.peer == name && $0.subject.interface == Desk1.name })
+        #expect((notices.first?.cause as? RelayError)?.message == "a secret path")
+    }
+    @Test("the kinds of an error and its causes have no text of theirs, and an end") func kinds() {
+        var error = RelayError(.conflict, "secret", cause: SystemError(28))
+        #expect(RelayError.kinds(of: error) == "Conflict, caused by SystemError 28")
+        for _ in 0..<100 { error = RelayError(.unavailable, "secret", cause: error) }
+        #expect(RelayError.kinds(of: error).split(separator: ",").count == 8)
+    }
     @Test("a reply that cannot be sent is an error that says so, and that the command ran") func unsendable()
         async throws
     {
