@@ -131,7 +131,8 @@ public final class EventJournal: EventLog {
     public func unitOfWork<Result>(
         _ body: sending @escaping (inout UnitOfWork) throws -> sending Result
     ) async throws -> sending Result {
-        try await storage.unitOfWork(body)
+        storage.writer.noteUse()
+        return try await storage.unitOfWork(body)
     }
 
     /// Runs a unit of work. If the unit refuses, events in the same transaction report the refusal.
@@ -152,7 +153,8 @@ public final class EventJournal: EventLog {
         _ body: sending @escaping (inout UnitOfWork) throws -> sending Result,
         onRefusal: sending @escaping (Refusal, inout RefusalEvents) throws -> Void
     ) async throws -> sending Result {
-        try await storage.unitOfWork(body) { error, events in
+        storage.writer.noteUse()
+        return try await storage.unitOfWork(body) { error, events in
             if let refusal = error as? Refusal { try onRefusal(refusal, &events) }
         }
     }
@@ -190,7 +192,7 @@ public final class EventJournal: EventLog {
     /// done after that unit or read.
     public func close() { storage.close() }
     /// Closes the journal of a service that could not start. Files that this journal made are removed if they contain no
-    /// event.
+    /// event and no unit of work was begun. Migrations do not count.
     ///
     /// Everything else is as with ``close()``.
     public func closeUnused() {

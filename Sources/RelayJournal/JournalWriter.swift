@@ -18,6 +18,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
     let path: String
     /// Counts the groups that were committed.
     private let commits = Atomic<UInt64>(0)
+    /// Somebody's state may be in the file, though it has no event.
+    private let isUsed = Atomic<Bool>(false)
     private let permit: CommitPermit?
     private let snapshots: SnapshotReaders
     private var lock: DirectoryLock?
@@ -93,6 +95,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         _ = state.wait { $0.queue.isClosed ? true : nil }
     }
     /// What this run has made is removed at the end, if it has no event.
+    /// A unit of work begins that is no migration's.
+    func noteUse() { isUsed.store(true, ordering: .relaxed) }
     func discardUnused() { state.withLock { $0.discardsUnused = true } }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) {
         let failure = state.withLock { state in
@@ -140,7 +144,8 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         // A read that is still in its transaction would keep the WAL from being moved into the file.
         snapshots.waitForEnd()
         let isClean = engine?.finish() ?? false
-        let isDiscarded = state.withLock { $0.discardsUnused } && engine?.isUnused ?? false
+        let isUnused = (engine?.isUnused ?? false) && !isUsed.load(ordering: .relaxed)
+        let isDiscarded = state.withLock { $0.discardsUnused } && isUnused
         var reserve = engine?.reserve
         // Closed before the lock goes.
         engine = nil

@@ -13,22 +13,29 @@ struct CLIFailure: Error, Equatable, Sendable {
     let name: String?
     /// Lines that show the place: a text, and a caret below it.
     let excerpt: [String]
+    /// A command was sent, and there is no answer that says what became of it.
+    let mayHaveRun: Bool
+    /// What it is, for programs, where the exit code has several meanings.
+    let kind: String
 
     init(
-        _ code: ExitCode, _ message: String, refusal: String? = nil, name: String? = nil, excerpt: [String] = []
+        _ code: ExitCode, _ message: String, refusal: String? = nil, name: String? = nil, excerpt: [String] = [],
+        mayHaveRun: Bool = false, kind: String? = nil
     ) {
         (self.code, self.message, self.refusal, self.name, self.excerpt) = (code, message, refusal, name, excerpt)
+        (self.mayHaveRun, self.kind) = (mayHaveRun, kind ?? "\(code)")
     }
 
     /// For programs, without a line's end: `{"error":{"code":64,"kind":"usage","message":"…"}}`.
     var json: String {
         var output = ByteBuffer()
-        output.append("{\"error\":{\"code\":\(code.rawValue),\"kind\":\"\(code)\",\"message\":")
+        output.append("{\"error\":{\"code\":\(code.rawValue),\"kind\":\"\(kind)\",\"message\":")
         SafeText.append(quoted: message, to: &output)
         if let name = refusal ?? name {
             output.append(",\"name\":")
             SafeText.append(quoted: name, to: &output)
         }
+        if mayHaveRun { output.append(",\"mayHaveRun\":true") }
         output.append("}}")
         return output.text
     }
@@ -58,24 +65,28 @@ enum FailureMapping {
     static func failure(
         _ error: RelayError, service: String, interface: String, member: String, timeout: Duration
     ) -> CLIFailure {
+        let isInDoubt = mayHaveRun(error, interface)
         if error.code == .timedOut && error.cause == nil {
             // The library's words have the time that was left when the call went out, and the service's unique name.
             return CLIFailure(
                 .timedOut,
                 "\(member): no answer of '\(service)' within \(timeout)\(doubt(error, interface)); see whether its process "
-                    + "is stopped or busy ('doctor'), or wait longer with --timeout SECONDS")
+                    + "is stopped or busy ('doctor'), or wait longer with --timeout SECONDS",
+                mayHaveRun: isInDoubt)
         }
         guard let remote = error.cause as? RemoteError, !isLocal(remote, error.code) else {
-            return CLIFailure(exitCode(error.code), error.message + doubt(error, interface))
+            return CLIFailure(
+                isInDoubt ? .timedOut : exitCode(error.code), error.message + doubt(error, interface),
+                mayHaveRun: isInDoubt, kind: isInDoubt ? outcomeUnknown : nil)
         }
         let isRefusal = remote.name.hasPrefix(interface + ".Error.")
         let text = remote.message.isEmpty ? remote.name : "\(remote.message) (\(remote.name))"
         if isRefusal { return CLIFailure(.refused, "\(member): \(text)", refusal: remote.name) }
-        let hasLeft = error.code == .unavailable
+        let isUnknown = isInDoubt && [.unavailable, .outcomeUnknown].contains(error.code)
         return CLIFailure(
-            exitCode(error.code),
-            "\(member): \(text)" + (hasLeft ? doubt(error, interface) : "") + advice(remote.name, service),
-            name: remote.name)
+            isUnknown ? .timedOut : exitCode(error.code),
+            "\(member): \(text)" + (isUnknown ? doubt(error, interface) : "") + advice(remote.name, service),
+            name: remote.name, mayHaveRun: isInDoubt, kind: isUnknown ? outcomeUnknown : nil)
     }
     /// What to do about what the bus answers in place of the service; what the service says itself is for it to explain.
     private static func advice(_ name: String, _ service: String) -> String {
@@ -91,9 +102,13 @@ enum FailureMapping {
     }
 
     private static func doubt(_ error: RelayError, _ interface: String) -> String {
-        // A question that changes nothing leaves none.
-        error.mayHaveRun && interface != "org.freedesktop.DBus.Introspectable" ? "; it may have run" : ""
+        mayHaveRun(error, interface) ? "; it may have run" : ""
     }
+    /// A question that changes nothing leaves no doubt.
+    private static func mayHaveRun(_ error: RelayError, _ interface: String) -> Bool {
+        error.mayHaveRun && interface != Stream1.name && !interface.hasPrefix("org.freedesktop.DBus.")
+    }
+    private static let outcomeUnknown = "outcomeUnknown"
 
     /// What libdbus says when it finds no bus: no reply to the call.
     private static func isLocal(_ remote: RemoteError, _ code: RelayError.Code) -> Bool {
@@ -115,7 +130,7 @@ enum FailureMapping {
             case .unavailable, .storageFull: .cannotCreate
             default: exitCode(error.code)
             }
-        return CLIFailure(code, error.message)
+        return CLIFailure(code, error.message, kind: error.code == .conflict ? "conflict" : nil)
     }
 
     static func exitCode(_ code: RelayError.Code) -> ExitCode {

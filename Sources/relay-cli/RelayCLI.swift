@@ -6,6 +6,8 @@ import RelayTool
     static func main() {
         // A reader that goes away is seen by its error.
         signal(SIGPIPE, SIG_IGN)
+        // Ctrl-\ ends the program, and starts no debugger.
+        signal(SIGQUIT, SIG_DFL)
         StandardDescriptors.reserve()
         let put: @Sendable (String) -> Void = { text in
             var channel = OutputChannel(descriptor: STDERR_FILENO)

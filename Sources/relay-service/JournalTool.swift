@@ -86,6 +86,11 @@ struct JournalTool: Equatable {
         switch arguments.first {
         case "check": program = check
         case "backup": program = backup
+        case let word? where !word.hasPrefix("-"):
+            let hint = NearMiss.hint(for: word, among: ["check", "backup"])
+            throw UsageError(
+                "no command '\(word)'"
+                    + (hint.isEmpty ? "; there are check and backup, and options to serve with" : hint))
         default: return nil
         }
         switch try program.parse(Array(arguments.dropFirst())) {
@@ -164,9 +169,9 @@ extension JournalTool {
         }
         switch action {
         case nil: return false
-        case .print(let text): Swift.print(text, terminator: "")
+        case .print(let text): try StandardOutput.write(text)
         case .run(let tool):
-            Swift.print(try tool.run(environment: ProcessInput.environment, show: progressLine()))
+            try StandardOutput.write(try tool.run(environment: ProcessInput.environment, show: progressLine()) + "\n")
         }
         return true
     }

@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 import RelayTool
 
@@ -12,10 +13,10 @@ import RelayTool
         let options: ServiceOptions
         let program = ServiceOptions.program
         switch try ServiceOptions.parse(arguments) {
-        case .help: return print(HelpPage.text(of: nil, in: program), terminator: "")
-        case .manual: return print(ManualPage.text(of: nil, in: program, section: 8), terminator: "")
-        case .version: return print(HelpPage.version(of: program), terminator: "")
-        case .checked(let text): return print(text, terminator: "")
+        case .help: return try StandardOutput.write(HelpPage.text(of: nil, in: program))
+        case .manual: return try StandardOutput.write(ManualPage.text(of: nil, in: program, section: 8))
+        case .version: return try StandardOutput.write(HelpPage.version(of: program))
+        case .checked(let text): return try StandardOutput.write(text)
         case .serve(let parsed): options = parsed
         }
         let log = Log(level: options.logLevel)
@@ -32,6 +33,24 @@ import RelayTool
             throw failure
         } catch {
             throw ServiceFailure(error)
+        }
+    }
+}
+
+/// What the program is asked to print.
+enum StandardOutput {
+    /// Throws `.outputFailed` if it was not written: a full disk must not look like success.
+    static func write(_ text: String) throws(ServiceFailure) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            // Takes the bytes within the call only.
+            let count = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 {
+                let reason = String(cString: strerror(errno))
+                throw ServiceFailure(code: .outputFailed, message: "cannot write to stdout: \(reason)")
+            }
+            bytes = bytes.dropFirst(count)
         }
     }
 }

@@ -72,7 +72,8 @@ extension ServiceOptions {
                 """
                 --admit says who may call the service and receive its events, of those whom the bus admits: user, the
                 service's own user; group:NAME, that user and the members of a group; anyone. Without it, user; on the
-                system bus anyone, since the policy files of that bus say who that is.
+                system bus anyone, since the policy files of that bus say who that is. On any other bus, user limits the
+                calls alone: whoever that bus admits can read the events.
                 """,
                 """
                 --idle-exit is for a service that the bus starts on demand. It ends when for so long nobody was

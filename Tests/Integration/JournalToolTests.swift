@@ -92,7 +92,7 @@ import Testing
         let outcome = try await RunningProgram.run(
             "unshare", ["-m", "bash", "-c", script], environment: Programs.environment())
         #expect(outcome.code == 74 && outcome.output.isEmpty, "\(outcome)")
-        #expect(errors(outcome).contains("error: cannot copy the journal to \(folder.path)/b: "), "\(outcome)")
+        #expect(errors(outcome).contains("error: the disk of \(folder.path)/b is full; "), "\(outcome)")
         #expect(errors(outcome).contains("no backup was made: one needs ") && !errors(outcome).contains("unfinished"))
         #expect(try await service.orderBox("Later").code == 0)
     }

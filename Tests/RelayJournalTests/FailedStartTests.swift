@@ -83,7 +83,9 @@ import Testing
         #expect(!notices.all.contains { $0.kind == .journalCheck })
         try await disk.end()
     }
-    @Test("a journal that was made for it goes, unless it has an event") func unused() async throws {
+    @Test("a journal that was made for it goes, unless it has an event, or its program has used it") func unused()
+        async throws
+    {
         let directory = try TestFolder()
         do {
             let ledger = try Ledger(directory)
@@ -95,6 +97,22 @@ import Testing
             try await ledger.book(1)
             ledger.journal.closeUnused()
             #expect(try files(directory.path).contains { $0.hasPrefix("journal.sqlite ") })
+        }
+        do {
+            let tables = try TestFolder()
+            var ledger = try Ledger(tables)
+            let create = "CREATE TABLE \"a\"\"b\" (id INTEGER)"
+            let migration = Migration("a", create, "INSERT INTO \"a\"\"b\" VALUES (7)")
+            _ = try await ledger.journal.migrate("a", by: [migration])
+            ledger.journal.closeUnused()
+            #expect(try files(tables.path).isEmpty)
+            ledger = try Ledger(tables)
+            try await ledger.journal.unitOfWork { unit in
+                try unit.execute(create)
+                try unit.execute("INSERT INTO \"a\"\"b\" VALUES (7)")
+            }
+            ledger.journal.closeUnused()
+            #expect(try files(tables.path).contains { $0.hasPrefix("journal.sqlite ") })
         }
         // One that was there before.
         let ledger = try Ledger(directory, epoch: 2)

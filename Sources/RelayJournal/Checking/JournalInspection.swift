@@ -98,9 +98,9 @@ public struct JournalInspection: Sendable {
             let need =
                 error.code == .storageFull
                 ? ": one needs \(DiskRoom.text(file.size))\(DiskRoom.note(at: Self.folder(of: target)))" : ""
-            throw RelayError(
-                error.code, error.message.replacing(unfinished, with: name) + "; no backup was made" + need,
-                cause: error.cause)
+            let text =
+                need.isEmpty ? error.message.replacing(unfinished, with: name) : "the disk of \(target) is full"
+            throw RelayError(error.code, "\(text); no backup was made\(need)", cause: error.cause)
         }
     }
     /// Whether it would be taken for a part of the journal, such as its log.
@@ -134,12 +134,17 @@ public struct JournalInspection: Sendable {
 
     /// A file that nobody writes is read as it is; one with a log, beside its writer. Which of both it is can change.
     private func look<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        let size = FileMark(path)?.size
+        let (size, isFile) = FileMark(path).map { ($0.size, $0.isFile) } ?? (nil, true)
         // Before it is said that there is none: it may be where this user may not look.
         if let barrier = FileBarrier(before: path) { throw Self.closed(path, barrier) }
-        guard let size, size > 0 else {
+        guard let size else {
             throw RelayError(.notFound, "there is no journal at \(path): name its directory with --state-directory DIR")
         }
+        guard isFile else {
+            throw RelayError(
+                .notFound, "\(path) is no file: name the journal itself, or its directory with --state-directory DIR")
+        }
+        if size == 0 { throw RelayError(.notFound, "\(path) is empty: it is no journal") }
         var isLive = file.walSize > 0
         while true {
             let mark = FileMark(path)
@@ -251,6 +256,7 @@ public struct JournalInspection: Sendable {
 private struct FileMark: Equatable {
     let device, inode: UInt64
     let size: Int
+    let isFile: Bool
     let seconds, nanoseconds: Int
 
     func isSameFile(as other: Self?) -> Bool { device == other?.device && inode == other?.inode }
@@ -259,6 +265,7 @@ private struct FileMark: Equatable {
         var status = Glibc.stat()
         guard stat(path, &status) == 0 else { return nil }
         (device, inode, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int(status.st_size))
+        isFile = status.st_mode & S_IFMT == S_IFREG
         (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
     }
 }

@@ -69,9 +69,8 @@ struct DirectoryLock: ~Copyable {
     }
     /// All that a journal opens in its directory.
     static let names = [
-        "lock", "reserve", "clean", "clean.held", "damaged", "journal.sqlite", "journal.sqlite-wal",
-        "journal.sqlite-shm",
-        "journal.sqlite-journal",
+        "lock", "reserve", "clean", "clean.new", "clean.held", "damaged", "damaged.new", "journal.sqlite",
+        "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite-journal",
     ]
     /// Opens the directory, if only its user and root can put anything there.
     private static func openDirectory(_ path: String) throws(RelayError) -> Int32 {

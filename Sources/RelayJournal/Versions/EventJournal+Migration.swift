@@ -29,13 +29,13 @@ extension EventJournal {
         // Without a unit, which a full disk would refuse: where nothing is to be done, nothing is written.
         let found = try MigrationVersion.check(try await storage.migrationsDone(of: name), name, migrations)
         if found == migrations.count { return MigrationOutcome(from: found, to: found, backup: nil) }
-        let isEmpty = try await unitOfWork { unit in try unit.hasNoTables() }
+        let isEmpty = try await storage.unitOfWork { unit in try unit.hasNoTables() }
         let backup = isEmpty ? nil : try await storage.backUp(before: name, version: found)
         for (number, migration) in migrations.enumerated().dropFirst(found) {
             if Task.isCancelled {
                 throw RelayError(.cancelled, "the migration of \(name) was cancelled before step '\(migration.name)'")
             }
-            try await unitOfWork { unit in
+            try await storage.unitOfWork { unit in
                 // Looked up again: units of somebody else may have run in between.
                 if try unit.version(of: name, migrations) > number { return }
                 try migration.body(&unit)

@@ -19,7 +19,7 @@ final class BusService: FollowedService {
         do {
             follower = try ServiceFollower(
                 service: service, on: bus, activation: startsService ? .onDemand : .ifRunning, cursors: cursors,
-                onCursorFailure: { name, error in note("the place of '\(name)' is not written: \(error.message)") }
+                onCursorFailure: { name, error in note("the place of '\(name)': \(error.message)") }
             ) { output in
                 if let input = WatchInput(output) { deliver(input) }
             }

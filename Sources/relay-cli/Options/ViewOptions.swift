@@ -63,6 +63,10 @@ extension EventView {
 
     init(_ line: ParsedLine, at time: LocalTime) throws(UsageError) {
         fields = line[Self.fieldsOption]
+        var seen: Set<String> = []
+        for name in fields ?? [] where !seen.insert(name).inserted {
+            throw UsageError("option '--fields': '\(name)' is given twice")
+        }
         if let text = line[Self.whereOption] {
             do throws(FilterFault) { filter = try EventFilter(text, at: time) } catch {
                 throw error.usage(Self.whereOption.name, text)

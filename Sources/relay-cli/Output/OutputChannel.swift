@@ -26,6 +26,8 @@ struct OutputChannel {
     var composed: UInt64 { gone + UInt64(pending.count) }
     /// Lines among the bytes that `countLines` has seen.
     private(set) var lines: UInt64 = 0
+    /// Lines that the descriptor has taken to their ends.
+    private(set) var takenLines: UInt64 = 0
     private var counted: UInt64 = 0
 
     /// Brings `lines` up to date. To be called before each `write`, which forgets bytes.
@@ -48,6 +50,7 @@ struct OutputChannel {
                 Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), end - written)
             }
             if result >= 0 {
+                takenLines += UInt64(pending.bytes[written..<written + result].count { $0 == UInt8(ascii: "\n") })
                 written += result
                 continue
             }

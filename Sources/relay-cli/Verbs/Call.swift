@@ -42,7 +42,8 @@ struct Call: Verb {
             ExitMeaning(.usage, "wrong usage, or no such command or key"),
             ExitMeaning(.badValue, "a value that does not fit, or was not accepted"),
             ExitMeaning(.outputFailed, "the output could not be written, or the service's disk is full"),
-            ExitMeaning(.timedOut, "no reply in time: the command may have run")), explainsOperands: true)
+            ExitMeaning(.timedOut, "no reply: the command may have run, if the message says so")),
+        explainsOperands: true)
 
     private static let command = Operand(
         ValueKind<String>("COMMAND") { text throws(Unfit) in
@@ -60,10 +61,12 @@ struct Call: Verb {
 
     func run(in context: VerbContext) throws(CLIFailure) {
         let (caller, options, style) = (try context.caller(), context.options, context.style)
-        try context.tool.write(
-            try Waiting.result {
-                try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
-            })
+        let reply = try Waiting.result {
+            try await output(of: options.service, asking: caller, style: style, timeout: options.timeout)
+        }
+        do throws(CLIFailure) { try context.tool.write(reply) } catch {
+            throw explains ? error : CLIFailure(error.code, "\(command) has run; its reply is lost: \(error.message)")
+        }
     }
 
     /// What goes to stdout. Throws `ServiceAbsent` or `CLIFailure`.

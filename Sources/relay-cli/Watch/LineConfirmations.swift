@@ -19,7 +19,7 @@ struct LineConfirmations {
     /// Takes what is there, without waiting, and without following a reader that writes without end: a signal must be
     /// heard meanwhile.
     ///
-    /// - Parameter lines: how many there are to confirm by now. What is confirmed beyond them counts for none that comes
+    /// - Parameter lines: how many the reader can have read by now. What is confirmed beyond them counts for none that comes
     ///   later: its event would be lost if the reader were killed before it has dealt with it.
     mutating func take(of lines: UInt64) {
         var bytes = [UInt8](repeating: 0, count: 4_096)

@@ -149,7 +149,8 @@ struct WatchLoop {
     /// Whether the end waits for nobody: after a failure the reader may be what failed.
     private var isSeen: Bool { failure != nil || confirmations?.isComplete(output.lines) ?? true }
     private mutating func takeConfirmations() {
-        confirmations?.take(of: output.lines)
+        // Of those that its reader can have read: what waits here for room in the pipe is not among them.
+        confirmations?.take(of: output.takenLines)
         sources.written(confirmations?.count ?? 0)
     }
 

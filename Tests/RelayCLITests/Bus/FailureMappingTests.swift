@@ -37,7 +37,7 @@ struct FailureMappingTests {
             failure
                 == CLIFailure(
                     code, "OrderBox: no room (\(name))\(advice[name] ?? "")", refusal: refusal,
-                    name: refusal == nil ? name : nil))
+                    name: refusal == nil ? name : nil, mayHaveRun: refusal == nil && error.mayHaveRun))
     }
 
     @Test("what libdbus says when there is no bus is no reply of the service's")
@@ -60,7 +60,7 @@ struct FailureMappingTests {
             failure(ErrorNames.relayError(remote, calling: "it"))
                 == CLIFailure(
                     .software, "Do: no autolaunch (org.freedesktop.DBus.Error.\(name))",
-                    name: "org.freedesktop.DBus.Error.\(name)"))
+                    name: "org.freedesktop.DBus.Error.\(name)", mayHaveRun: true))
     }
 
     @Test("no answer in time is 75, names the time that was given, and says that the command may have run")
@@ -71,7 +71,7 @@ struct FailureMappingTests {
                 == CLIFailure(
                     .timedOut,
                     "Do: no answer of 's.t' within 1.0 seconds; it may have run; see whether its process is stopped or busy "
-                        + "('doctor'), or wait longer with --timeout SECONDS"))
+                        + "('doctor'), or wait longer with --timeout SECONDS", mayHaveRun: true))
         let question = FailureMapping.failure(
             error, service: "s.t", interface: "org.freedesktop.DBus.Introspectable", member: "Introspect",
             timeout: .milliseconds(300))
@@ -89,11 +89,15 @@ struct FailureMappingTests {
         #expect(
             failure(ErrorNames.relayError(left, calling: "it"))
                 == CLIFailure(
-                    .unavailable,
+                    .timedOut,
                     "Do: it left (org.freedesktop.DBus.Error.NoReply); it may have run; the log of 's.t' shows why it left",
-                    name: "org.freedesktop.DBus.Error.NoReply"))
+                    name: "org.freedesktop.DBus.Error.NoReply", mayHaveRun: true, kind: "outcomeUnknown"))
         let cut = RelayError(.unavailable, "a.b.Do: the bus closed the connection", mayHaveRun: true)
-        #expect(failure(cut) == CLIFailure(.unavailable, "a.b.Do: the bus closed the connection; it may have run"))
+        #expect(
+            failure(cut)
+                == CLIFailure(
+                    .timedOut, "a.b.Do: the bus closed the connection; it may have run", mayHaveRun: true,
+                    kind: "outcomeUnknown"))
     }
 
     private func failure(_ error: RelayError) -> CLIFailure {

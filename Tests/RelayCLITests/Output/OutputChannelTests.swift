@@ -28,12 +28,14 @@ struct OutputChannelTests {
         }
         #expect(channel.write() == .blocked)
         #expect(channel.waitingBytes > 0)
+        #expect(channel.takenLines == expected.prefix(Int(channel.taken)).count { $0 == UInt8(ascii: "\n") })
+        #expect(channel.takenLines > 0 && channel.takenLines < 20_000)
         var received: [UInt8] = []
         while received.count < expected.count {
             received += await pipe.readSome(3_000)
             _ = channel.write()
         }
-        #expect(channel.isEmpty)
+        #expect(channel.isEmpty && channel.takenLines == 20_000)
         #expect(received == expected)
     }
 

@@ -50,6 +50,27 @@ import Testing
         .event(try Samples.boxProvisioned(sequence, title: title))
     }
 
+    @Test("what waits for room in the pipe is not confirmed, however many lines come back") func unwritten()
+        async throws
+    {
+        let count: UInt64 = 60
+        // Longer together than the pipe.
+        let title = String(repeating: "k", count: 4_000)
+        let running = try Running((1...count).map { try event($0, title) } + [.caughtUp])
+        // What comes before the first line is written counts for none.
+        #expect(
+            await eventually {
+                running.confirm(100)
+                return !running.acknowledged.isEmpty
+            })
+        #expect(running.acknowledged.allSatisfy { $0 < count })
+        #expect(await running.lines(Int(count)).count == Int(count))
+        // Again, now that all of them can have been read.
+        running.confirm(100)
+        #expect(await eventually { running.acknowledged.last == count })
+        running.input.closeWriting()
+        #expect(await running.done.value == .ok)
+    }
     @Test("an event counts as seen when its line is confirmed, and not when it was written")
     func confirmed() async throws {
         let running = try Running((1...4).map { try event($0) } + [.caughtUp])

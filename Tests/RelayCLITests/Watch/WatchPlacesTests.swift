@@ -233,7 +233,9 @@ struct WatchPlacesTests {
             (RelayError.Code.conflict, ExitCode.timedOut), (.invalidArgument, .badValue), (.unavailable, .cannotCreate),
             (.storageFull, .cannotCreate), (.notPermitted, .notPermitted), (.internalFailure, .software),
         ] {
-            #expect(FailureMapping.failure(ofCursor: RelayError(code, "why")) == CLIFailure(exit, "why"))
+            #expect(
+                FailureMapping.failure(ofCursor: RelayError(code, "why"))
+                    == CLIFailure(exit, "why", kind: code == .conflict ? "conflict" : nil))
         }
     }
 

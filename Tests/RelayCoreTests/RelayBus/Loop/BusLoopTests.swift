@@ -187,8 +187,10 @@ import Testing
         let loop = try BusLoop(name: "turns")
         let count = LoopBound(0, on: loop)
         let isOver = Atomic(false)
+        let begun = Atomic(0)
         @Sendable func intrude() async -> Int {
             var taken = 0
+            begun.add(1, ordering: .relaxed)
             while !isOver.load(ordering: .relaxed) {
                 for _ in 0..<100 { loop.withTurn { if loop.isCurrent { count.onLoop += 1 } } }
                 taken += 100
@@ -203,6 +205,8 @@ import Testing
             count.onLoop += 1
             if jobs.add(1, ordering: .relaxed).newValue < 2_000 { loop.execute { again() } }
         }
+        // A busy machine starts them late.
+        #expect(await eventually { begun.load(ordering: .relaxed) == 2 })
         // Both get their turns, though others take it again and again.
         loop.execute { again() }
         loop.schedule(after: .milliseconds(1)) { timers.add(1, ordering: .relaxed) }
