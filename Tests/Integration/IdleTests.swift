@@ -5,8 +5,8 @@ import RelayTestKit
 import TestTraits
 import Testing
 
-/// What nobody uses takes nothing.
-@Suite("Idle services and watchers", .heavy) struct IdleTests {
+/// What nobody uses takes nothing. Not `.heavy`: it measures for 10 s, and takes next to nothing itself.
+@Suite("Idle services and watchers") struct IdleTests {
     /// What a process has done, all its threads together: the processor time in microseconds, and how often it slept, which is as often
     /// as it was woken. Both are its own: whatever else the machine does, and however fast it is, it wakes for its own reasons.
     private struct Work {

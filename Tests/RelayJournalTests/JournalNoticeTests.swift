@@ -6,7 +6,8 @@ import Testing
 
 @testable import RelayJournal
 
-@Suite("What a journal reports", .heavy, .tags(.g6)) struct JournalNoticeTests {
+/// Not `.heavy`: all but one wait for the 10 s until a journal without a service does its upkeep, and take next to nothing.
+@Suite("What a journal reports", .tags(.g6)) struct JournalNoticeTests {
     private func journal(_ directory: TestFolder, _ disk: FaultDisk, _ notices: NoticeRecorder) throws
         -> EventJournal
     {

@@ -49,7 +49,7 @@ import Testing
         }.joined(separator: "\n")
         for error in errors {
             let isTried =
-                recorded.contains { error.matches($0[...]) } || tests.contains(error.longest)
+                recorded.contains { error.matches($0) } || tests.contains(error.longest)
                 || Self.untried.contains { error.parts.joined().hasPrefix($0) } || Self.isTriedInPart(error.place)
             #expect(isTried, "\(error.place): \(error.parts)")
         }

@@ -8,13 +8,16 @@ struct ErrorSource {
     let parts: [String]
 
     /// Whether a text has all parts in their order.
-    func matches(_ text: Substring) -> Bool {
-        var rest = text[...]
-        for part in parts {
-            guard let range = rest.firstRange(of: part) else { return false }
-            rest = rest[range.upperBound...]
+    func matches(_ text: String) -> Bool {
+        // Thousands of texts are looked through for hundreds of messages: C's search is a hundred times as fast.
+        text.withCString { start in
+            var rest = start
+            for part in parts {
+                guard let found = strstr(rest, part) else { return false }
+                rest = UnsafePointer(found) + part.utf8.count
+            }
+            return true
         }
-        return true
     }
     /// What is looked for in the sources of tests, where the rest of a message may be put together.
     var longest: String { parts.max { $0.count < $1.count } ?? "" }

@@ -47,7 +47,7 @@ package final class BusMonitor {
         var descriptor: Int32 = -1
         do throws(RelayError) {
             guard dbus_bus_register(pointer, &failure) != 0 else {
-                throw bus.refusal(RelayError(.unavailable, Self.remote(failure).message))
+                throw bus.refusal(Self.unanswered(failure, isConnected: dbus_connection_get_is_connected(pointer) != 0))
             }
             let request = try Self.request(rules)
             let milliseconds = Int32(clamping: timeout.components.seconds * 1_000)
@@ -105,6 +105,15 @@ package final class BusMonitor {
         writer.append(body.bytes)
         try MessageHeader.finish(&writer, bodyStart: start)
         return try MessageHandle(parsing: writer)
+    }
+    /// Why `Hello` failed. libdbus reports an end of the connection and a silent bus as the same.
+    private static func unanswered(_ failure: DBusError, isConnected: Bool) -> RelayError {
+        let remote = remote(failure)
+        if !isConnected { return RelayError(.unavailable, "the bus closed the connection", cause: remote) }
+        let isLate = ["NoReply", "Timeout", "TimedOut"].contains { remote.name.hasSuffix(".Error.\($0)") }
+        return isLate
+            ? RelayError(.timedOut, "Hello: \(remote.message)", cause: remote)
+            : ErrorNames.relayError(remote, calling: "Hello")
     }
     private static func error(_ what: String, _ failure: DBusError) -> RelayError {
         ErrorNames.relayError(remote(failure), calling: what)

@@ -77,6 +77,7 @@ struct LatencyHistogram: Equatable {
         total += 1
     }
     mutating func merge(_ other: LatencyHistogram) {
+        if other.total == 0 { return }
         for (index, count) in other.counts.enumerated() where count > 0 {
             let (sum, isTooMuch) = counts[index].addingReportingOverflow(count)
             counts[index] = isTooMuch ? .max : sum

@@ -10,16 +10,16 @@ struct TopModel: Equatable {
         /// Events a second in each tick, the last one last.
         fileprivate(set) var rates: [Double] = []
         private var latencies: [LatencyHistogram] = []
+        /// Of all ticks of the window: a screen asks for it many times.
+        private(set) var latency = LatencyHistogram()
 
         var rate: Double { rates.last ?? 0 }
-        var latency: LatencyHistogram {
-            latencies.reduce(into: LatencyHistogram()) { $0.merge($1) }
-        }
         fileprivate mutating func tick(_ count: UInt64, _ latency: LatencyHistogram, seconds: Double) {
             rates.append(Double(count) / seconds)
             latencies.append(latency)
             if rates.count > TopModel.history { rates.removeFirst() }
             if latencies.count > TopModel.window { latencies.removeFirst() }
+            self.latency = latencies.reduce(into: LatencyHistogram()) { $0.merge($1) }
         }
     }
     struct Interface: Equatable {

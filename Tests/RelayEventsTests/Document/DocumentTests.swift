@@ -193,8 +193,14 @@ private final class Local: DocumentView {
     @Test("views on the main actor get no call after they were removed there, whoever sets meanwhile")
     @MainActor func removedOnActor() async {
         let document = Document(0)
-        let setting = Task.detached { while !Task.isCancelled { document.update { $0 += 1 } } }
-        for round in 0..<200 {
+        let setting = Task.detached {
+            while !Task.isCancelled {
+                for _ in 0..<100 { document.update { $0 += 1 } }
+                // It would keep one of the pool's few threads from all other tests.
+                await Task.yield()
+            }
+        }
+        for round in 0..<TestForm.rounds(50, soak: 200) {
             let (removed, calls) = (Holder<Int>(), Log<Int>())
             document.addView(key: round) { _ in
                 #expect(removed.value == nil)

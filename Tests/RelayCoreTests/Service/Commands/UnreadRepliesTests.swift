@@ -218,14 +218,23 @@ import Testing
         let fill = MessageHeader.methodCall(
             path: Desk.path, interface: Desk1.name, member: "Fill", destination: Desk.name,
             signature: try Signature("i"))
+        var number = WireWriter()
+        number.int64(1)
+        let wait = MessageHeader.methodCall(
+            path: Desk.path, interface: Desk1.name, member: "Wait", destination: Desk.name,
+            signature: try Signature("x"))
+        // All calls are there before the first reply: one that comes behind two of them is refused.
+        try silent.send(wait, number.bytes)
         for _ in 1...5 { try silent.send(fill, body.bytes) }
         let (last, text) = try echo("last", .noReplyExpected)
         try silent.send(last, text)
         let core = desk.service.core
+        #expect(await eventually { core.queues.count == 7 })
+        await desk.open(1)
         #expect(await eventually { core.loop.withTurn { core.state.onLoop.heldReplies.count == 1 } })
         let other = try await BusStranger.join(bus.bus)
         _ = try await other.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("other")])
-        #expect(desk.notes == ["echo other"])
+        #expect(desk.notes == ["wait 1", "done 1", "echo other"])
         #expect(try await held(for: silent, kind, other) < 3 << 20, "of 4.5 MB")
         #expect(
             await eventually {
