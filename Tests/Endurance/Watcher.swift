@@ -61,7 +61,8 @@ final class Watcher: Sendable {
     func kill() async {
         guard let program else { return }
         program.signal(SIGKILL)
-        _ = await program.outcome()
+        // By a task of its own: in one that was cancelled nothing waits until all is read.
+        _ = await Task { await program.outcome() }.value
     }
     /// Asks it to end.
     func finish() async -> RunningProgram.Outcome? {

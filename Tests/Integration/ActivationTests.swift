@@ -78,6 +78,8 @@ import Testing
             seen.withLock { $0.append(event.title) }
         }
         #expect(try await eventually { try await site.owner() != nil })
+        // Who has not attached yet keeps it no longer than others' commands take.
+        try await relay.ready(within: .seconds(300))
         let first = try await site.owner()
         let other = try site.relay()
         for number in 1...3 { _ = try await other.call(OrderBox(label: "\(number)", capacity: 5)) }

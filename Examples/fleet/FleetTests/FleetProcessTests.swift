@@ -87,8 +87,12 @@ private final class UnitProcess {
         let watcher = try FleetWatcher(FleetUnit.all(2), on: bus.bus)
         let unit = try UnitProcess(0, rate: 500, samples: 10, on: bus)
         #expect(await eventually { watcher.model.units[0].account.ofRun == 10 })
-        watcher.tick()
-        #expect(watcher.model.units.map(\.state) == [.live, .waiting] && !watcher.model.allAreHeard)
+        #expect(
+            await eventually {
+                watcher.tick()
+                return watcher.model.units.map(\.state) == [.live, .waiting]
+            })
+        #expect(!watcher.model.allAreHeard)
         watcher.end()
         unit.crash()
     }

@@ -10,7 +10,8 @@ final class Desktop: Sendable {
         // The server chooses a number that is free, and prints it when it is ready.
         server = try RunningProgram(
             "Xvfb",
-            ["-displayfd", "1", "-screen", "0", "1280x860x24", "-nolisten", "tcp", "-noreset"],
+            // No key is repeated, however late it is released.
+            ["-displayfd", "1", "-screen", "0", "1280x860x24", "-nolisten", "tcp", "-noreset", "-r"],
             environment: Programs.environment())
         let server = server
         guard await eventually({ !server.output.isEmpty || server.exit != nil }), let number = server.output.first
