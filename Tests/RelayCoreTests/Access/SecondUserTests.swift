@@ -81,7 +81,7 @@ struct SecondUserTests {
             "setpriv",
             [
                 "--reuid=\(Self.stranger)", "--regid=\(Self.stranger)", "--clear-groups", "busctl",
-                "--address=\(bus.address)", "--timeout=10", "call", Self.name,
+                "--address=\(bus.address)", "--timeout=300", "call", Self.name,
             ] + arguments)
     }
     private func path(_ interface: String) -> String { Stream1.path(of: interface) }

@@ -104,7 +104,7 @@ import Testing
         #if DEBUG
             let perThread = 5_000
         #else
-            let perThread = 25_000
+            let perThread = 10_000
         #endif
         await withTaskGroup { group in
             for thread in 0..<8 {

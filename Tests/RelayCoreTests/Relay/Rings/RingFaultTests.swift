@@ -46,12 +46,14 @@ import Testing
     {
         let played = try await PlayedRing()
         let (log, service) = (played.log, played.service)
-        service.refuseRings(1)
+        service.refuseRings(.max)
         log.relay.activate()
         #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
         #expect(await log.relay.isLive(Plain1.name))
         try service.publish("Said", FollowingTests.said(1))
         #expect(await log.wait(for: "1"))
+        // From its next try on.
+        service.refuseRings(0)
         await played.join()
         for number: Int64 in 2...3 { try service.put(0, "Said", FollowingTests.said(number)) }
         #expect(await log.wait(for: "3"))

@@ -46,8 +46,8 @@ import Testing
             while !isOver.withLock({ $0 }) {
                 try meter.publish(number...number + 9)
                 number += 10
-                // The ring lasts for 200 ms at least, in which a busy machine lets its reader run: being lapped is another test.
-                try await Task.sleep(for: .milliseconds(2))
+                // The ring lasts for a second at least, in which a busy machine lets its reader run: being lapped is another test.
+                try await Task.sleep(for: .milliseconds(10))
             }
         }
         let flood = Task.detached(operation: publish)

@@ -124,7 +124,7 @@ struct Right: DomainEvent {
         let follower = try Follower(stage.bus.bus, names: names)
         #expect(await eventually { follower.isActive })
         try await stage.publish(Self.count, alternating: true)
-        #expect(follower.isStanding)
+        #expect(await eventually { follower.isStanding })
         follower.open()
         #expect(
             await eventually {
@@ -191,7 +191,8 @@ struct Right: DomainEvent {
             // What was sent before this, the bus has dropped or passed on.
             _ = try await stage.peer.call(Self.name, "/", "org.freedesktop.DBus.Peer", "Ping")
         }
-        #expect(follower.isStanding && !follower.hasGap)
+        #expect(await eventually { follower.isStanding })
+        #expect(!follower.hasGap)
         follower.open()
         #expect(await eventually { follower.end == end })
         guard case .gap(let range, let count)? = follower.lines.last else {

@@ -29,8 +29,11 @@ import Testing
                 ended.add(1, ordering: .relaxed)
             }
         }
-        #expect(await eventually { receiver.handler.signals.count == 64 * 50 })
-        #expect(failures.load(ordering: .relaxed) == 0 && ended.load(ordering: .relaxed) == 64)
+        #expect(
+            await eventually {
+                receiver.handler.signals.count == 64 * 50 && ended.load(ordering: .relaxed) == 64
+            })
+        #expect(failures.load(ordering: .relaxed) == 0)
         var next = [UInt8](repeating: 0, count: 64)
         for signal in receiver.handler.signals {
             let (thread, number) = (Int(signal.body[0]), signal.body[4])

@@ -34,9 +34,10 @@ private struct OpenLogs: Command {
         let service: EventService
         let (pipe, writing): (CountedPipe, Int32)
         private let open = Atomic<Bool>(false)
-        private let started = Atomic<Int>(0)
-        /// Handlers that have begun.
-        var runs: Int { started.load(ordering: .relaxed) }
+        private let begun = Log<Int32>()
+        /// Handlers that have begun, all or those that reply with so many descriptors.
+        var runs: Int { begun.count }
+        func runs(of count: Int32) -> Int { begun.values.count { $0 == count } }
         var unread: Int { service.core.unreadDescriptors }
         func release() { open.store(true, ordering: .relaxed) }
 
@@ -44,7 +45,7 @@ private struct OpenLogs: Command {
             (pipe, writing) = try CountedPipe.make()
             service = try EventService(name: name, on: bus, exporting: Logs1.self)
             service.handle(OpenLogs.self) { [self] request, _ in
-                started.add(1, ordering: .relaxed)
+                begun.add(request.count)
                 func log() throws -> TransferredDescriptor { try TransferredDescriptor(duplicating: writing) }
                 let parts = try (0..<request.count).map { OpenLogs.Part(number: $0, log: try log()) }
                 // Not cancelled with its caller: its reply comes late.
@@ -104,9 +105,10 @@ private struct OpenLogs: Command {
         }
         #expect(late?.code == .timedOut)
         let (other, left) = (try activeRelay(bus.bus), try activeRelay(bus.bus))
-        let cancelled = other.start(OpenLogs(count: 2, isHeld: true))
-        let invalidated = left.start(OpenLogs(count: 2, isHeld: true))
-        #expect(await eventually { site.runs == 6 })
+        // The late one may have been cancelled before it ran: these are told apart from it.
+        let cancelled = other.start(OpenLogs(count: 4, isHeld: true))
+        let invalidated = left.start(OpenLogs(count: 4, isHeld: true))
+        #expect(await eventually { site.runs(of: 4) == 2 })
         cancelled.cancel()
         left.invalidate()
         _ = (await cancelled.outcome, await invalidated.outcome)

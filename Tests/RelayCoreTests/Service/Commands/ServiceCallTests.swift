@@ -86,6 +86,7 @@ import Testing
         for how in ["declared", "relay", "other", "bad name"] {
             _ = await peer.refusal(Desk.name, Desk.path, Desk1.name, "Fail", [.string(how)])
         }
+        #expect(await eventually { desk.notices.all(of: .commandFailed).count == 3 })
         try await desk.stop()
         let notices = desk.notices.all(of: .commandFailed)
         let name = peer.connection.uniqueName

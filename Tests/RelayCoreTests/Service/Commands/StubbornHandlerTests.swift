@@ -60,13 +60,17 @@ import Testing
         #expect(await eventually { (try? await peer.call(Desk.name, "/", "org.freedesktop.DBus.Peer", "Ping")) != nil })
         async let waits = peer.refusal(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(1)])
         #expect(await eventually { stubborn.stands })
-        async let behind = peer.refusal(Desk.name, Desk.path, Desk1.name, "Echo", [.string("behind")])
+        let behind = try peer.begin(Desk.name, Desk.path, Desk1.name, "Echo", [.string("behind")])
         // Answered behind the one that waits: so that one is there.
         _ = try await peer.call(Desk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
         running.cancel()
         try await running.value
         #expect(stubborn.isCancelled && !stubborn.echoed)
-        #expect(await behind?.name == "org.eventrelay.Error.Unavailable")
+        await #expect {
+            try await behind.value
+        } throws: {
+            (($0 as? RelayError)?.cause as? RemoteError)?.name == "org.eventrelay.Error.Unavailable"
+        }
         #expect(await waits != nil, "the bus answers for a service that has left")
         stubborn.open()
         #expect(await eventually { stubborn.publishError?.code == .unavailable }, "nothing follows the last word")
