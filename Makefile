@@ -93,7 +93,7 @@ test: export SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED = 1
 test: export RELAY_WITH_EXAMPLES = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
-	@# Each of them uses one processor.
+	@# All but the first use one processor.
 	printf 'scripts/%s\n' $(code_checks) | xargs -P "$$(nproc)" -n 1 sh -c 'exec "$$0"'
 	@echo "== what calls libdbus, against its debug build"
 	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.

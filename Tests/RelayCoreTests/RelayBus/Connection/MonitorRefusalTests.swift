@@ -15,7 +15,7 @@ import Testing
             })
     }
 
-    @Test("is told that the bus has no room for its user") func full() throws {
+    @Test("reports that the bus has no room for its user") func full() throws {
         let bus = try PrivateBus(limits: .builtIn, policy: #"<limit name="max_connections_per_user">0</limit>"#)
         let error = try refusal(bus)
         #expect(error.code == .unavailable)
@@ -23,7 +23,7 @@ import Testing
             error.message.hasPrefix("the bus at \(bus.address) has no room for user \(geteuid()): Hello: ")
                 && error.message.hasSuffix("; close other connections, or raise its limits"), "\(error.message)")
     }
-    @Test("is told that the bus does not let its user in") func stranger() throws {
+    @Test("reports that the bus does not let its user in") func stranger() throws {
         let bus = try PrivateBus(
             limits: .session, policy: #"<policy context="mandatory"><deny user="*"/></policy>"#)
         let error = try refusal(bus)

@@ -105,7 +105,7 @@ private struct OpenLogs: Command {
         }
         #expect(late?.code == .timedOut)
         let (other, left) = (try activeRelay(bus.bus), try activeRelay(bus.bus))
-        // The late one may have been cancelled before it ran: these are told apart from it.
+        // The late call may have been cancelled before its handler began. These two ask for another count.
         let cancelled = other.start(OpenLogs(count: 4, isHeld: true))
         let invalidated = left.start(OpenLogs(count: 4, isHeld: true))
         #expect(await eventually { site.runs(of: 4) == 2 })
