@@ -1,0 +1,117 @@
+"""A Debian of a given release in a folder of its own, made by debootstrap and kept: for what is tried beside this machine's own.
+
+    root = debian_root.root("trixie", "packaging", ["dbus", "systemd"])     a folder that has these packages; needs root
+    debian_root.copy(root, folder)                                          each run changes a copy
+    debian_root.own_namespaces()                                            what is mounted and started ends with the program
+
+The packages come from where this machine's apt has its own, also those of the other release. The roots are kept in
+.build/debian-roots, as RELEASE-NAME, and made again when their list of packages changes; what was downloaded is shared between them.
+In a root, /etc/apt/sources.list names the same place, so `chroot ROOT apt-get install` works where /etc/resolv.conf is copied.
+"""
+import fcntl
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+ROOTS = TOP / ".build/debian-roots"
+UNPACKED = TOP / ".build/debian"
+# Those that are tried, the oldest first: what is built on the first runs on all.
+RELEASES = {"bookworm": "12", "trixie": "13"}
+# Documentation and translations are three quarters of what debootstrap writes.
+LEFT_OUT = ["var/cache/apt/archives", "usr/share/locale", "usr/share/doc"]
+
+
+class Unavailable(Exception):
+    """What a root needs is not here; the text says what."""
+
+
+def release(name):
+    """The code name of a release, given as that or as its number."""
+    for code, number in RELEASES.items():
+        if name in (code, number):
+            return code
+    raise Unavailable(f"no release '{name}'; there are {', '.join(f'{code} ({number})' for code, number in RELEASES.items())}")
+
+
+def own_namespaces():
+    """Runs this program again in namespaces of its own: what it starts and mounts ends with it."""
+    words = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
+    if os.environ.get("RELAY_OWN_NAMESPACES") or subprocess.run([*words, "true"], capture_output=True).returncode:
+        return
+    os.environ["RELAY_OWN_NAMESPACES"] = "1"
+    os.execvp(words[0], [*words, sys.executable, *sys.argv])
+
+
+def mirror():
+    """Where this machine's apt has the main component of its own release from."""
+    lines = pathlib.Path("/etc/os-release").read_text().splitlines()
+    facts = dict(line.split("=", 1) for line in lines if "=" in line)
+    own = facts.get("VERSION_CODENAME", "").strip('"')
+    for attempt in range(2):
+        lines = subprocess.run(
+            ["apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"],
+            capture_output=True, text=True, check=True).stdout.splitlines()
+        found = [line.split(" ", 2)[2] for line in lines if line.startswith(f"{own} main ")]
+        if own and found:
+            return found[0]
+        # A fresh container has no lists, which say which release a line of sources.list is of.
+        if attempt == 0:
+            subprocess.run(["apt-get", "-q", "update"], stdin=subprocess.DEVNULL, capture_output=True)
+    raise Unavailable(f"apt on this machine has no main component of its release '{own}', also after apt-get update")
+
+
+def root(code, name, packages):
+    """The folder of a Debian of that release with these packages, and what they depend on. The first call takes some minutes."""
+    ROOTS.mkdir(parents=True, exist_ok=True)
+    place = ROOTS / f"{code}-{name}"
+    stamp = ROOTS / f"{code}-{name}.made"
+    wanted = "".join(f"{package}\n" for package in sorted(packages))
+    with open(ROOTS / f"{code}-{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if stamp.exists() and stamp.read_text() == wanted:
+            return place
+        stamp.unlink(missing_ok=True)
+        remove(place)
+        make(code, place, packages)
+        stamp.write_text(wanted)
+    return place
+
+
+def make(code, place, packages):
+    program = shutil.which("debootstrap") or str(UNPACKED / "usr/sbin/debootstrap")
+    environment = dict(os.environ)
+    if program.startswith(str(UNPACKED)):
+        environment["DEBOOTSTRAP_DIR"] = str(UNPACKED / "usr/share/debootstrap")
+    archives = ROOTS / f"archives-{code}"
+    archives.mkdir(exist_ok=True)
+    new = place.with_name(place.name + ".new")
+    remove(new)
+    log = place.with_name(place.name + ".log")
+    words = [program, "--variant=minbase", f"--cache-dir={archives}"]
+    words += [f"--include={','.join(packages)}"] if packages else []
+    with open(log, "wb") as output:
+        status = subprocess.run(
+            [*words, code, str(new), mirror()], env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        ).returncode
+    if status:
+        lines = log.read_text(errors="replace").splitlines()
+        raise Unavailable(f"debootstrap ended with {status}:\n" + "\n".join(lines[-15:]))
+    for folder in LEFT_OUT:
+        for entry in (new / folder).glob("*"):
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+    new.rename(place)
+
+
+def copy(root, folder):
+    """A copy of a root, in place of what is in the folder. Nothing may be mounted there."""
+    remove(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "-a", "--reflink=auto", str(root), str(folder)], check=True)
+
+
+def remove(folder):
+    # Never what is mounted below it.
+    subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], check=True)
