@@ -1,7 +1,5 @@
 import TestTraits
 
-@testable import RelayWire
-
 /// Damages bodies as senders, disks and attackers do.
 package struct BodyMutator {
     private var random: SeededGenerator

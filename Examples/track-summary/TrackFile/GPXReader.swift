@@ -29,7 +29,7 @@ final class GPXReader {
         context.map { Unmanaged<GPXReader>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+    var line: Int { Int(gpx_expat_line(parser)) }
     var hasPoints: Bool { segments.contains { !$0.isEmpty } }
     var track: Track { Track(name: name, segments: segments.filter { !$0.isEmpty }) }
 

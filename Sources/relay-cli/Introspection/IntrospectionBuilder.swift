@@ -38,7 +38,7 @@ final class IntrospectionBuilder {
         context.map { Unmanaged<IntrospectionBuilder>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+    var line: Int { Int(relay_expat_line(parser)) }
 
     func foundEntity() { fail(.entities(line: line)) }
 
