@@ -142,7 +142,7 @@ import Testing
         _ = try await relay.call(OrderBox(label: "Kitchen", capacity: 10))
         let process = try #require(try await site.owner())
         kill(process, SIGSTOP)
-        #expect(await eventually { Self.isStopped(process) })
+        #expect(await eventually { ProcessState.isStopped(process) })
         let monitor = try RunningProgram(
             "dbus-monitor", ["--address", site.bus.address, "type='method_call',member='OrderBox'"])
         try await monitor.line(containing: "NameLost")
@@ -161,14 +161,5 @@ import Testing
         #expect(try await relay.call(Contents()).boxes.map(\.title) == ["Kitchen", "Attic"])
         _ = await monitor.terminate()
         try await site.end()
-    }
-    private static func isStopped(_ process: Int32) -> Bool {
-        guard let file = fopen("/proc/\(process)/stat", "r") else { return false }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 512)
-        let count = fread(&bytes, 1, bytes.count, file)
-        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
-        // The state follows the name, which is in parentheses.
-        return text.split(separator: ")").last?.hasPrefix(" T") == true
     }
 }

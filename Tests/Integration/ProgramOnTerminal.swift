@@ -56,13 +56,7 @@ final class ProgramOnTerminal {
         return now.c_lflag == settings.c_lflag && now.c_iflag == settings.c_iflag && now.c_oflag == settings.c_oflag
     }
     /// Whether the program stands still, as after ctrl-Z.
-    var isStopped: Bool {
-        guard let file = fopen("/proc/\(process.processID)/stat", "r") else { return false }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        guard fgets(&line, Int32(line.count), file) != nil else { return false }
-        return String(decoding: line.map { UInt8(bitPattern: $0) }, as: UTF8.self).contains(") T ")
-    }
+    var isStopped: Bool { ProcessState.isStopped(process.processID) }
     /// Whether it takes nothing more until somebody reads.
     var isFull: Bool {
         var room = pollfd(fd: theirs, events: Int16(POLLOUT), revents: 0)

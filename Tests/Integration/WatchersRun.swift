@@ -6,13 +6,14 @@ import RelayTestKit
 import Relocation
 import Testing
 
-/// Several `relay-cli watch` processes and one service on a bus of their own. The first watcher is stopped for a while.
+/// Several `relay-cli watch` processes and one service on a bus of their own. The first watcher is stopped in the middle.
 struct WatchersRun {
     var watchers: Int
     var events: Int
     /// Events a second.
     var rate: Int
-    /// The first watcher is stopped before the first of these is published, and continued after the last.
+    /// The first watcher is stopped before the first of these is published, and continued before the last, when the others have
+    /// shown all that came before it.
     var stopped: ClosedRange<Int>
     var limits = BusDaemon.Limits.session
     /// Is stopped as the first watcher is, and knows nothing of Relay: tells what the bus dropped. Returns when it listens.
@@ -47,8 +48,18 @@ struct WatchersRun {
         let plain = try await plainClient?(bus)
         let stoppable = [programs[0]] + [plain].compactMap(\.self)
         try await PacedPublishing.run(count: events, rate: rate) { [stopped] number in
-            if number == stopped.lowerBound { for program in stoppable { program.signal(SIGSTOP) } }
-            if number == stopped.upperBound { for program in stoppable { program.signal(SIGCONT) } }
+            if number == stopped.lowerBound {
+                for program in stoppable { program.signal(SIGSTOP) }
+                #expect(await eventually { stoppable.allSatisfy { ProcessState.isStopped($0.processID) } })
+            }
+            if number == stopped.upperBound {
+                // The others have all of it while the first one has none: so it was stopped, and nobody waited for it.
+                let before = UInt64(number - 1)
+                let others = records.dropFirst()
+                #expect(await eventually { others.allSatisfy { $0.position >= before } }, "\(others.map(\.position))")
+                #expect(records[0].position < stopped.lowerBound, "the first watcher was not stopped")
+                for program in stoppable { program.signal(SIGCONT) }
+            }
             try await service.publish(
                 BoxProvisioned(boxID: Int64(number), capacity: 10, title: "Kitchen, second shelf"))
         }
