@@ -21,24 +21,35 @@ struct UnitTold: DomainEvent {
 }
 struct UnitDo: Command { typealias Interface = OfUnit1 }
 
-/// A bus that reports a descriptor of each peer's process, which Debian 12's do not.
+/// A bus that reports a descriptor of each peer's process, which Debian 12's own do not.
 final class ProcessFDBus: Sendable {
     static let unit = "relay-test-\(getpid()).service"
     let bus: Bus
     let address: String
-    private let folder: TestFolder
-    private let process: RunningProgram
+    /// What is kept as long as the bus runs.
+    private let kept: [any Sendable]
+    private let process: RunningProgram?
 
+    /// A stand-in, which works wherever the kernel does.
     init() async throws {
-        folder = try TestFolder()
+        let folder = try TestFolder()
+        kept = [folder]
         chmod(folder.path, 0o755)
         address = "unix:path=\(folder.path)/bus"
         bus = .address(address)
         let program = "\(#filePath)".replacing("SystemdUnitTests.swift", with: "process_fd_bus.py")
-        process = try RunningProgram("/usr/bin/python3", [program, "\(folder.path)/bus"])
+        let process = try RunningProgram("/usr/bin/python3", [program, "\(folder.path)/bus"])
+        self.process = process
         try await process.line(containing: "ready")
     }
-    deinit { process.signal(SIGKILL) }
+    /// This Debian's dbus-daemon, for every user. From 13 on, it reports processes.
+    init(daemon: Void) throws {
+        let daemon = try PrivateBus(
+            limits: .session, policy: "<policy context=\"default\"><allow user=\"*\"/></policy>")
+        chmod(daemon.directory, 0o755)
+        (bus, address, kept, process) = (daemon.bus, daemon.address, [daemon], nil)
+    }
+    deinit { process?.signal(SIGKILL) }
 
     /// Where the unified hierarchy is mounted; nil: nowhere where this process may make a group.
     private static let groups: String? = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].first { folder in
@@ -115,8 +126,13 @@ final class ProcessFDBus: Sendable {
         "G7: a process of the unit is admitted, whoever it runs as, and no other",
         .enabled(if: ProcessFDBus.obstacle == nil, "\(ProcessFDBus.obstacle ?? "")"))
     func units() async throws {
-        let bus = try await ProcessFDBus()
-        #expect(try await reportsProcesses(bus.bus))
+        let standIn = try await ProcessFDBus()
+        #expect(try await reportsProcesses(standIn.bus))
+        try await expectUnits(on: standIn)
+        let daemon = try ProcessFDBus(daemon: ())
+        if try await reportsProcesses(daemon.bus) { try await expectUnits(on: daemon) }
+    }
+    private func expectUnits(on bus: ProcessFDBus) async throws {
         let service = try EventService(name: WatchedDesk.name, on: bus.bus, exporting: OfUnit1.self)
         let users = Mutex<[UInt32?]>([])
         service.handle(UnitDo.self) { _, context in users.withLock { $0.append(context.peer.userID) } }

@@ -53,13 +53,14 @@ final class PrivatePolkit: Sendable {
         for part in ["actions", "rules"] { mkdir("\(path)/\(part)", 0o755) }
         for (name, text) in actions { try Self.write(text, to: "\(path)/actions/\(name)") }
         try Self.write(rules, to: "\(path)/rules/10-test.rules")
-        // Its user, where the package is not installed.
+        // Its user, where the package is not installed: with the numbers of one that each Debian has, since dbus-daemon turns away
+        // a user whom it does not know, and sees the machine's accounts.
         let script = """
             set -e
             d="$1" program="$2"
             cp /etc/passwd /etc/group "$d/etc/"
-            grep -q '^polkitd:' "$d/etc/passwd" || echo 'polkitd:x:65532:65532::/:/usr/sbin/nologin' >> "$d/etc/passwd"
-            grep -q '^polkitd:' "$d/etc/group" || echo 'polkitd:x:65532:' >> "$d/etc/group"
+            grep -q '^polkitd:' "$d/etc/passwd" || echo 'polkitd:x:1:1::/:/usr/sbin/nologin' >> "$d/etc/passwd"
+            grep -q '^polkitd:' "$d/etc/group" || echo 'polkitd:x:1:' >> "$d/etc/group"
             mount -t overlay overlay -o "lowerdir=$d/share:/usr/share" /usr/share
             mount -t overlay overlay -o "lowerdir=$d/etc:/etc" /etc
             mount --bind "$d/actions" /usr/share/polkit-1/actions

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import RelayCore
 import RelayTestKit
@@ -50,8 +51,7 @@ import Testing
         try damageDeepPage(copy)
         let failures = Mutex<[RelayError]>([])
         do {
-            let ledger = try Ledger(copy.directory, epoch: 2)
-            ledger.storage.onFailure { error in failures.withLock { $0.append(error) } }
+            let ledger = try opened(copy) { error in failures.withLock { $0.append(error) } }
             #expect(await eventually { !failures.withLock { $0 }.isEmpty })
             let failure = try #require(failures.withLock { $0.first })
             #expect(
@@ -74,6 +74,19 @@ import Testing
         ledger.journal.close()
         #expect(mark(copy, "clean"))
     }
+    /// A journal whose check begins when it is open: it could else find the damage first, and stop the journal.
+    private func opened(
+        _ copy: JournalCopy, onFailure: @escaping @Sendable (RelayError) -> Void
+    ) throws -> Ledger {
+        let isOpen = DispatchSemaphore(value: 0)
+        var faults = JournalFaults()
+        // The check's thread is nobody's but its own: it may wait.
+        faults.checking = { isOpen.wait() }
+        defer { isOpen.signal() }
+        let ledger = try Ledger(copy.directory, epoch: 2, faults: faults)
+        ledger.storage.onFailure(onFailure)
+        return ledger
+    }
     @Test(
         "contradictions in the middle are found, too",
         arguments: [
@@ -93,8 +106,7 @@ import Testing
         for copy in [try await JournalCopy.killed(), try await JournalCopy.ended()] {
             try copy.edit(sql)
             let failures = Mutex<[RelayError]>([])
-            let ledger = try Ledger(copy.directory, epoch: 2)
-            ledger.storage.onFailure { error in failures.withLock { $0.append(error) } }
+            let ledger = try opened(copy) { error in failures.withLock { $0.append(error) } }
             #expect(await eventually { !failures.withLock { $0 }.isEmpty })
             #expect(failures.withLock { $0.first?.message.contains(reason) } == true, "\(failures.withLock { $0 })")
             ledger.journal.close()
