@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test latencies soak tsan asan figures walks demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-desktop dependencies-desktop
+.PHONY: help build check test one test-release check-release latencies soak tsan asan figures walks demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-desktop dependencies-desktop
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -21,6 +21,8 @@ help:
 	@echo "make demo    a service, subscribers and a real inventory on a bus of their own; ends by itself"
 	@echo "make check   the quick ones: format, warnings, and the tests without buses and processes; under a minute when built"
 	@echo "make test    all checks: format, warnings, all tests, and those of the bus against libdbus's debug build"
+	@echo "make one     T=OrderTests: builds the tests' target of that suite alone, and runs the suite"
+	@echo "make test-release   RELEASE=trixie: the sources built, and all checks run, in a Debian of that release"
 	@echo "make soak    the long forms: thousands of kills, torn writes, a thousand million events; most of an hour"
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
 	@echo "make tsan    the tests under ThreadSanitizer; 'make asan' under AddressSanitizer"
@@ -29,8 +31,9 @@ help:
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make release the same without symbols, with manual pages and completions, in .build/dist; prints what they weigh"
 	@echo "make install copies these below PREFIX (/usr/local) in DESTDIR; 'make uninstall' removes them"
+	@echo "make check-release   all targets but the tests, optimised: what 'swift build -c release' does"
 	@echo "make deb     the Debian packages relay-service, relay-cli and librelay-dev, in .build/deb"
-	@echo "make test-packaging   the packages installed, used, upgraded and removed in a Debian of their own, below .build"
+	@echo "make test-packaging   the packages installed, used, upgraded and removed in Debians of their own, 12 and 13; RELEASE=12 takes one"
 	@echo "make test-desktop   the window of Examples/moving-house, by pointer and keyboard under an X server; makes its pictures"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
 	@echo "make docs    the libraries' documentation as web pages, in .build/docs; looked at in a browser, links checked"
@@ -49,6 +52,13 @@ build: dependencies-build
 	$(swift) build -c release --static-swift-stdlib $(packed) --product relay-service
 	$(swift) build -c release --static-swift-stdlib $(packed) --product relay-cli
 
+# What people type who have no make: each target has to compile without -enable-testing. In a folder of its own: `make build` has other
+# flags for the same one, with which not all targets build.
+as_used = -c release --scratch-path .build/check-release
+check-release: dependencies-build
+	$(swift) build $(as_used)
+	swift run $(as_used) --skip-build relay-cli --help >/dev/null
+
 release: export RELAY_COMMIT = $(shell git rev-parse --short=12 HEAD)$(if $(shell git status --porcelain --untracked-files=no),+changes)
 release: export RELAY_TOOLCHAIN = $(shell swift --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/Swift \1/p')
 release: build
@@ -65,7 +75,7 @@ deb: dependencies-packaging release
 	scripts/build-deb
 
 test-packaging: deb
-	scripts/test-packaging
+	scripts/test-packaging $(RELEASE)
 	scripts/check-new-service .build/release/relay-cli
 
 demo: dependencies-build
@@ -82,7 +92,7 @@ format:
 	scripts/check-docs --update
 	scripts/check-rooms --update
 
-# Swift's warnings are errors by Package.swift.
+# The compiler's warnings are refused by scripts/check-warnings, not by Package.swift: its flags are those of who depends on the package.
 # The event stream names the clause of README's promise that each test tries. `swift test` alone does not need it.
 events = .build/tests.jsonl
 recorded = --event-stream-output-path $(events) --event-stream-version 0
@@ -93,6 +103,7 @@ test: export SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED = 1
 test: export RELAY_WITH_EXAMPLES = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
+	scripts/check-warnings
 	@# All but the first use one processor.
 	printf 'scripts/%s\n' $(code_checks) | xargs -P "$$(nproc)" -n 1 sh -c 'exec "$$0"'
 	@echo "== what calls libdbus, against its debug build"
@@ -108,10 +119,19 @@ libdbus_tests := $(subst $(empty) ,|,$(strip CallTests ConnectionLifeTests Match
 	SignatureTests BusNamesTests MessageHeaderTests EndToEndTests RelayCallTests ServiceCallTests WithoutDescriptorsTests \
 	RingTransportTests))
 
+# One suite: what the other test targets cost is not paid.
+one: dependencies-test
+	scripts/one-suite "$(T)"
+
+# The same checks in another release of Debian than this machine's: made by debootstrap, with this machine's toolchain. Needs root.
+test-release: dependencies-packaging
+	scripts/test-release $(or $(RELEASE),trixie)
+
 # The inner loop: format, build, and the tests without processes, buses and rings.
 heavy_tests = $$(grep -rhA3 -E '@Suite\(.*\.heavy|^    \.heavy|, \.heavy' Tests --include='*.swift' | grep -oE 'struct [A-Za-z]+Tests' | cut -d' ' -f2 | sort -u | paste -sd'|')
 check: dependencies-test lint
 	$(swift) build --build-tests
+	scripts/check-warnings
 	$(tests) test --skip-build --disable-xctest --skip "\.($(heavy_tests))/"
 
 # Times, one test after the other: on a machine that does nothing else. Ratios, never a bound in seconds alone.
@@ -159,6 +179,7 @@ test-desktop: export RELAY_PICTURES = $(CURDIR)/.build/desktop
 test-desktop: dependencies-desktop
 	@mkdir -p $(RELAY_PICTURES)
 	for product in relay-service relay-cli moving-house relayPackageTests; do $(swift) build --product $$product; done
+	scripts/check-warnings
 	$(tests) test --skip-build --disable-xctest
 	scripts/desktop-pictures
 

@@ -14,6 +14,9 @@ let transportSupport: Target.Dependency = .product(name: "TransportSupport", pac
 
 // One folder for each executable. Run one: swift run -c release --package-path Benchmarks publish-bench
 // signal-bench starts the peers beside it: swift build -c release --package-path Benchmarks first.
+// Debian 12's, and 13's.
+let iceoryx = ["/usr/include/iceoryx/v2.0.3", "/usr/include/iceoryx/v2.0.6"]
+
 let package = Package(
     name: "benchmarks",
     dependencies: [.package(name: "relay", path: "..")],
@@ -72,7 +75,7 @@ let package = Package(
         // Debian's package has no pkg-config file.
         .executableTarget(
             name: "transport-iceoryx", dependencies: [transportSupport], path: "transport-iceoryx",
-            cxxSettings: [.unsafeFlags(["-O2", "-isystem", "/usr/include/iceoryx/v2.0.3"])],
+            cxxSettings: [.unsafeFlags(["-O2"] + iceoryx.flatMap { ["-isystem", $0] })],
             linkerSettings: [
                 .linkedLibrary("iceoryx_posh"), .linkedLibrary("iceoryx_hoofs"), .linkedLibrary("iceoryx_platform"),
             ]),

@@ -3,6 +3,7 @@
     root = debian_root.root("trixie", "packaging", ["dbus", "systemd"])     a folder that has these packages; needs root
     debian_root.copy(root, folder)                                          each run changes a copy
     debian_root.own_namespaces()                                            what is mounted and started ends with the program
+    debian_root.packages(), renumbered(…), files(root)                      what `make deb` made, and what a package leaves
 
 The packages come from where this machine's apt has its own, also those of the other release. The roots are kept in
 .build/debian-roots, as RELEASE-NAME, and made again when their list of packages changes; what was downloaded is shared between them.
@@ -11,6 +12,7 @@ In a root, /etc/apt/sources.list names the same place, so `chroot ROOT apt-get i
 import fcntl
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 ROOTS = TOP / ".build/debian-roots"
 UNPACKED = TOP / ".build/debian"
+DEBS = TOP / ".build/deb"
 # Those that are tried, the oldest first: what is built on the first runs on all.
 RELEASES = {"bookworm": "12", "trixie": "13"}
 # Documentation and translations are three quarters of what debootstrap writes.
@@ -36,20 +39,36 @@ def release(name):
     raise Unavailable(f"no release '{name}'; there are {', '.join(f'{code} ({number})' for code, number in RELEASES.items())}")
 
 
-def own_namespaces():
-    """Runs this program again in namespaces of its own: what it starts and mounts ends with it."""
-    words = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
-    if os.environ.get("RELAY_OWN_NAMESPACES") or subprocess.run([*words, "true"], capture_output=True).returncode:
+def own_namespaces(*more):
+    """Runs this program again in namespaces of its own: what it starts and mounts ends with it. `more`: options of unshare."""
+    words = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", *more]
+    # By name: a program that another one of these starts gets its own.
+    this = os.path.realpath(sys.argv[0])
+    if os.environ.get("RELAY_OWN_NAMESPACES") == this:
         return
-    os.environ["RELAY_OWN_NAMESPACES"] = "1"
+    result = subprocess.run([*words, "true"], capture_output=True, text=True)
+    if result.returncode:
+        raise Unavailable(f"there are no namespaces of one's own here: {result.stderr.strip()}")
+    os.environ["RELAY_OWN_NAMESPACES"] = this
     os.execvp(words[0], [*words, sys.executable, *sys.argv])
+
+
+def own_release():
+    """The code name of this machine's release."""
+    lines = pathlib.Path("/etc/os-release").read_text().splitlines()
+    facts = dict(line.split("=", 1) for line in lines if "=" in line)
+    return facts.get("VERSION_CODENAME", "").strip('"')
+
+
+def from_here():
+    """The releases on which a program runs that is built on this machine: its own and the later ones."""
+    codes = list(RELEASES)
+    return codes[codes.index(own_release()) if own_release() in codes else 0:]
 
 
 def mirror():
     """Where this machine's apt has the main component of its own release from."""
-    lines = pathlib.Path("/etc/os-release").read_text().splitlines()
-    facts = dict(line.split("=", 1) for line in lines if "=" in line)
-    own = facts.get("VERSION_CODENAME", "").strip('"')
+    own = own_release()
     for attempt in range(2):
         lines = subprocess.run(
             ["apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"],
@@ -74,19 +93,19 @@ def root(code, name, packages):
         if stamp.exists() and stamp.read_text() == wanted:
             return place
         stamp.unlink(missing_ok=True)
-        remove(place)
-        make(code, place, packages)
+        debootstrap(code, place, packages)
         stamp.write_text(wanted)
     return place
 
 
-def make(code, place, packages):
+def debootstrap(code, place, packages):
+    """Makes the release with these packages in the folder. Its log is beside the folder; its end is shown where it fails."""
     program = shutil.which("debootstrap") or str(UNPACKED / "usr/sbin/debootstrap")
     environment = dict(os.environ)
     if program.startswith(str(UNPACKED)):
         environment["DEBOOTSTRAP_DIR"] = str(UNPACKED / "usr/share/debootstrap")
     archives = ROOTS / f"archives-{code}"
-    archives.mkdir(exist_ok=True)
+    archives.mkdir(parents=True, exist_ok=True)
     new = place.with_name(place.name + ".new")
     remove(new)
     log = place.with_name(place.name + ".log")
@@ -98,10 +117,11 @@ def make(code, place, packages):
         ).returncode
     if status:
         lines = log.read_text(errors="replace").splitlines()
-        raise Unavailable(f"debootstrap ended with {status}:\n" + "\n".join(lines[-15:]))
+        raise Unavailable(f"debootstrap of {code} ended with {status}:\n" + "\n".join(lines[-15:]))
     for folder in LEFT_OUT:
         for entry in (new / folder).glob("*"):
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+    remove(place)
     new.rename(place)
 
 
@@ -115,3 +135,38 @@ def copy(root, folder):
 def remove(folder):
     # Never what is mounted below it.
     subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], check=True)
+
+
+def packages():
+    """Those of `make deb` that have programs."""
+    return [deb for deb in sorted(DEBS.glob("relay-*.deb")) if "dbgsym" not in deb.name]
+
+
+def renumbered(folder, debs, version):
+    """The same packages under another version's number, in the folder; returns their paths."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for deb in debs:
+        content = folder / deb.name.split("_")[0]
+        subprocess.run(["dpkg-deb", "-R", str(deb), str(content)], check=True)
+        control = content / "DEBIAN/control"
+        control.write_text(re.sub(r"(?m)^Version: .*$", f"Version: {version}", control.read_text()))
+        subprocess.run(
+            ["dpkg-deb", "--root-owner-group", "-b", str(content), str(folder / f"{content.name}.deb")], check=True,
+            capture_output=True)
+        shutil.rmtree(content)
+    return sorted(folder.glob("*.deb"))
+
+
+def files(root):
+    """All files of the Debian that packages and their services could leave, but what each run of apt, dpkg and useradd changes."""
+    changing = re.compile(
+        r"(proc|sys|dev|run|tmp|home|srv|opt|var/(log|cache|tmp|mail|lib/dpkg|lib/apt|lib/dbus|lib/systemd/catalog)|root|debs)(/|$)"
+        r"|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$|etc/\.pwd\.lock$")
+    found = set()
+    for folder, folders, names in os.walk(root):
+        relative = os.path.relpath(folder, root)
+        relative = "" if relative == "." else relative + "/"
+        folders[:] = [name for name in folders if not changing.match(relative + name)]
+        found.update(relative + name for name in [*names, *folders] if not changing.match(relative + name))
+    return found
