@@ -1,3 +1,5 @@
+import RelayCore
+
 /// What a program writes to stderr, of which parts may come from anyone.
 package enum MessageText {
     /// In characters. A pipe takes as much at once, however each is escaped; and nobody reads more.
@@ -16,11 +18,7 @@ package enum MessageText {
             if !shortened.isEmpty || word.startIndex > text.unicodeScalars.startIndex { shortened.append(" ") }
             shortened += cut(word, to: longestWord, keeping: wordTail)
         }
-        var result = String.UnicodeScalarView()
-        for scalar in cut(shortened, to: longest, keeping: tail) {
-            if scalar.isPlainlyVisible { result.append(scalar) } else { result.append(contentsOf: scalar.escape) }
-        }
-        return String(result)
+        return cut(shortened, to: longest, keeping: tail).plainlyVisible
     }
     private static func cut(
         _ scalars: some BidirectionalCollection<Unicode.Scalar>, to most: Int, keeping tail: Int
@@ -28,26 +26,5 @@ package enum MessageText {
         let head = Array(scalars.prefix(most + 1))
         if head.count <= most { return head }
         return Array(head[..<(most - tail)]) + ["…"] + Array(scalars.suffix(tail))
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether it shows itself, and does nothing else: no cursor moved, no line ended, no text turned around.
-    package var isPlainlyVisible: Bool {
-        if isASCII { return value >= 0x20 && value < 0x7F }
-        switch properties.generalCategory {
-        case .control, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: return false
-        case .format: return self == "\u{200C}" || self == "\u{200D}"  // They join letters and emoji.
-        default: return true
-        }
-    }
-    /// `\uXXXX`, in two parts above U+FFFF, as JSON has it.
-    package var escape: String.UnicodeScalarView {
-        var result = String.UnicodeScalarView()
-        for unit in UTF16.encode(self) ?? .init() {
-            let digits = String(unit, radix: 16)
-            result.append(contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars)
-        }
-        return result
     }
 }

@@ -9,12 +9,17 @@ import RelayTool
         // Ctrl-\ ends the program, and starts no debugger.
         signal(SIGQUIT, SIG_DFL)
         StandardDescriptors.reserve()
-        let put: @Sendable (String) -> Void = { text in
-            var channel = OutputChannel(descriptor: STDERR_FILENO)
-            channel.pending.append(text)
+        let put: @Sendable (ByteBuffer) -> Void = { text in
+            var channel = OutputChannel(descriptor: STDERR_FILENO, isTerminal: isatty(STDERR_FILENO) == 1)
+            channel.pending = text
             _ = channel.write()
         }
-        let line: @Sendable (String) -> Void = { put($0 + "\n") }
+        let line: @Sendable (String) -> Void = { text in
+            var line = ByteBuffer()
+            line.append(text)
+            line.append("\n")
+            put(line)
+        }
         let note: @Sendable (String) -> Void = { line("relay-cli: \(MessageText.line($0))") }
         let arguments: [String]
         do throws(UsageError) {
@@ -26,7 +31,7 @@ import RelayTool
         let environment = ProcessInput.environment
         // Where both are one terminal, the results show how far it is.
         let isWatched = isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) != 1
-        let progress: ((String) -> Void)? = if isWatched { put } else { nil }
+        let progress: ((ByteBuffer) -> Void)? = if isWatched { put } else { nil }
         let tool = Tool(
             environment: environment, output: StandardDescriptors.unwaiting(STDOUT_FILENO),
             isTerminal: isatty(STDOUT_FILENO) == 1,

@@ -36,8 +36,8 @@ struct Tool {
     var input: Int32 = -1
     /// Of the terminal that results go to; nil: they go to none.
     var columns: Int?
-    /// For stderr, where it is a terminal and results go elsewhere: text as it is. nil: there is nobody to see it.
-    var progress: ((String) -> Void)?
+    /// For stderr, where it is a terminal and results go elsewhere. nil: there is nobody to see it.
+    var progress: ((ByteBuffer) -> Void)?
     /// For stderr: a line as it is, without the program's name. nil: `note` takes it.
     var complain: ((String) -> Void)?
 
@@ -97,10 +97,12 @@ struct Tool {
             .compactMap { SmallFile.text("\($0)/\(name).service") }.first
     }
 
+    /// For results.
+    var channel: OutputChannel { OutputChannel(descriptor: output, isTerminal: isTerminal) }
     func write(_ text: String) throws(CLIFailure) { try write(Array(text.utf8)) }
     /// A reader that went away is not a failure.
     func write(_ bytes: [UInt8]) throws(CLIFailure) {
-        var channel = OutputChannel(descriptor: output)
+        var channel = channel
         channel.pending.append(bytes)
         _ = try channel.drain()
     }

@@ -171,7 +171,8 @@ extension JournalTool {
         case nil: return false
         case .print(let text): try StandardOutput.write(text)
         case .run(let tool):
-            try StandardOutput.write(try tool.run(environment: ProcessInput.environment, show: progressLine()) + "\n")
+            let line = try tool.run(environment: ProcessInput.environment, show: progressLine())
+            try StandardOutput.write(line.unicodeScalars.plainlyVisible + "\n")
         }
         return true
     }
@@ -180,7 +181,9 @@ extension JournalTool {
         guard isatty(STDERR_FILENO) == 1 else { return { _ in } }
         return { text in
             // Back to the beginning, the rest of the line removed.
-            let line = Array("\r\(MessageText.line(text))\u{1B}[K".utf8)
+            let line = TerminalDoor.visible(
+                [TerminalDoor.carriageReturn] + Array(MessageText.line(text).utf8) + [TerminalDoor.escape]
+                    + Array("[K".utf8))
             _ = write(STDERR_FILENO, line, line.count)
         }
     }

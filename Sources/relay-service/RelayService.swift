@@ -41,7 +41,8 @@ import RelayTool
 enum StandardOutput {
     /// Throws `.outputFailed` if it was not written: a full disk must not look like success.
     static func write(_ text: String) throws(ServiceFailure) {
-        var bytes = Array(text.utf8)[...]
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        var bytes = (isTerminal ? TerminalDoor.visible(text.utf8) : Array(text.utf8))[...]
         while !bytes.isEmpty {
             // Takes the bytes within the call only.
             let count = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }

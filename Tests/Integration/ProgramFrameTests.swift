@@ -29,7 +29,7 @@ import Testing
     func failure(code: String, expected: Int32) async throws {
         let outcome = await (try launch("--do", "fail", "--code", code)).outcome()
         #expect(outcome.code == expected, "\(outcome)")
-        #expect(outcome.errors == ["framed-program: the first line\\u{a}and \\u{1b}[31mthe second"])
+        #expect(outcome.errors == [#"framed-program: the first line\u000aand \u001b[31mthe second"#])
         #expect(outcome.output.isEmpty)
     }
     @Test("so is one that the library does not know") func unknownFailure() async throws {

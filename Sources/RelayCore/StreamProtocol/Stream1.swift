@@ -120,7 +120,7 @@ package enum Stream1 {
         }
         try writer.endArray(entries)
     }
-    /// Throws `SchemaMismatch` when a field's description cannot be read.
+    /// Throws `SchemaMismatch` when a field's description cannot be read, `InvalidArgument` for what is no event's name.
     package static func readSchemas(_ reader: inout WireReader) throws -> [UInt32: EventSchema] {
         var schemas: [UInt32: EventSchema] = [:]
         let end = try reader.beginArray(elementAlignment: 8)
@@ -130,6 +130,7 @@ package enum Stream1 {
             let number = try reader.uint32()
             try reader.align(8)
             let event = try reader.string()
+            try BusNames.check(event, as: .member)
             let fields = try readNames(&reader).map { description throws(RelayError) in
                 try WireField(parsing: description)
             }

@@ -32,19 +32,8 @@ struct ProgramEnd: Equatable {
 
     /// One line in which nothing acts on a terminal: parts of a message may come from anybody.
     static func line(_ text: String) -> String {
-        var line = String.UnicodeScalarView()
-        for (index, scalar) in text.unicodeScalars.enumerated() {
-            if index == longest {
-                line.append("…")
-                break
-            }
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
-                line.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
-            default: line.append(scalar)
-            }
-        }
-        return String(line)
+        let scalars = text.unicodeScalars
+        return scalars.prefix(longest).plainlyVisible + (scalars.dropFirst(longest).isEmpty ? "" : "…")
     }
     /// Writes the last line to stderr, by one call, so that those of several threads do not mix.
     static func say(_ text: String) {

@@ -29,13 +29,10 @@ package enum BusNames {
             throw RelayError(.invalidArgument, "\(quoted(name)) is no D-Bus \(kind.rawValue): \(kind.rule)")
         }
     }
-    /// For messages: at most 100 characters, nothing that is not printable.
+    /// For messages: at most 100 characters, each plainly visible.
     package static func quoted(_ text: String) -> String {
-        let shown = text.unicodeScalars.prefix(100).map { scalar in
-            let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-            return isControl ? scalar.escaped(asASCII: true) : String(scalar)
-        }
-        return "'\(shown.joined())\(text.unicodeScalars.count > 100 ? "…" : "")'"
+        let scalars = text.unicodeScalars
+        return "'\(scalars.prefix(100).plainlyVisible)\(scalars.dropFirst(100).isEmpty ? "" : "…")'"
     }
 
     static func isObjectPath(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -18,7 +18,7 @@ struct Finding: Equatable, Sendable {
     private static let column = 22
 
     func append(_ style: OutputStyle, to output: inout ByteBuffer) {
-        let color: StaticString? =
+        let color: TerminalCode? =
             switch grade {
             case .ok: nil
             case .warning: Color.gap

@@ -1,3 +1,4 @@
+import RelayCore
 import RelayTool
 
 /// What is wrong with an expression or a template, and where.

@@ -1,3 +1,4 @@
+import RelayCore
 import RelayTool
 
 /// Takes an expression apart into its words.

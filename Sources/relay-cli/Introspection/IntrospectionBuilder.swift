@@ -136,20 +136,23 @@ final class IntrospectionBuilder {
                     name: memberName, arguments: arguments, reply: reply, about: annotations[Annotation.about] ?? "",
                     failures: Self.failures(annotations[Annotation.failures])))
         case .property:
-            guard let field = finishedArgument(unnamed: memberName) else { return }
+            guard let field = finishedArgument({ $0 }) else { return }
             interface?.properties.append(
                 IntrospectedProperty(
                     value: field, isReadable: access != "write", isWritable: access == "write" || access == "readwrite")
             )
         case .argument:
             let isReply = argument?.isReply ?? false
-            guard let field = finishedArgument(unnamed: "arg\(isReply ? reply.count : arguments.count)") else { return }
+            let others = isReply ? reply : arguments
+            let field = finishedArgument { CheckedNames.argument($0, at: others.count, after: others) }
+            guard let field else { return }
             if isReply { reply.append(field) } else { arguments.append(field) }
         case .other: break
         }
     }
 
-    private func finishedArgument(unnamed: String) -> IntrospectedField? {
+    /// `checked` makes a name of the one that the description has. A property's is its member's, which is checked.
+    private func finishedArgument(_ checked: (String) -> String) -> IntrospectedField? {
         guard let argument else { return nil }
         self.argument = nil
         guard let types = try? Signature(argument.signature).types, types.count == 1 else {
@@ -169,7 +172,7 @@ final class IntrospectionBuilder {
                 shape = shape.naming(cases, at: path.split(separator: ".").map(String.init)[...])
             }
         }
-        return IntrospectedField(name: argument.name.isEmpty ? unnamed : argument.name, shape: shape, notes: notes)
+        return IntrospectedField(name: checked(argument.name), shape: shape, notes: notes)
     }
 
     // MARK: Annotations. What is malformed in them only says less.
@@ -177,7 +180,8 @@ final class IntrospectionBuilder {
     /// `capacity` of `org.eventrelay.Unit.capacity`; empty for the name alone, nil for another name.
     private static func path(_ name: String, behind known: String) -> String? {
         if name == known { return "" }
-        return name.hasPrefix(known + ".") ? String(name.dropFirst(known.count + 1)) : nil
+        let path = name.hasPrefix(known + ".") ? String(name.dropFirst(known.count + 1)) : nil
+        return path.flatMap { !$0.isEmpty && CheckedNames.isPath($0) ? $0 : nil }
     }
     private static func members(_ json: String?) -> [JSONValue.Member] {
         guard let json, case .object(let members)? = try? JSONParser.parse(json) else { return [] }
@@ -193,11 +197,12 @@ final class IntrospectionBuilder {
             default: nil
             }
         }
-        return cases.isEmpty ? nil : cases
+        let checked = CheckedNames.cases(cases)
+        return checked.isEmpty ? nil : checked
     }
     private static func failures(_ json: String?) -> [IntrospectedCommand.Failure] {
         members(json).compactMap { member in
-            guard case .string(let message) = member.value else { return nil }
+            guard case .string(let message) = member.value, CheckedNames.isRefusal(member.key) else { return nil }
             return IntrospectedCommand.Failure(name: member.key, message: message)
         }
     }

@@ -3,6 +3,7 @@ import RelayCore
 /// Walks a running service's objects, without starting it.
 struct PeerWalk {
     private static let mostObjects = 1_000
+    private static let longestPath = 1_024
 
     let peer: any BusPeer
     let timeout: Duration
@@ -25,6 +26,7 @@ struct PeerWalk {
                 else { continue }
                 objects.append((path, node))
                 next += node.children.map { (path == "/" ? "/" : path + "/") + $0 }
+                    .filter { $0.utf8.count <= Self.longestPath }
             }
             waiting = Array(next.prefix(Self.mostObjects))
         }

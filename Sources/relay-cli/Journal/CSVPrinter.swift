@@ -30,10 +30,8 @@ struct CSVPrinter: JournalPrinter {
     private var scratch = ByteBuffer()
     private var places: [Range<Int>] = []
 
-    /// `escapesControls`: for a terminal, on which they would act.
-    init(columnsOf only: String?, escapesControls: Bool, note: @escaping (String) -> Void) {
-        (self.only, self.note) = (only, note)
-        cells = CSVCells(escapesControls: escapesControls)
+    init(columnsOf only: String?, cells: CSVCells, note: @escaping (String) -> Void) {
+        (self.only, self.cells, self.note) = (only, cells, note)
     }
 
     mutating func learn(_ schemas: [UInt32: EventSchema], of interface: String, source: Int) throws(CLIFailure) {
@@ -155,7 +153,9 @@ struct CSVPrinter: JournalPrinter {
 /// value is nothing, an empty text is `""`.
 struct CSVCells {
     /// For a terminal: what would act on it is shown as `\uXXXX`.
-    let escapesControls: Bool
+    var escapesControls = false
+    /// Whether a text that a spreadsheet would run is given as it is, without an apostrophe before it.
+    var isRaw = false
 
     /// Throws when the bytes are no such value.
     func append(_ shape: Shape, from reader: inout WireReader, to output: inout ByteBuffer) throws(WireFault) {
@@ -164,7 +164,8 @@ struct CSVCells {
         case .basic(.objectPath): append(text: try reader.objectPath(), to: &output)
         case .basic(.signature): append(text: try reader.signature().text, to: &output)
         case .basic(.double): output.append(ValuePrinter.text(try reader.double()))
-        case .basic, .named: try ValuePrinter.append(shape.unnamed, from: &reader, to: &output)
+        case .named(let type, _): try append(.basic(type), from: &reader, to: &output)
+        case .basic: try ValuePrinter.append(shape, from: &reader, to: &output)
         case .optional(let wrapped):
             let end = try reader.beginArray(elementAlignment: wrapped.alignment)
             let start = reader.position
@@ -180,6 +181,14 @@ struct CSVCells {
     }
 
     func append(text: String, to output: inout ByteBuffer) {
+        // A number is none of these texts: "-5" stays a number where the field has numbers.
+        let isFormula = text.utf8.first.map { Self.formulaStarts.contains($0) } ?? false
+        appendCell(isFormula && !isRaw ? "'" + text : text, to: &output)
+    }
+    /// What spreadsheets take for the beginning of a formula, and run: `=`, `+`, `-`, `@`, TAB and CR.
+    private static let formulaStarts = Array("=+-@\t\r".utf8)
+
+    private func appendCell(_ text: String, to output: inout ByteBuffer) {
         if !text.isEmpty && text.utf8.allSatisfy(Self.isPlain) { return output.append(text) }
         if escapesControls {
             var safe = ByteBuffer()

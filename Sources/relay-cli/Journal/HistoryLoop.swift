@@ -81,11 +81,13 @@ struct HistoryLoop {
                 note("--since is in the future: " + Self.end(of: source.interface, head: found.after))
             }
             if found.isOldest && found.after > 0 {
+                // Below the oldest that is kept: there is a next one.
                 note("what \(source.interface) published before #\(found.after + 1) is no longer kept")
             }
             after = found.after
         }
-        return JournalScan(source.interface, names: source.names, after: after, until: until)
+        return JournalScan(
+            source.interface, of: reader.service, names: source.names, after: after, until: until)
     }
 
     static func end(of interface: String, head: UInt64) -> String {
@@ -126,7 +128,8 @@ struct HistoryLoop {
         if sources[index].scan.last == nil, case .sequence(let first) = range.since, first > page.page.head {
             note("--since \(first) is beyond the end: " + Self.end(of: interface, head: page.page.head))
         }
-        let gap = try sources[index].scan.take(page.page, sequences: page.events.lazy.map(\.stamp.sequence))
+        let gap = try sources[index].scan.take(
+            page.page, sequences: page.events.lazy.map(\.stamp.sequence), size: page.bytes.count)
         if let names = sources[index].scan.names, let other = page.events.first(where: { !names.contains($0.name) }) {
             throw CLIFailure(.software, "\(interface) answers Read with a \(other.name), which was not asked for")
         }
@@ -196,7 +199,7 @@ extension VerbContext {
         _ range: JournalRange, printer: (_ selection: JournalSelection) throws(CLIFailure) -> any JournalPrinter
     ) throws(CLIFailure) {
         let (caller, options) = (try caller(), self.options)
-        let reader = JournalReader(caller: caller, timeout: options.timeout)
+        let reader = JournalReader(caller: caller, service: options.service, timeout: options.timeout)
         let selection = try Waiting.result {
             try await JournalSelection.find(
                 range, service: options.service,
@@ -204,7 +207,7 @@ extension VerbContext {
                 reader: reader)
         }
         var loop = HistoryLoop(
-            range, reader: reader, printer: try printer(selection), output: OutputChannel(descriptor: tool.output),
+            range, reader: reader, printer: try printer(selection), output: tool.channel,
             begun: tool.time.now, now: { Timestamp.now.microseconds }, note: tool.note,
             progress: tool.progress.map { ProgressLine(write: $0) })
         try loop.run(selection.sources)
@@ -218,7 +221,7 @@ extension JournalReader {
     func place(of time: Timestamp, in source: JournalSelection.Source) async throws -> (after: UInt64, isOldest: Bool) {
         var search = TimeSearch(time)
         var oldest: UInt64?
-        while true {
+        for _ in 0..<Self.mostProbes {
             // Of all events: a probe for rare ones would look at all between two of them.
             let page = try await begin(source.interface, names: nil, after: search.after, limit: 1).value
             let event = page.events.first?.stamp
@@ -234,5 +237,11 @@ extension JournalReader {
                 head: page.page.head)
             if let place { return (place, place < first) }
         }
+        throw CLIFailure(
+            .software,
+            "\(source.interface) of '\(service)' answers Read without end: \(Self.mostProbes) probes found no place for a time"
+        )
     }
+    /// The search halves what is left, 64 times at the most. An empty page in between is an exception.
+    private static var mostProbes: Int { 1_000 }
 }

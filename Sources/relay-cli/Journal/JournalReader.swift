@@ -4,7 +4,7 @@ import Synchronization
 
 /// Asks a service for pages, one after the other: each request proves that the page before it was taken.
 final class JournalReader: Sendable {
-    /// How often a service that has no room is asked again: fewer times than it bears.
+    /// How often a service that has no room is asked again: fewer times than it bears. And one that was restarted.
     private static let mostAttempts = 40
 
     private struct State {
@@ -12,10 +12,14 @@ final class JournalReader: Sendable {
         var last: Task<Void, Never>?
     }
     private let caller: any ServiceCaller
+    /// For messages.
+    let service: String
     private let timeout: Duration
     private let state = Mutex(State())
 
-    init(caller: any ServiceCaller, timeout: Duration) { (self.caller, self.timeout) = (caller, timeout) }
+    init(caller: any ServiceCaller, service: String, timeout: Duration) {
+        (self.caller, self.service, self.timeout) = (caller, service, timeout)
+    }
 
     /// Begins to read at once, or when what was begun before is there. `limit` 0: as many as a page holds.
     ///
@@ -70,13 +74,16 @@ final class JournalReader: Sendable {
     /// Where the interface stands: its run, and the sequence of its last event.
     func position(of interface: String) async throws -> (epoch: UInt64, sequence: UInt64) {
         var epoch = try await number("Epoch", of: interface)
-        while true {
+        for _ in 0..<Self.mostAttempts {
             let sequence = try await number("Sequence", of: interface)
             let present = try await number("Epoch", of: interface)
             // Else the service was restarted between the answers.
             if present == epoch { return (epoch, sequence) }
             epoch = present
         }
+        throw CLIFailure(
+            .software,
+            "\(interface) of '\(service)' reports another run whenever it is asked: \(Self.mostAttempts) times")
     }
     private func number(_ name: String, of interface: String) async throws -> UInt64 {
         try await property(name, of: interface, "t") { reader in try reader.uint64() }

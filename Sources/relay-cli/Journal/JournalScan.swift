@@ -7,6 +7,7 @@ import RelayTool
 /// error.
 struct JournalScan {
     let interface: String
+    private let service: String
     /// nil: all events.
     let names: Set<String>?
     /// All asked-for events up to here were seen, or are gone.
@@ -17,9 +18,21 @@ struct JournalScan {
     /// Whether what is gone before the first event is missing.
     private var reportsGone: Bool
 
+    /// Pages in a row that hold next to nothing, and where they began.
+    private var lean: (pages: Int, from: UInt64) = (0, 0)
+    /// Before the first event that was wanted and is there.
+    private var beginning: UInt64?
+
+    /// A page with less in it ends early, or holds the last events.
+    private static let leanBytes = 64 << 10
+    /// So many of them get over this part of the whole, at least: a service looks at thousands of events for each.
+    private static let (mostLean, leastPart) = (1_000, UInt64(1_000))
+
     /// nil as `after`: begins with the oldest event that is kept.
-    init(_ interface: String, names: Set<String>?, after: UInt64?, until: UInt64 = .max) {
-        (self.interface, self.names, self.until) = (interface, names, until)
+    init(
+        _ interface: String, of service: String, names: Set<String>?, after: UInt64?, until: UInt64 = .max
+    ) {
+        (self.interface, self.service, self.names, self.until) = (interface, service, names, until)
         (self.after, reportsGone) = (after ?? 0, after != nil)
     }
 
@@ -27,8 +40,12 @@ struct JournalScan {
 
     /// Takes the answer to a `Read` after `after`. Returns what is gone in front of its events.
     ///
-    /// Throws `.software` for an answer that cannot be true.
-    mutating func take(_ page: StreamPage, sequences: some Sequence<UInt64>) throws(CLIFailure) -> Gap? {
+    /// Throws `.software` for an answer that cannot be true, and for answers that would have no end.
+    ///
+    /// - Parameter size: of the page, in bytes.
+    mutating func take(
+        _ page: StreamPage, sequences: some Sequence<UInt64>, size: Int
+    ) throws(CLIFailure) -> Gap? {
         let end = last ?? min(page.head, until)
         var (first, before) = (UInt64?.none, after)
         for sequence in sequences {
@@ -44,10 +61,29 @@ struct JournalScan {
         }
         // At the head there is nothing to get on to.
         guard page.through > after || page.head <= after else { throw lie("without getting on from #\(after)") }
+        try checkProgress(page, through: max(after, page.through), of: end, size)
         let gone = min(max(page.oldest, 1) - 1, (first ?? .max) - 1, end)
         let isMissing = reportsGone && gone > after
         defer { (after, last, reportsGone) = (max(after, page.through), end, true) }
         return isMissing ? Gap((after + 1)...gone, epoch: page.epoch, count: count(gone), reason: .expired) : nil
+    }
+    /// A service that moves on by a little with every page, and never gets anywhere, is no better than one that stands still.
+    private mutating func checkProgress(
+        _ page: StreamPage, through: UInt64, of end: UInt64, _ size: Int
+    ) throws(CLIFailure) {
+        let beginning = self.beginning ?? max(after, max(page.oldest, 1) - 1)
+        self.beginning = beginning
+        guard size < Self.leanBytes, through < end else { return lean = (0, through) }
+        if lean.pages == 0 { lean.from = after }
+        lean.pages += 1
+        if lean.pages < Self.mostLean { return }
+        if through - lean.from < (end - min(beginning, end)) / Self.leastPart {
+            throw CLIFailure(
+                .software,
+                "\(interface) of '\(service)' answers Read without end: \(Self.mostLean) pages that hold next to nothing "
+                    + "got from #\(lean.from) to #\(through) of #\(end)")
+        }
+        lean = (0, through)
     }
     /// Nothing more is wanted of it.
     mutating func end() { last = after }

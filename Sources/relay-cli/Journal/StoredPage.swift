@@ -45,6 +45,7 @@ struct StoredPage: Sendable {
 extension StoredPage.Event {
     /// The stamp is the last three arguments, with which a body ends.
     fileprivate init(_ event: StreamPage.Event, in bytes: UnsafeRawBufferPointer) throws {
+        try BusNames.check(event.name, as: .member)
         let size = 24
         guard event.signature.hasSuffix(WireSchema.stampSignature), event.body.count >= size else {
             throw RelayError(.schemaMismatch, "\(event.name) came as '(\(event.signature))', which has no stamp")

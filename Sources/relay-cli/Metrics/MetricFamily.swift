@@ -1,3 +1,5 @@
+import RelayCore
+
 /// Samples of one name: a number of one kind, of several parts.
 struct MetricFamily: Equatable {
     enum Kind: String {
@@ -87,6 +89,8 @@ enum MetricText {
             }
         }
     }
+    /// The formats have escapes for three characters only. What else is not plainly visible is shown as `\uXXXX`, its
+    /// backslash escaped: a reader of the text gets what a person is shown.
     private static func escaped(_ text: String, quotes: Bool) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -94,7 +98,8 @@ enum MetricText {
             case "\\": result += "\\\\"
             case "\n": result += "\\n"
             case "\"" where quotes: result += "\\\""
-            default: result.unicodeScalars.append(scalar)
+            case _ where scalar.isPlainlyVisible: result.unicodeScalars.append(scalar)
+            default: result += String(scalar.escape).replacing("\\", with: "\\\\")
             }
         }
         return result

@@ -3,10 +3,17 @@ import RelayTool
 
 /// A file that others read at any time: it is written beside its place, and takes it when it is whole.
 enum WholeFile {
+    private static let attempts = 10
+
     /// Throws `.cannotCreate` or `.outputFailed` with the path and the reason; the file stays as it was.
     static func write(_ text: String, to path: String) throws(CLIFailure) {
-        let unfinished = "\(path).\(getpid())"
-        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        var (unfinished, descriptor) = (path, Int32(-1))
+        // In a folder where others write, too, nobody can have made what nobody can foresee; and if so, it is not used.
+        for _ in 0..<attempts {
+            unfinished = path + "." + String(UInt64.random(in: .min ... .max), radix: 36)
+            descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+            if descriptor >= 0 || errno != EEXIST { break }
+        }
         if descriptor < 0 {
             // The name beside it is none of the caller's concern.
             throw CLIFailure(

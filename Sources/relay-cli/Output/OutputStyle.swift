@@ -27,12 +27,18 @@ struct OutputStyle: Equatable, Sendable {
     }
 }
 
+/// What the program does to its terminal: all of an escape sequence behind the ESC, for which `TerminalDoor` has a byte.
+struct TerminalCode {
+    let tail: StaticString
+    init(_ tail: StaticString) { self.tail = tail }
+}
+
 /// The terminal's own colours, so that they suit its background.
 enum Color {
-    static let time: StaticString = "\u{1B}[2m"
-    static let event: StaticString = "\u{1B}[1m"
-    static let field: StaticString = "\u{1B}[36m"
-    static let gap: StaticString = "\u{1B}[33m"
-    static let failure: StaticString = "\u{1B}[31m"
-    static let reset: StaticString = "\u{1B}[0m"
+    static let time = TerminalCode("[2m")
+    static let event = TerminalCode("[1m")
+    static let field = TerminalCode("[36m")
+    static let gap = TerminalCode("[33m")
+    static let failure = TerminalCode("[31m")
+    static let reset = TerminalCode("[0m")
 }

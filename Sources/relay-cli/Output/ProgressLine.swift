@@ -1,3 +1,5 @@
+import RelayTool
+
 /// Tells a person at a terminal how far a long work is: on one line, which is written again and again, and is gone at the
 /// end.
 struct ProgressLine {
@@ -5,12 +7,12 @@ struct ProgressLine {
     private static let patience = Duration.seconds(1)
     private static let pause = Duration.milliseconds(250)
 
-    private let write: (String) -> Void
+    private let write: (ByteBuffer) -> Void
     private let began: ContinuousClock.Instant
     private var shownAt: ContinuousClock.Instant?
 
-    /// - Parameter write: to the terminal, as it is.
-    init(at time: ContinuousClock.Instant = .now, write: @escaping (String) -> Void) {
+    /// - Parameter write: to the terminal, through its door.
+    init(at time: ContinuousClock.Instant = .now, write: @escaping (ByteBuffer) -> Void) {
         (self.write, began) = (write, time)
     }
 
@@ -19,10 +21,18 @@ struct ProgressLine {
         if time - (shownAt ?? began) < (shownAt == nil ? Self.patience : Self.pause) { return }
         shownAt = time
         let percent = part.map { ", \(Int((min(max($0, 0), 1) * 100).rounded(.down))) %" } ?? ""
-        write("\r\u{1B}[K" + Quantity.count(events, "event") + percent)
+        write(line(Quantity.count(events, "event") + percent))
     }
     mutating func end() {
-        if shownAt != nil { write("\r\u{1B}[K") }
+        if shownAt != nil { write(line("")) }
         shownAt = nil
+    }
+    /// In the place of what the line has now.
+    private func line(_ text: String) -> ByteBuffer {
+        var line = ByteBuffer()
+        line.append(byte: TerminalDoor.carriageReturn)
+        line.append(TerminalCode("[K"))
+        line.append(text)
+        return line
     }
 }

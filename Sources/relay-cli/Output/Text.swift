@@ -1,3 +1,4 @@
+import RelayCore
 import RelayTool
 
 /// Text being composed, as UTF-8: no locks, no formatting machinery, one allocation that is used again.
@@ -19,6 +20,12 @@ struct ByteBuffer {
     mutating func append(_ text: StaticString) {
         // A literal's bytes live as long as the program.
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// For a terminal, by way of `TerminalDoor`.
+    mutating func append(_ code: TerminalCode) {
+        bytes.append(TerminalDoor.escape)
+        append(code.tail)
     }
 
     /// Decimal, with zeros in front up to `width` digits.
@@ -76,9 +83,7 @@ enum SafeText {
     /// A name, without quotes.
     static func append(_ text: String, to output: inout ByteBuffer) {
         if isPlain(text) { return output.append(text) }
-        for scalar in text.unicodeScalars {
-            if scalar.isPlainlyVisible { output.append(scalar) } else { output.append(escaped: scalar) }
-        }
+        output.append(text.unicodeScalars.plainlyVisible)
     }
 
     /// Printable ASCII that means itself in JSON: nearly all that comes.

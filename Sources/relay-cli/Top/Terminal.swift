@@ -1,4 +1,5 @@
 import Glibc
+import RelayTool
 
 /// Puts lines on a terminal: only whole pictures, and never faster than it takes them.
 struct TopScreen {
@@ -9,7 +10,7 @@ struct TopScreen {
 
     init(_ terminal: Terminal, hasColor: Bool) {
         (self.terminal, self.hasColor) = (terminal, hasColor)
-        channel = OutputChannel(descriptor: terminal.output)
+        channel = OutputChannel(descriptor: terminal.output, isTerminal: true)
     }
 
     mutating func setNeedsDrawing() { isDirty = true }
@@ -23,7 +24,7 @@ struct TopScreen {
         return channel.write()
     }
     private mutating func compose(_ lines: [TopView.Line]) {
-        channel.pending.append("\u{1B}[H")
+        channel.pending.append(TerminalCode("[H"))
         for (index, line) in lines.enumerated() {
             if index > 0 { channel.pending.append("\r\n") }
             if hasColor, let color = Self.color(line.style) {
@@ -33,16 +34,16 @@ struct TopScreen {
             } else {
                 channel.pending.append(line.text)
             }
-            channel.pending.append("\u{1B}[K")
+            channel.pending.append(TerminalCode("[K"))
         }
-        channel.pending.append("\u{1B}[J")
+        channel.pending.append(TerminalCode("[J"))
     }
-    private static func color(_ style: TopView.Line.Style) -> StaticString? {
+    private static func color(_ style: TopView.Line.Style) -> TerminalCode? {
         switch style {
         case .title, .interface: Color.event
         case .heading: Color.field
         case .faint: Color.time
-        case .selected: "\u{1B}[7m"
+        case .selected: TerminalCode("[7m")
         case .plain: nil
         }
     }
@@ -110,6 +111,7 @@ final class Terminal {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
+    /// Of these constants alone: what others wrote goes through the channel's door.
     private func write(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

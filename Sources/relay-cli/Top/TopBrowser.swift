@@ -62,7 +62,7 @@ struct TopBrowser: Hashable, Sendable {
         case .subscribers: show(.subscribers)
         case .up, .down, .pageUp, .pageDown, .first, .last:
             guard let index = index(in: rows) else { return .none }
-            let step = max(1, room - 1)
+            let step = min(max(1, room - 1), rows.count)
             let place =
                 switch key {
                 case .up: index - 1

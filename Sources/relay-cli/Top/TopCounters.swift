@@ -33,7 +33,7 @@ final class TopCounters: Sendable {
     func add(_ gap: Gap, of interface: String) {
         tallies.withLock { tallies in
             if let count = gap.count {
-                tallies[interface, default: TopTally()].lost += UInt64(max(0, count))
+                tallies[interface, default: TopTally()].addLost(UInt64(max(0, count)))
             } else {
                 tallies[interface, default: TopTally()].lostUnknown = true
             }
@@ -58,6 +58,11 @@ final class TopCounters: Sendable {
 }
 
 extension TopTally {
+    /// As many as there can be, where a service reports more.
+    fileprivate mutating func addLost(_ count: UInt64) {
+        let (sum, isTooMuch) = lost.addingReportingOverflow(count)
+        lost = isTooMuch ? .max : sum
+    }
     fileprivate mutating func add(_ name: String, _ latency: UInt64?, _ sequence: UInt64) {
         events[name, default: Event()].count += 1
         if let latency { events[name, default: Event()].latency.add(latency) }

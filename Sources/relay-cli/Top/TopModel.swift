@@ -70,7 +70,8 @@ struct TopModel: Equatable {
             }
             interface.whole.tick(count, latency, seconds: seconds)
             interface.sequence = tally.sequence ?? interface.sequence
-            interface.lost &+= tally.lost
+            let (lost, isTooMuch) = interface.lost.addingReportingOverflow(tally.lost)
+            interface.lost = isTooMuch ? .max : lost
             interface.lostUnknown = interface.lostUnknown || tally.lostUnknown
             interfaces[name] = interface
         }

@@ -6,7 +6,7 @@ enum TopNumbers {
             let tenths = UInt64((max(0, value) * 10).rounded())
             return "\(tenths / 10).\(tenths % 10)"
         }
-        return count(UInt64(min(value.rounded(), 1e15)))
+        return value.isNaN ? "-" : count(UInt64(min(value.rounded(), 1e15)))
     }
     static func count(_ value: UInt64) -> String {
         var buffer = ByteBuffer()

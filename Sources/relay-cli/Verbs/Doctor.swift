@@ -46,7 +46,7 @@ struct Doctor: Verb {
             programs: tool.programs)
         // What is found is printed at once: some checks wait.
         var failure: CLIFailure?
-        var output = OutputChannel(descriptor: tool.output)
+        var output = tool.channel
         var counts: [Finding.Grade: Int] = [:]
         var failed: [String] = []
         examination.report = { finding in

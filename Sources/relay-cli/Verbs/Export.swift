@@ -6,12 +6,14 @@ struct Export: Verb {
 
     var range = JournalRange()
     var format = Format.json
+    /// Whether CSV has texts as they are, also those that a spreadsheet would run.
+    var isRaw = false
 
     static let declaration = CommandDeclaration(
         "export",
         summary: "the same for programs: JSON Lines or CSV",
         operands: [EventOptions.events],
-        options: [format] + JournalRange.options,
+        options: [format, raw] + JournalRange.options,
         details: [
             """
             Writes the events that 'history' would print, for programs. Memory does not grow with their number, and a
@@ -31,8 +33,9 @@ struct Export: Verb {
             ]),
             #"""
             In CSV, a text is as it is, a missing one is nothing, an empty one is ""; arrays, structures and dictionaries
-            are JSON. A terminal is shown control characters as \u001b. Gaps are reported on stderr, too, in CSV only
-            there.
+            are JSON. A text that begins with =, +, -, @, a tab or a carriage return gets an apostrophe before it:
+            spreadsheets would run it as a formula. --raw leaves it out. Numbers never get one. A terminal is shown control
+            characters as \u001b. Gaps are reported on stderr, too, in CSV only there.
             """#,
         ] + EventOptions.when,
         examples: [
@@ -45,6 +48,9 @@ struct Export: Verb {
 
     private static let format = Option<Format>("format", .word("FORMAT"), "what is written", standard: "json")
 
+    private static let raw = Option(
+        switch: "raw", "in CSV, no apostrophe before a text that a spreadsheet would run")
+
     func run(in context: VerbContext) throws(CLIFailure) {
         let tool = context.tool
         switch format {
@@ -55,7 +61,9 @@ struct Export: Verb {
             try context.printJournal(range) { _ in printer }
         case .csv:
             try context.printJournal(range) { selection in
-                CSVPrinter(columnsOf: selection.only, escapesControls: tool.isTerminal, note: tool.note)
+                CSVPrinter(
+                    columnsOf: selection.only, cells: CSVCells(escapesControls: tool.isTerminal, isRaw: isRaw),
+                    note: tool.note)
             }
         }
     }
@@ -66,6 +74,10 @@ extension Export {
         format = line[Self.format]
         if line[GlobalOptions.json] && format == .csv {
             throw UsageError("two formats were asked for; give one of --json and --format csv")
+        }
+        isRaw = line[Self.raw]
+        if isRaw && format != .csv {
+            throw UsageError("option '--raw' is for CSV: give --format csv, too; JSON has all texts as they are")
         }
         range = try JournalRange(line, at: time)
     }

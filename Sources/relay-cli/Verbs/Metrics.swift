@@ -82,7 +82,7 @@ struct Metrics: Verb {
         _ counters: TopCounters
     ) async throws -> (families: [MetricFamily], refusals: [String]) {
         let catalogue = try await Discovery(caller: followed, timeout: timeout, service: service).catalogue()
-        let reader = JournalReader(caller: followed, timeout: timeout)
+        let reader = JournalReader(caller: followed, service: service, timeout: timeout)
         if let duration {
             await followed.follow(try catalogue.selection(of: []))
             _ = counters.take()

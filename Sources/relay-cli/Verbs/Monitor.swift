@@ -95,7 +95,7 @@ struct Monitor: Verb {
         _ source: any MessageSource, _ printer: inout MonitorPrinter, stop: Int32, _ peer: any BusPeer,
         _ context: VerbContext
     ) throws(CLIFailure) {
-        var output = OutputChannel(descriptor: context.tool.output)
+        var output = context.tool.channel
         let end = duration.map { ContinuousClock.now + $0 }
         while true {
             var isIdle = false

@@ -1,3 +1,4 @@
+import RelayCore
 import RelayTool
 
 /// `new-service`: the package of a service of one's own.

@@ -44,7 +44,7 @@ struct Status: Verb {
         of service: String, asking caller: any ServiceCaller, timeout: Duration
     ) async throws -> [InterfaceStatus] {
         let catalogue = try await Discovery(caller: caller, timeout: timeout, service: service).catalogue()
-        let reader = JournalReader(caller: caller, timeout: timeout)
+        let reader = JournalReader(caller: caller, service: service, timeout: timeout)
         var all: [InterfaceStatus] = []
         for entry in catalogue.offered {
             let name = entry.interface.name

@@ -104,7 +104,7 @@ struct Top: Verb {
             }
         }
         let discovery = Discovery(caller: followed, timeout: timeout, service: service)
-        let reader = JournalReader(caller: followed, timeout: timeout)
+        let reader = JournalReader(caller: followed, service: service, timeout: timeout)
         followed.activate()
         defer { followed.invalidate() }
         let perform = { (action: TopMachine.Action) in
@@ -143,7 +143,7 @@ struct Top: Verb {
                 signals: signals, duration: duration ?? .seconds(1), perform: perform, askStatus: askStatus)
             failure = table.measure()
             if failure == nil, let model = table.result {
-                var channel = OutputChannel(descriptor: context.tool.output)
+                var channel = context.tool.channel
                 if isJSON {
                     TopJSON.append(model, to: &channel.pending)
                 } else {

@@ -111,7 +111,8 @@ struct Watch: Verb {
         let discovery = Discovery(caller: followed, timeout: options.timeout, service: options.service)
         let beginning = WatchBeginning(
             start, isTail: isTail, service: options.service, followed: followed,
-            reader: JournalReader(caller: followed, timeout: options.timeout), onNews: { wakeup.wake() })
+            reader: JournalReader(caller: followed, service: options.service, timeout: options.timeout),
+            onNews: { wakeup.wake() })
         followed.activate()
         defer { followed.invalidate() }
         var style = context.style
@@ -123,7 +124,7 @@ struct Watch: Verb {
                     style: style, clock: .local(dates: .ofOtherDays { Timestamp.now.microseconds }),
                     template: view.template),
                 linesPerSecond: linesPerSecond(isTerminal: tool.isTerminal)),
-            output: OutputChannel(descriptor: tool.output), queue: queue, wakeup: wakeup, stop: stop.descriptor,
+            output: tool.channel, queue: queue, wakeup: wakeup, stop: stop.descriptor,
             duration: duration, confirmations: confirms ? LineConfirmations(descriptor: tool.input) : nil,
             now: { Timestamp.now.microseconds },
             perform: { action in

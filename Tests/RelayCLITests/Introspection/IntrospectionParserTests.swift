@@ -1,4 +1,5 @@
 import Foundation
+import RelayCore
 import TestTraits
 import Testing
 
@@ -146,6 +147,39 @@ struct IntrospectionParserTests {
             if failure(String(decoding: mutated, as: UTF8.self)) != nil { failures += 1 }
         }
         #expect(failures > rounds / 5, "seed 42")
+    }
+
+    @Test("names that D-Bus's grammar has not do not come through: an argument's is counted, others are left out")
+    func hostileNames() throws {
+        let evil = "$(touch x)`x`&quot;&apos;&#10;-rf \u{202E}\u{85}\u{7F}"
+        let json = #"{"$(touch x)":"a","\u001b[2J":"b","Plain":"c"}"#.replacing("\"", with: "&quot;")
+        let node = try IntrospectionParser.parse(
+            """
+            <node><interface name="a.B">
+              <method name="M">
+                <arg name="\(evil)" type="s" direction="in"><annotation name="org.eventrelay.Cases" value="\(json)"/></arg>
+                <arg name="arg2" type="s" direction="in"/><arg name="x y" type="s" direction="in"/>
+                <arg name="arg2" type="s" direction="in"/>
+                <arg name="\(evil)" type="i" direction="out">
+                  <annotation name="org.eventrelay.Cases" value="{&quot;\u{202E}&quot;:1}"/>
+                  <annotation name="org.eventrelay.Unit.a.$(x)" value="m"/>
+                  <annotation name="org.eventrelay.Unit." value="m"/>
+                  <annotation name="org.eventrelay.Unit.a.b" value="m"/>
+                </arg>
+                <annotation name="org.eventrelay.Failures" value="\(json)"/>
+              </method>
+              <signal name="S"><arg name="\(evil)" type="s"/><arg name="sequence" type="t"/>
+                <arg name="previous" type="t"/><arg name="publishedAt" type="t"/></signal>
+            </interface></node>
+            """)
+        let command = try #require(node.interfaces.first?.commands.first)
+        #expect(command.arguments.map(\.name) == ["arg0", "arg2", "arg2_", "arg3"])
+        #expect(command.arguments[0].shape == .named(.string, [WireCase("Plain", .text("c"))]))
+        #expect(command.reply.map(\.name) == ["arg0"] && command.reply[0].shape == .basic(.int32))
+        #expect(command.reply[0].notes.inner.keys.sorted() == ["a.b"])
+        #expect(command.failures.map(\.name) == ["Plain"])
+        let event = try #require(node.interfaces.first?.events.first)
+        #expect(event.fields.map(\.name) == ["arg0"] && event.isStamped)
     }
 
     @Test(

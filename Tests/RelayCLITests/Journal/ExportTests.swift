@@ -58,6 +58,39 @@ struct ExportTests {
         #expect(result.output == expected)
     }
 
+    @Test(
+        "a text that a spreadsheet would run gets an apostrophe, unless --raw; numbers never",
+        arguments: [
+            ("=1+2", "'=1+2"), ("+1", "'+1"), ("-5", "'-5"), ("@x", "'@x"), ("\t=1", "\"'\t=1\""),
+            ("\r=1", "\"'\r=1\""),
+            ("=a,\"b\"", "\"'=a,\"\"b\"\"\""), (" =1", " =1"), ("a=1", "a=1"), ("'=1", "'=1"), ("5", "5"), ("", "\"\""),
+        ])
+    func formulas(text: String, cell: String) async throws {
+        let minus = try Samples.body { writer in
+            writer.int64(-5)
+            writer.int32(-7)
+            try writer.string(text)
+        }
+        var event = try FakeJournal.box(1, title: "")
+        event.fields = minus
+        let journal = FakeJournal([event])
+        let export = ["export", "--format", "csv", "BoxProvisioned"]
+        let safe = try await HistoryRun.run(export, journal)
+        #expect(safe.output.hasSuffix(",-5,-7,\(cell),\r\n"), "\(safe.output)")
+        let raw = try await HistoryRun.run(export + ["--raw"], journal)
+        #expect(raw.output.hasSuffix(",-5,-7,\(cell.replacing("'", with: text.hasPrefix("'") ? "'" : "")),\r\n"))
+        // As a part of JSON it begins with a brace.
+        let all = try await HistoryRun.run(["export", "--format", "csv"], journal)
+        #expect(all.output.contains(",\"{"), "\(all.output)")
+    }
+    @Test("--raw is for CSV")
+    func raw() {
+        #expect(
+            Line.refusal(["export", "--raw"])
+                == CLIFailure(
+                    .usage, "option '--raw' is for CSV: give --format csv, too; JSON has all texts as they are"))
+    }
+
     @Test("CSV is exact in a file, and harmless on a terminal")
     func terminal() async throws {
         let journal = FakeJournal([try FakeJournal.box(1, title: "\u{1B}[2J\n")])

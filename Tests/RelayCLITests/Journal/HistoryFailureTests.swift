@@ -87,6 +87,71 @@ struct HistoryFailureTests {
         #expect(unasked.code == .software && unasked.output.isEmpty)
     }
 
+    @Test(
+        "pages without end that hold next to nothing end in an error that names the service",
+        arguments: [
+            ["history"], ["export"], ["history", "--where", "boxID == 1"], ["history", "--since", "@1795166104"],
+        ])
+    func endless(arguments: [String]) async throws {
+        let journal = try FakeJournal.sample(1)
+        let isEmpty = !arguments.contains("--where")
+        journal.change { state in
+            state.make = { read in
+                let box = try FakeJournal.box(read.after + 1, title: "")
+                let event = LogPage.Event(
+                    name: box.name, schema: box.schema, sequence: box.sequence, body: FakeJournal.body(box))
+                return LogPage(
+                    epoch: FakeJournal.epoch, events: isEmpty ? [] : [event], oldest: 1, through: box.sequence,
+                    head: UInt64.max - 1)
+            }
+        }
+        let result = try await HistoryRun.run(arguments, journal)
+        #expect(result.code == .software && result.output.isEmpty, "\(result)")
+        #expect(
+            result.notes.last?.hasPrefix(
+                "org.eventrelay.Relocation1 of 'org.eventrelay.Service1' answers Read without end: 1000 p") == true,
+            "\(result)")
+        #expect(journal.reads.count < 3_000)
+    }
+
+    @Test("a service that reports another run with each answer is asked a bounded number of times")
+    func otherRuns() async throws {
+        let epochs = Atomic<UInt64>(0)
+        let service = FakeService { call in
+            let value = epochs.wrappingAdd(1, ordering: .relaxed).newValue
+            return IncomingReply(
+                signature: "v",
+                body: try Samples.body { writer in
+                    writer.signature(try Signature("t"))
+                    writer.uint64(value)
+                })
+        }
+        let reader = JournalReader(caller: service, service: "org.example.Liar", timeout: .seconds(5))
+        let failure = await #expect(throws: CLIFailure.self) { try await reader.position(of: "a.b") }
+        #expect(failure?.message.contains("'org.example.Liar' reports another run") == true)
+        #expect(service.calls.count < 100)
+    }
+
+    @Test("many pages that hold little are read to their end, if they get there")
+    func rareNames() throws {
+        var scan = JournalScan("a.b", of: "a.B1", names: ["Rare"], after: nil)
+        var through: UInt64 = 0
+        while !scan.isDone {
+            through = min(through + 65_536, 1 << 30)
+            _ = try scan.take(
+                StreamPage(epoch: 1, oldest: 1, through: through, head: 1 << 30, token: 1), sequences: [], size: 100)
+        }
+        #expect(through == 1 << 30)
+        // One by one, as far as a small journal goes.
+        var small = JournalScan("a.b", of: "a.B1", names: nil, after: nil)
+        for sequence: UInt64 in 1...5_000 {
+            _ = try small.take(
+                StreamPage(epoch: 1, oldest: 1, through: sequence, head: 5_000, token: 1), sequences: [sequence],
+                size: 100)
+        }
+        #expect(small.isDone)
+    }
+
     @Test("an answer that is no page, or not whole, is an error that says so")
     func garbage() async throws {
         func said(_ reply: @escaping @Sendable (OutgoingCall) throws -> IncomingReply?) async throws -> (

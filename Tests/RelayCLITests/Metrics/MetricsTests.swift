@@ -211,6 +211,36 @@ struct MetricsTests {
         #expect(try String(contentsOfWhole: path).hasPrefix("# TYPE relay_service_info gauge\n"))
     }
 
+    @Test("in labels nothing acts on a terminal, in both forms; the text stays one by the rules")
+    func hostileLabels() async throws {
+        let evil = "\u{1B}]0;x\u{7}\r\u{202E}\u{85}\u{7F}\u{F0000}\n\"\\"
+        let label = #"\\u001b]0;x\\u0007\\u000d\\u202e\\u0085\\u007f\\udb80\\udc00\n\"\\"#
+        let status = try Self.status([("subscribers", [("transport", evil)], 1)], [], version: evil)
+        let text = try await run(["metrics"], status: status)
+        #expect(text.output.contains(#"transport="\#(label)"} 1"#), "\(text.output)")
+        #expect(OpenMetricsRules(text.output).faults == [])
+        let folder = try TestFolder()
+        let path = folder.path + "/relay.prom"
+        #expect(try await run(["metrics", "--textfile", path], status: status).code == .ok)
+        for output in [text.output, try String(contentsOfWhole: path)] {
+            #expect(output.unicodeScalars.allSatisfy { $0 == "\n" || $0.isPlainlyVisible })
+        }
+    }
+
+    @Test("a file's unfinished form has a name that nobody can make before: what lies beside it is left alone")
+    func unfinishedFile() async throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/relay.prom"
+        try folder.write("mine", to: "other")
+        symlink(folder.path + "/other", "\(path).\(getpid())")
+        try folder.write("theirs", to: "relay.prom.0")
+        for _ in 0..<3 {
+            #expect(try await run(["metrics", "--textfile", path], status: try Self.status()).code == .ok)
+        }
+        #expect(try String(contentsOfWhole: folder.path + "/other") == "mine")
+        #expect(folder.names == ["other", "relay.prom", "relay.prom.\(getpid())", "relay.prom.0"].sorted())
+    }
+
     @Test("with --json each sample is an object")
     func json() async throws {
         let result = try await run(["metrics", "--json"], status: try Self.status())

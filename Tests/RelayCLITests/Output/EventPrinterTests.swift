@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayTool
 import Testing
 
 @testable import relay_cli
@@ -13,7 +14,7 @@ struct EventPrinterTests {
         if knows { printer.learn([try Samples.relocation()]) }
         var output = ByteBuffer()
         let fault = printer.append(event, to: &output)
-        return (output.text, fault)
+        return (String(decoding: TerminalDoor.visible(output.bytes), as: UTF8.self), fault)
     }
 
     @Test("an event for people")

@@ -28,6 +28,8 @@ final class FakeJournal: Sendable {
         var durability = "durable"
         /// nil: a service of before there was one.
         var version: String?
+        /// Makes a page in place of one of the entries.
+        var make: @Sendable (StreamRead) throws -> LogPage? = { _ in nil }
         /// Changes an answer before it is sent.
         var forge: @Sendable (LogPage) -> LogPage = { $0 }
         /// Answers instead; for a call of any method.
@@ -179,9 +181,9 @@ final class FakeJournal: Sendable {
         guard let token = token.take(read.token) else {
             throw CLIFailure(.software, "a request does not give back the token of the page before it")
         }
-        let (page, schemas) = state.withLock { state in
+        let (page, schemas) = try state.withLock { state in
             state.reads.append(read)
-            return (state.forge(Self.page(read, state)), state.schemas)
+            return (state.forge(try state.make(read) ?? Self.page(read, state)), state.schemas)
         }
         var signatures: [UInt32: Signature] = [:]
         for (number, schema) in schemas { signatures[number] = try Stream1.bodySignature(schema.fields) }
@@ -210,7 +212,7 @@ final class FakeJournal: Sendable {
             },
             oldest: state.oldest, through: through, head: head)
     }
-    private static func body(_ entry: Entry) -> [UInt8] {
+    static func body(_ entry: Entry) -> [UInt8] {
         var body = entry.fields
         while body.count % 8 != 0 { body.append(0) }
         return body

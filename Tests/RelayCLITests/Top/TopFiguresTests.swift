@@ -45,6 +45,21 @@ import Testing
         #expect(TopNumbers.time(.max, isUTF8: true).hasSuffix(" min"))
     }
 
+    @Test("what a service reports as lost adds up to what numbers can have, and no further") func hugeLosses() {
+        let counters = TopCounters()
+        var model = TopModel(service: "a.B1")
+        model.follow(EventSelection(names: ["a.b": nil]))
+        for epoch: UInt64 in 1...5 {
+            for _ in 0..<3 {
+                counters.add(Gap(1...UInt64.max, epoch: epoch, count: .max, reason: .epochChanged), of: "a.b")
+            }
+            model.tick(counters.take(), seconds: 1)
+        }
+        #expect(model.interfaces["a.b"]?.lost == .max)
+        #expect(TopView().table(model).contains { $0.text.contains("18,446,744,073,709,551,615") })
+        #expect(TopNumbers.rate(.nan) == "-" && TopNumbers.rate(.infinity) == "1,000,000,000,000,000")
+    }
+
     @Test("what was published while the program stood still is counted, but says nothing about latency") func resume()
         throws
     {

@@ -59,6 +59,25 @@ import Testing
             #expect(text.contains("--names documents"), "\(shell)")
         }
     }
+    @Test("whatever a service calls its parts, what is printed is names, one a line")
+    func hostileNames() async throws {
+        let evil = "$(touch x)`x`&quot;&apos;&#10;-rf \u{202E}\u{85}\u{7F}"
+        let xml = """
+            <node><interface name="org.eventrelay.Stream1"/>
+            <interface name="org.example.Lighting1">
+              <method name="Blink"><arg name="\(evil)" type="i" direction="in"/><arg name="-rf" type="i" direction="in"/>
+              <arg name="times" type="i" direction="in"/></method>
+              <signal name="Lamp"><arg name="\(evil)" type="i"/>
+                <arg name="sequence" type="t"/><arg name="previous" type="t"/><arg name="publishedAt" type="t"/></signal>
+              <property name="Lamp" type="(i)" access="read"/>
+            </interface></node>
+            """
+        let service = FakeService(objects: ["/": xml])
+        #expect(try await Completion.lines(.fields, of: "Blink", asking: service) == ["arg0=", "arg1=", "times="])
+        #expect(try await Completion.lines(.fields, of: "Lamp", asking: service) == ["arg0="])
+        let member = FakeService(objects: ["/": xml.replacing("Blink", with: "$(x)")])
+        await #expect(throws: CLIFailure.self) { try await Completion.lines(.commands, of: nil, asking: member) }
+    }
     @Test("a service that answers too late, however it spreads that, is left alone with code 75")
     func slow() async {
         /// Has an object below each object, and answers before each call's own time is up.

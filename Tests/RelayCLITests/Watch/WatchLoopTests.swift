@@ -29,7 +29,8 @@ struct WatchLoopTests {
                 var loop = WatchLoop(
                     WatchMachine(
                         options, service: "a.b", printer: Samples.printer(), linesPerSecond: linesPerSecond),
-                    output: OutputChannel(descriptor: output), queue: queue, wakeup: wakeup, stop: stop,
+                    output: OutputChannel(descriptor: output, isTerminal: false), queue: queue, wakeup: wakeup,
+                    stop: stop,
                     duration: options.duration, now: { clock.now },
                     perform: { action in
                         if action == .discover { onDiscover(queue) }

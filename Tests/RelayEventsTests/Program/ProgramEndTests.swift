@@ -48,7 +48,7 @@ import Testing
         #expect(end(RelayError(.unavailable, "damaged", cause: Own(exitCode: 65))).code == 65)
     }
     @Test("in one line that does nothing to a terminal, and ends") func line() {
-        #expect(ProgramEnd.line("a\nb\u{1B}[31m\u{202E}é") == "a\\u{a}b\\u{1b}[31m\\u{202e}é")
+        #expect(ProgramEnd.line("a\nb\u{1B}[31m\u{202E}é") == #"a\u000ab\u001b[31m\u202eé"#)
         #expect(ProgramEnd.line(String(repeating: "x", count: 5_000)).unicodeScalars.count == 4_001)
     }
 }

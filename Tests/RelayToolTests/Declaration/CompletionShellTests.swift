@@ -38,7 +38,9 @@ import Testing
     ]
 
     /// A folder with the scripts, and with what the shells find as the program. It knows a thing more of one service.
-    private func folder() throws -> TestFolder {
+    ///
+    /// - Parameter hostile: what it prints among the things.
+    private func folder(hostile: [String] = []) throws -> TestFolder {
         let folder = try TestFolder()
         try folder.write(
             """
@@ -46,12 +48,13 @@ import Testing
             service=
             while [ $# -gt 0 ]; do case $1 in --service | -s) service=$2; shift 2 ;; *) break ;; esac; done
             case "$1 $2 $3 $service" in
-                "names things "*) echo lamp; [ "$service" != org.a ] || echo window ;;
+                "names things "*) echo lamp; [ "$service" != org.a ] || echo window; cat hostile ;;
                 "names parts lamp "*) echo colour= ;;
                 "names parts window org.a") echo width= ;;
             esac
             """, to: "some-tool")
         chmod(folder.path + "/some-tool", 0o755)
+        try folder.write(hostile.map { $0 + "\n" }.joined(), to: "hostile")
         for shell in CompletionScript.Shell.allCases {
             // In a folder of completions the name is what zsh goes by.
             try folder.write(
@@ -61,8 +64,10 @@ import Testing
         return folder
     }
     /// What a shell prints, which complains about nothing.
-    private func output(of program: String, _ arguments: [String]) async throws -> [String] {
-        let folder = try folder()
+    private func output(
+        of program: String, _ arguments: [String], in made: TestFolder? = nil
+    ) async throws -> [String] {
+        let folder = try made ?? folder()
         let path = try #require(Programs.environment()["PATH"])
         let outcome = try await RunningProgram.run(
             "env", ["-C", folder.path, program] + arguments,
@@ -104,6 +109,136 @@ import Testing
             let last = try #require(lines.last { $0.hasPrefix("LINE<") }, "\(lines)")
             let typed = last.dropFirst(5).prefix { $0 != ">" }
             #expect(typed.split(separator: " ").joined(separator: " ") == expected, "\(setup): \(lines)")
+        }
+    }
+
+    // MARK: Names and words of others
+
+    /// Each with what a shell shows of it as one word; nil: it is not offered.
+    private static let hostile: [(name: String, word: String?)] = [
+        ("big lamp", "big lamp"), ("$(touch ran)", "$(touch ran)"), ("`touch ran`", "`touch ran`"), ("it's", "it's"),
+        ("say \"x\"", "say \"x\""), ("a;touch ran", "a;touch ran"), ("$HOME", "$HOME"), ("*", "*"), ("~root", "~root"),
+        (#"b\c"#, #"b\c"#), ("{x,y}", "{x,y}"), ("!!", "!!"), ("-rf", nil), ("x\u{202E}y", nil), ("z\u{85}w", nil),
+        ("d\u{7F}e", nil), ("f\u{1B}[31mg", nil), (" lead", nil),
+    ]
+    private static var offered: [String] { hostile.compactMap(\.word) + ["lamp"] }
+    private func check(_ lines: [String], _ folder: TestFolder) {
+        #expect(!folder.names.contains("ran"), "\(lines)")
+        for line in lines {
+            #expect(!line.unicodeScalars.contains { "\u{202E}\u{85}\u{7F}".unicodeScalars.contains($0) }, "\(lines)")
+        }
+    }
+
+    @Test("bash offers the names of others as quoted words, and runs nothing")
+    func hostileBash() async throws {
+        let folder = try folder(hostile: Self.hostile.map(\.name))
+        // What is inserted is one word of the shell again, and means itself.
+        let script = #"""
+            . ./bash; COMP_WORDS=(some-tool show ''); COMP_CWORD=2; _some_tool
+            for word in "${COMPREPLY[@]}"; do eval "printf '<%s>\n' $word"; done
+            for typed in 'big\ l' '"big' '$(t' '"$(t' '\$\(t'; do
+                COMP_WORDS=(some-tool show "$typed"); _some_tool; printf '%s: %s\n' "$typed" "${COMPREPLY[*]}"
+            done
+            """#
+        let lines = try await output(of: "bash", ["--norc", "-c", script], in: folder)
+        check(lines, folder)
+        let rest = [
+            #"big\ l: big\ lamp"#, #""big: big lamp"#, #"$(t: \$\(touch\ ran\)"#, #""$(t: "#,
+            #"\$\(t: \$\(touch\ ran\)"#,
+        ]
+        #expect(lines.sorted() == (Self.offered.map { "<\($0)>" } + rest).sorted())
+    }
+    /// A shell behind a terminal, at which `line` and TAB are typed, and then what makes a command of it that prints its words.
+    private func typed(_ shell: String, setup: String, line: String, _ folder: TestFolder) async throws -> [String] {
+        let script = #"""
+            zmodload zsh/zpty
+            zpty shell $1
+            zpty -w shell "PS1=; cd $PWD; $2; echo REA''DY"
+            zpty -r -m shell seen '*READY*'
+            zpty -w -n shell "$3"$'\t'
+            # Time for nothing: the shell reads on when it has completed the line.
+            zpty -w -n shell $'\C-a'"printf '<%s>' "$'\C-e'"; echo DO''NE"$'\n'
+            zpty -r -m shell seen '*DONE*'
+            print -r -- "$seen"
+            """#
+        return try await output(of: "zsh", ["-f", "-c", script, "zsh", shell, setup, line], in: folder)
+    }
+    @Test("at a terminal, TAB inserts words that mean themselves", arguments: ["bash", "zsh"])
+    func hostileTyped(shell: String) async throws {
+        let start =
+            shell == "bash"
+            ? ("bash --norc --noprofile -i", "bind 'set enable-bracketed-paste off'; . ./bash")
+            : ("zsh -f -i", "autoload -U compinit; compinit -u -D; source ./_some-tool")
+        for (typed, words) in [
+            ("some-tool show bi", "<some-tool><show><big lamp>"),
+            (#"some-tool show \$\("#, "<some-tool><show><$(touch ran)>"),
+            (#"some-tool show \`"#, "<some-tool><show><`touch ran`>"), ("some-tool show la", "<some-tool><show><lamp>"),
+        ] {
+            let folder = try folder(hostile: Self.hostile.map(\.name))
+            let lines = try await self.typed(start.0, setup: start.1, line: typed, folder)
+            check(lines, folder)
+            #expect(lines.contains { $0.contains(words) }, "\(lines)")
+        }
+        // All at once, as a list.
+        let folder = try folder(hostile: Self.hostile.map(\.name))
+        let setup = start.1 + (shell == "bash" ? "; bind 'set show-all-if-ambiguous on'" : "")
+        let lines = try await typed(start.0, setup: setup, line: "some-tool show ", folder)
+        check(lines, folder)
+        #expect(lines.contains { $0.contains("lamp") }, "\(lines)")
+    }
+    @Test("fish offers the names of others as data, and runs nothing")
+    func hostileFish() async throws {
+        let folder = try folder(hostile: Self.hostile.map(\.name))
+        let lines = try await output(
+            of: "fish", ["--no-config", "-c", "source ./fish; complete -C 'some-tool show '"], in: folder)
+        check(lines, folder)
+        #expect(lines.sorted() == Self.offered.sorted())
+    }
+
+    @Test("whatever a declaration says, its words and sentences run nothing, and are shown beside each other")
+    func hostileDeclaration() async throws {
+        let evil = #"$(touch ran) `touch ran` "x" it's [a]: (touch ran) b\"#
+        let program = ProgramDeclaration(
+            CommandDeclaration("some-tool", summary: evil, exitCodes: [ExitMeaning(.ok, evil)]),
+            verbs: [
+                CommandDeclaration(
+                    "show", summary: evil,
+                    operands: [
+                        Operand(ValueKind<String>("FORM", words: ["$(touch ran)", "it's", "two words"]) { $0 }, evil)
+                    ],
+                    options: [Option(switch: "plain", letter: "p", evil)], exitCodes: [ExitMeaning(.ok, evil)])
+            ])
+        let folder = try folder()
+        for shell in CompletionScript.Shell.allCases {
+            try folder.write(
+                CompletionScript.text(for: shell, of: program), to: shell == .zsh ? "_some-tool" : shell.rawValue)
+        }
+        let bash = #"""
+            . ./bash; for word in '' -; do COMP_WORDS=(some-tool show "$word"); COMP_CWORD=2; _some_tool
+            printf '%s\n' "${COMPREPLY[@]}"; done
+            """#
+        let offered = try await output(of: "bash", ["--norc", "-c", bash], in: folder)
+        #expect(offered == [#"\$\(touch\ ran\)"#, #"it\'s"#, #"two\ words"#, "--version", "--help", "--plain"])
+        check(offered, folder)
+        let fish = try await output(
+            of: "fish",
+            [
+                "--no-config", "-c",
+                "source ./fish; complete -C 'some-tool sh'; complete -C 'some-tool show '; complete -C 'some-tool show --pl'",
+            ],
+            in: folder)
+        check(fish, folder)
+        #expect(fish == ["show\t" + evil, "$(touch ran)", "it's", "two words", "--plain\t" + evil])
+        let setup = "autoload -U compinit; compinit -u -D; source ./_some-tool"
+        for line in ["some-tool show ", "some-tool show tw", "some-tool show -", "some-tool "] {
+            let lines = try await typed("zsh -f -i", setup: setup, line: line, folder)
+            check(lines, folder)
+            if line.hasSuffix("tw") {
+                #expect(lines.contains { $0.contains("<some-tool><show><two words>") }, "\(lines)")
+            }
+            if line.hasSuffix("-") {
+                #expect(lines.contains { $0.contains("-- $(touch ran) `touch ran`") }, "\(lines)")
+            }
         }
     }
 }

@@ -49,5 +49,6 @@ import Testing
         #expect(error?.code == .invalidArgument)
         #expect(error?.message.contains("interface name") == true && error?.message.contains("\u{1B}") == false)
         #expect(BusNames.quoted(String(repeating: "x", count: 1_000)).count < 110)
+        #expect(BusNames.quoted("a\u{202E}\u{85}\u{7F}") == #"'a\u202e\u0085\u007f'"#)
     }
 }
