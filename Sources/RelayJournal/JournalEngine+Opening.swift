@@ -49,7 +49,7 @@ extension JournalEngine {
         }
         let (id, sequence) = (row[0], UInt64(row[1]))
 
-        let schemas = try enterSchemas(of: logged, id)
+        let (schemas, numbers) = try enterSchemas(of: logged, id)
         for event in logged.events {
             try database.prepare("INSERT INTO relay_names VALUES (?, ?, 0, 0) ON CONFLICT DO NOTHING")
                 .run(.integer(id), .text(event.event))
@@ -63,10 +63,9 @@ extension JournalEngine {
         let runs = try enterRun(of: logged, id, first: sequence + 1, kept: UInt64(bitPattern: row[2]))
         let ages = try loadAges(id, head: sequence, events: UInt64(row[2]), RetentionRule(logged.retention))
 
-        let numbers = Dictionary(schemas.map { ($1.event, $0) }) { max($0, $1) }
         let names = logged.events.map { event in
             InterfaceState.Name(
-                text: event.event, bytes: Self.copy(event.event), schema: Int64(numbers[event.event] ?? 0))
+                text: event.event, bytes: Self.copy(event.event), schema: numbers[event.event] ?? 0)
         }
         let counters = InterfaceState.Counters(
             sequence: sequence, last: logged.events.map { last[$0.event] ?? 0 }, events: UInt64(bitPattern: row[2]),
@@ -78,32 +77,6 @@ extension JournalEngine {
             InterfaceState(
                 id: id, logged: logged, names: names, counters: counters, ages: ages)
         )
-    }
-    /// Adds the schemas that are not the present ones of their names; returns all.
-    private func enterSchemas(of logged: LoggedInterface, _ id: Int64) throws -> [UInt32: EventSchema] {
-        var present: [String: String] = [:]
-        var schemas: [UInt32: EventSchema] = [:]
-        func read() throws {
-            var rows: [(Int64, String, String)] = []
-            try database.prepare("SELECT number, name, fields FROM relay_schemas WHERE interface = ? ORDER BY number")
-                .rows([.integer(id)]) { rows.append(($0.integer(0), $0.text(1), $0.text(2))) }
-            for (number, name, fields) in rows {
-                present[name] = fields
-                do {
-                    let fields = try fields.split(separator: "\n").map { try WireField(parsing: String($0)) }
-                    schemas[UInt32(clamping: number)] = EventSchema(event: name, fields: fields)
-                } catch let error as RelayError { throw file.damaged("schema \(number): \(error.message)") }
-            }
-        }
-        try read()
-        for event in logged.events {
-            let fields = event.fields.map(\.description).joined(separator: "\n")
-            if present[event.event] == fields { continue }
-            try database.prepare("INSERT INTO relay_schemas (interface, name, fields) VALUES (?, ?, ?)")
-                .run(.integer(id), .text(event.event), .text(fields))
-        }
-        try read()
-        return schemas
     }
     private func enterRun(
         of logged: LoggedInterface, _ id: Int64, first: UInt64, kept: UInt64

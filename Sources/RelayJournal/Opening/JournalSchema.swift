@@ -28,7 +28,7 @@ enum JournalSchema {
             PRIMARY KEY (interface, name)
         ) WITHOUT ROWID;
         CREATE TABLE relay_schemas (
-            number INTEGER PRIMARY KEY,
+            number INTEGER PRIMARY KEY,  -- the highest of a name is the present one; from 2^31 on of no event
             interface INTEGER NOT NULL REFERENCES relay_interfaces,
             name TEXT NOT NULL,
             fields TEXT NOT NULL         -- name:shape lines, in order

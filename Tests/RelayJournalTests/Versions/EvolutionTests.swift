@@ -78,6 +78,35 @@ import Testing
             #expect(events.map(\.title) == ["one", "two", "three", "four"] && gaps.isEmpty)
         }
     }
+    @Test("releases that take turns leave no more schemas than two, and each reads the other's events") func turns()
+        async throws
+    {
+        let (bus, folder) = (try PrivateBus(), try TestFolder())
+        let schemas = """
+            SELECT count(*) FROM relay_schemas
+            """
+        for turn in 0..<6 {
+            try await serve(FirstRelease.Printing1.self, on: bus, folder) { service, _ in
+                try await service.publish(FirstRelease.JobPrinted(jobID: Int64(turn), label: "first", color: true))
+                let count = 2 * turn + 1
+                let (events, gaps) = try await read(count, FirstRelease.JobPrinted.self, on: bus)
+                #expect(events.map(\.jobID) == (0..<count).map { Int64($0 / 2) } && gaps.isEmpty)
+            }
+            try await serve(SecondRelease.Printing1.self, on: bus, folder) { service, _ in
+                try await service.publish(
+                    SecondRelease.JobPrinted(jobID: Int64(turn), label: "second", color: true, pages: 3))
+                let (events, gaps) = try await read(2 * turn + 2, SecondRelease.JobPrinted.self, on: bus)
+                #expect(
+                    events.map(\.pages) == (0..<2 * turn + 2).map { $0.isMultiple(of: 2) ? nil : 3 } && gaps.isEmpty)
+            }
+            let database = try Database(folder.database, isReadOnly: true, vfs: nil)
+            #expect(try database.integers(schemas)?.first ?? 0 <= 3)
+            // What a release is compared with is the last one, not the newest.
+            #expect(
+                try ContractCheck.changes(of: SecondRelease.Printing1.self, fromJournalIn: folder.path).isEmpty)
+        }
+        #expect(try JournalInspection(directory: folder.path).check().events == 12)
+    }
     @Test("a live event with a former name is read, too, by signal, ring and journal") func live() async throws {
         let (bus, folder) = (try PrivateBus(), try TestFolder())
         try await serve(FirstRelease.Printing1.self, on: bus, folder) { service, _ in
