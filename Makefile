@@ -109,6 +109,8 @@ test: dependencies-test lint
 	@echo "== what calls libdbus, against its debug build"
 	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.
 	LD_LIBRARY_PATH="$(debug_libdbus)" DBUS_FATAL_WARNINGS=1 DBUS_DISABLE_MEM_POOLS=1 $(tests) test --skip-build --disable-xctest --filter '(RelayCoreTests|RelayWireTests)\.($(libdbus_tests))'
+	@echo "== the journal, with the SQLite of Debian's other release"
+	[ ! -e .build/other-debian ] || BOUNDED_COMMAND="scripts/other-debian run $(bundle) --testing-library swift-testing" $(tests) test --filter '$(sqlite_tests)'
 	@echo "== all tests"
 	@rm -f $(events)
 	status=0; $(tests) test --skip-build --disable-xctest $(recorded) || status=$$?; scripts/clause-table $(events) || status=$$(($$status ? $$status : 1)); exit $$status
@@ -126,6 +128,12 @@ one: dependencies-test
 # The same checks in another release of Debian than this machine's: made by debootstrap, with this machine's toolchain. Needs root.
 test-release: dependencies-packaging
 	scripts/test-release $(or $(RELEASE),trixie)
+
+# Those for which it matters how SQLite does what it does, without processes of their own: these get this machine's SQLite.
+bundle = $(CURDIR)/.build/debug/relayPackageTests.xctest
+sqlite_tests := (RelayJournalTests|RelocationDomainTests)\.($(subst $(empty) ,|,$(strip DomainSQLTests MigrationTests SnapshotTests \
+	OpeningTests RefusedFileTests HostileFileTests CheckTests InspectionTests CommittingTests FailureTests StorageTroubleTests \
+	RetentionTests EvolutionTests JournalStoreTests))
 
 # The inner loop: format, build, and the tests without processes, buses and rings.
 heavy_tests = $$(grep -rhA3 -E '@Suite\(.*\.heavy|^    \.heavy|, \.heavy' Tests --include='*.swift' | grep -oE 'struct [A-Za-z]+Tests' | cut -d' ' -f2 | sort -u | paste -sd'|')

@@ -54,7 +54,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     /// Runs one statement.
     ///
     /// Prepared statements are cached by their text, so pass values as parameters (`?`). Foreign keys are enforced.
-    /// Tables named `relay_…`, transactions, `ATTACH` and `PRAGMA` are reserved for the journal.
+    /// Tables named `relay_…`, transactions, `ATTACH`, `PRAGMA` and `pragma_…` are reserved for the journal.
     ///
     /// - Parameter sql: one statement.
     /// - Parameter values: its parameters, in order.

@@ -61,7 +61,10 @@ final class Database {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         if code != SQLITE_OK { throw SQLiteError(code, of: handle) }
     }
-    func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement(sql, on: handle) }
+    /// - Parameter beforeRest: called before what follows the statement is compiled, too.
+    func prepare(_ sql: String, beforeRest: () -> Void = {}) throws(SQLiteError) -> Statement {
+        try Statement(sql, on: handle, beforeRest: beforeRest)
+    }
     /// The first row's columns as integers, nil without a row.
     func integers(_ sql: String) throws(SQLiteError) -> [Int64]? { try prepare(sql).integers() }
     /// The first column of all rows.

@@ -11,7 +11,11 @@ final class DomainSQL {
     private static let capacity = 256
     /// Whether what SQLite asks about is the domain's, not the journal's own.
     fileprivate var isAsking = false
-    /// Whether the statement that is compiled is an ALTER TABLE.
+    /// Whether the domain's own text is compiled, and SQLite has asked nothing about it yet.
+    fileprivate var isFirstQuestion = false
+    /// Whether that text has the word in it, which a PRAGMA cannot be written without.
+    fileprivate var mayBePragma = false
+    /// Whether the statement is an ALTER TABLE.
     fileprivate var isAltering = false
 
     init(_ database: Database, access: Access = .readingAndWriting) {
@@ -41,7 +45,7 @@ final class DomainSQL {
         return results
     }
     private func run(_ sql: String, _ values: [SQLValue], _ row: (borrowing Row) -> Void) throws(SQLiteError) {
-        isAsking = true
+        (isAsking, isAltering) = (true, false)
         defer { isAsking = false }
         let statement = try statement(sql)
         if statement.parameterCount != values.count {
@@ -53,8 +57,10 @@ final class DomainSQL {
     }
     private func statement(_ sql: String) throws(SQLiteError) -> Statement {
         if let statement = statements[sql] { return statement }
-        isAltering = false
-        let statement = try database.prepare(sql)
+        (isFirstQuestion, mayBePragma) = (true, sql.lowercased().contains("pragma"))
+        defer { isFirstQuestion = false }
+        // What follows is no part of the statement, but SQLite compiles it, too.
+        let statement = try database.prepare(sql) { isFirstQuestion = true }
         if isAltering && Self.mayRename(sql) {
             throw SQLiteError(code: SQLITE_AUTH, message: "not authorized")
         }
@@ -73,6 +79,18 @@ extension DomainSQL {
     }
 }
 
+extension DomainSQL {
+    /// Whether a PRAGMA is a statement of the domain's: about no other statement it is the first question, unless SQLite
+    /// needs one to look at a table. Its own are means to carry out a permitted statement, and differ between its
+    /// releases: from 3.46 on, ALTER TABLE checks a table by one; a full-text index reads a counter.
+    fileprivate func isOwnPragma(isFirst: Bool) -> Bool { isFirst && mayBePragma }
+    /// Whether a table is a pragma in the form of one. An ALTER TABLE has no place for the domain to name it.
+    fileprivate func isPragma(_ table: UnsafePointer<CChar>?) -> Bool {
+        guard let table, !isAltering else { return false }
+        return sqlite3_strnicmp(table, "pragma_", 7) == 0
+    }
+}
+
 /// Asked by SQLite while it compiles a statement: SQLITE_OK, or SQLITE_DENY, which makes SQLITE_AUTH of it.
 private func authorize(
     _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
@@ -83,22 +101,23 @@ private func authorize(
     let domain = Unmanaged<DomainSQL>.fromOpaque(context).takeUnretainedValue()
     if !domain.isAsking { return SQLITE_OK }
     if action == SQLITE_ALTER_TABLE { domain.isAltering = true }
-    if domain.access == .reading {
-        return switch action {
-        case SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: SQLITE_OK
-        case SQLITE_READ: isOurs(first) ? SQLITE_DENY : SQLITE_OK
-        default: SQLITE_DENY
-        }
-    }
+    let isFirst = domain.isFirstQuestion
+    domain.isFirstQuestion = false
     switch action {
-    case SQLITE_TRANSACTION, SQLITE_SAVEPOINT, SQLITE_ATTACH, SQLITE_DETACH, SQLITE_PRAGMA: return SQLITE_DENY
-    // Its arguments are names of functions.
-    case SQLITE_FUNCTION: return SQLITE_OK
+    case SQLITE_PRAGMA: return domain.isOwnPragma(isFirst: isFirst) ? SQLITE_DENY : SQLITE_OK
     // The second is a column.
-    case SQLITE_READ, SQLITE_UPDATE: return isOurs(first) ? SQLITE_DENY : SQLITE_OK
+    case SQLITE_READ: return isOurs(first) || domain.isPragma(first) ? SQLITE_DENY : SQLITE_OK
+    // The arguments of the second are names of functions.
+    case SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: return SQLITE_OK
+    // Before 3.46, so that a virtual table can be declared; the schema itself cannot be written.
+    case SQLITE_UPDATE where domain.access == .reading && isSchema(first): return SQLITE_OK
+    case _ where domain.access == .reading: return SQLITE_DENY
+    case SQLITE_TRANSACTION, SQLITE_SAVEPOINT, SQLITE_ATTACH, SQLITE_DETACH: return SQLITE_DENY
+    case SQLITE_UPDATE: return isOurs(first) ? SQLITE_DENY : SQLITE_OK
     default: return isOurs(first) || isOurs(second) ? SQLITE_DENY : SQLITE_OK
     }
 }
+private func isSchema(_ name: UnsafePointer<CChar>?) -> Bool { sqlite3_stricmp(name, "sqlite_master") == 0 }
 /// Whether a name begins with `relay_`, in whatever case.
 private func isOurs(_ name: UnsafePointer<CChar>?) -> Bool {
     guard let name else { return false }

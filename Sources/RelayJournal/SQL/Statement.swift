@@ -6,7 +6,9 @@ final class Statement {
     private let database: OpaquePointer
 
     /// Prepares the one statement in `sql`. Throws `SQLITE_MISUSE` for none or several.
-    init(_ sql: String, on database: OpaquePointer) throws(SQLiteError) {
+    ///
+    /// - Parameter beforeRest: called before what follows the statement is compiled, too.
+    init(_ sql: String, on database: OpaquePointer, beforeRest: () -> Void = {}) throws(SQLiteError) {
         self.database = database
         var handle: OpaquePointer?
         var (code, isAlone): (Int32, Bool) = (SQLITE_OK, true)
@@ -15,6 +17,7 @@ final class Statement {
             code = sqlite3_prepare_v3(database, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, &tail)
             guard code == SQLITE_OK, let tail, tail.pointee != 0 else { return }
             // Comments and blanks make no statement.
+            beforeRest()
             var second: OpaquePointer?
             isAlone = sqlite3_prepare_v2(database, tail, -1, &second, nil) == SQLITE_OK && second == nil
             sqlite3_finalize(second)

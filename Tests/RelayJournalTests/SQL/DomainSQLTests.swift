@@ -26,6 +26,14 @@ import Testing
             "WITH x AS (DELETE FROM relay_events RETURNING 1) SELECT 1", "SELECT * FROM no_such", "nonsense", "",
             "SELECT 1; SELECT 2", "-- nothing", "ALTER TABLE box RENAME TO relay_box",
             "alter table box rename to \"Relay_box\"", "ALTER TABLE box RENAME TO [relay_box] -- as it were",
+            "SELECT 1; PRAGMA synchronous = OFF", "ALTER TABLE box ADD COLUMN x; PRAGMA synchronous = OFF",
+            "EXPLAIN PRAGMA synchronous = OFF", "/* */ \u{FEFF}PRAGMA writable_schema = ON", "EXPLAIN COMMIT",
+            "SELECT count(*) FROM pragma_optimize", "SELECT * FROM Pragma_Table_Info('relay_events')",
+            "CREATE TABLE x AS SELECT * FROM pragma_user_version", "CREATE TEMP TABLE relay_events (x)",
+            "CREATE TEMP VIEW relay_events AS SELECT 1", "CREATE VIEW relay_x AS SELECT 1", "ANALYZE",
+            "CREATE TEMP TRIGGER t AFTER INSERT ON relay_events BEGIN SELECT 1; END", "REINDEX relay_replies",
+            "CREATE VIRTUAL TABLE relay USING fts5(text)", "UPDATE sqlite_schema SET sql = ''",
+            "UPDATE sqlite_dbpage SET data = zeroblob(4096) WHERE pgno = 2",
         ])
     func refused(sql: String) async throws {
         let ledger = try Ledger(TestFolder())
@@ -53,6 +61,70 @@ import Testing
         #expect(await code(ledger, "SELECT * FROM v") == .invalidArgument)
         #expect(await code(ledger, "INSERT INTO box VALUES (1, 'x')") == .invalidArgument)
         #expect(await code(ledger, "SELECT relay_mode FROM box") == nil)
+    }
+    /// What a migration does to its tables, by each statement that SQLite has for it. Releases carry these out by
+    /// different means, PRAGMA among them.
+    @Test(
+        "may do to its own tables what SQL can",
+        arguments: [
+            "ALTER TABLE box ADD COLUMN note TEXT", "ALTER TABLE box ADD COLUMN count INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE box ADD COLUMN count INTEGER NOT NULL DEFAULT 0 CHECK (count >= 0)",
+            "ALTER TABLE box ADD COLUMN next INTEGER NOT NULL AS (id + 1)",
+            "ALTER TABLE box ADD COLUMN pragma_count INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE box ADD COLUMN room INTEGER REFERENCES room", "ALTER TABLE box RENAME COLUMN label TO title",
+            "ALTER TABLE box DROP COLUMN size", "ALTER TABLE box RENAME TO crate", "DROP TABLE box",
+            "ALTER TABLE loose ADD COLUMN count INTEGER NOT NULL DEFAULT 0",
+            "CREATE INDEX by_label ON box (label)", "CREATE UNIQUE INDEX by_label ON box (label) WHERE size > 1",
+            "CREATE INDEX by_length ON box (length(label))", "REINDEX box", "ANALYZE box",
+            "CREATE TABLE copy AS SELECT * FROM box", "CREATE VIEW labels AS SELECT label FROM box",
+            "CREATE TRIGGER counting AFTER INSERT ON box BEGIN UPDATE loose SET size = size + 1; END",
+            "CREATE VIRTUAL TABLE words USING fts5(text)", "CREATE VIRTUAL TABLE places USING rtree(id, a, b)",
+            "CREATE TABLE other (id INTEGER PRIMARY KEY, box INTEGER NOT NULL REFERENCES box) STRICT, WITHOUT ROWID",
+            "INSERT INTO box (label) VALUES ('pragma_x') ON CONFLICT DO NOTHING RETURNING id",
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9) SELECT * FROM n",
+            "SELECT json_each.value FROM json_each('[1]')", "SELECT sql FROM sqlite_schema WHERE name = 'box'",
+        ])
+    func permitted(sql: String) async throws {
+        let ledger = try Ledger(TestFolder())
+        for sql in [
+            "CREATE TABLE room (id INTEGER PRIMARY KEY) STRICT",
+            "CREATE TABLE box (id INTEGER PRIMARY KEY, label TEXT NOT NULL, size INTEGER) STRICT",
+            "CREATE TABLE loose (size)", "INSERT INTO box VALUES (1, 'books', 2)", "INSERT INTO loose VALUES (1)",
+        ] { try await ledger.journal.unitOfWork { try $0.execute(sql) } }
+        try await ledger.journal.unitOfWork { try $0.execute(sql) }
+        try await ledger.book(1)
+        #expect(try await ledger.all().map(\.sequence) == [1])
+    }
+    @Test("a full-text index works in units and in reads") func fullText() async throws {
+        let ledger = try Ledger(TestFolder())
+        try await ledger.journal.unitOfWork { unit in
+            try unit.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+            try unit.execute("INSERT INTO words VALUES ('spring garden'), ('winter')")
+        }
+        let find = "SELECT count(*) FROM words WHERE words MATCH 'garden'"
+        #expect(try await ledger.journal.unitOfWork { try $0.query(find) { $0.integer(0) } } == [1])
+        #expect(try await ledger.journal.read { try $0.query(find) { $0.integer(0) } } == [1])
+        ledger.journal.close()
+        // In another run, each kind of statement may be the first that needs the table.
+        for (epoch, sql) in [
+            "DELETE FROM words WHERE text = 'winter'", "UPDATE words SET text = 'garden' WHERE text = 'winter'",
+            "INSERT INTO words VALUES ('a pragma of the garden')", find + " AND text <> 'pragma'",
+        ].enumerated() {
+            let next = try Ledger(ledger.directory, epoch: UInt64(epoch + 2))
+            #expect(await code(next, sql) == nil, "\(sql)")
+            next.journal.close()
+        }
+    }
+    @Test("a pragma that takes effect when it is compiled has none") func compiled() async throws {
+        let ledger = try Ledger(TestFolder())
+        try await ledger.journal.unitOfWork { unit in
+            try unit.execute("CREATE TABLE box (id INTEGER PRIMARY KEY)")
+            try unit.execute("CREATE TABLE item (box INTEGER REFERENCES box)")
+        }
+        for sql in ["SELECT 1; PRAGMA foreign_keys = OFF", "ALTER TABLE box ADD x; PRAGMA foreign_keys = OFF"] {
+            #expect(await code(ledger, sql) == .invalidArgument)
+        }
+        #expect(await code(ledger, "INSERT INTO item VALUES (7)") == .conflict)
     }
     @Test("a schema that came with the file is not trusted with functions, and is not written by hand") func schema()
         throws
