@@ -102,19 +102,26 @@ final class JournalCheck: Sendable {
     }
     private func attempt() -> Outcome {
         defer { state.withLock { $0.database = nil } }
-        do throws(SQLiteError) {
+        let budget = StepBudget(size: file.size)
+        do {
             let database = try file.connection(isLive: isLive)
             let isOver = state.withLock { state in
                 if !state.isEnding { state.database = database }
                 return state.isEnding
             }
             if isOver { return .interrupted }
-            try database.execute("BEGIN")
-            let fault = try JournalExamination(database: database).fullContradiction { shallEnd }
+            let fault = try budget.watch(database) {
+                try database.execute("BEGIN")
+                return try JournalExamination(database: database).fullContradiction { shallEnd }
+            }
             if shallEnd { return .interrupted }
             return fault.map { .damaged($0) } ?? .sound
         } catch {
             if shallEnd { return .interrupted }
+            if budget.isSpent { return .damaged(StepBudget.fault) }
+            guard let error = error as? SQLiteError else {
+                return .failed(RelayError(.internalFailure, "cannot check \(file.path): \(error)"))
+            }
             return error.isContradiction
                 ? .damaged("\(error)") : .failed(error.asRelayError("cannot check \(file.path)"))
         }

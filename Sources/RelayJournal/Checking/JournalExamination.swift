@@ -29,8 +29,26 @@ struct JournalExamination {
 
     // MARK: A few look-ups
 
+    /// That the journal's tables are tables, which have what was put into them. Views and virtual tables could have
+    /// rows without end, and a computed column needs any time.
+    func disguise() throws(SQLiteError) -> String? {
+        let ours = "LIKE 'relay@_%' ESCAPE '@'"
+        let others = try database.texts(
+            "SELECT name || ' is no ordinary table: its kind is ' || type FROM pragma_table_list "
+                + "WHERE schema = 'main' AND name \(ours) AND type <> 'table' ORDER BY name")
+        if let other = others.first { return other }
+        let computed = try database.texts(
+            "SELECT t.name || ' has a computed column ' || c.name FROM pragma_table_list AS t, "
+                + "pragma_table_xinfo(t.name) AS c WHERE t.schema = 'main' AND t.name \(ours) AND c.hidden <> 0")
+        if let column = computed.first { return column }
+        let triggers = try database.texts(
+            "SELECT tbl_name || ' has a trigger ' || name FROM sqlite_master WHERE type = 'trigger' AND tbl_name \(ours)"
+        )
+        return triggers.first
+    }
     /// The tables, the counters, and both ends of each interface's events.
     func contradiction() throws(SQLiteError) -> String? {
+        if let fault = try disguise() { return fault }
         let present = try database.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
         for table in Self.tables where !present.contains(table) { return "it has no table \(table)" }
         let hasAges = present.contains("relay_ages")
@@ -223,6 +241,7 @@ struct JournalExamination {
     ///
     /// - Parameter isOver: asked now and then; with true the rest is left out, and nil returned.
     func fullContradiction(isOver: () -> Bool) throws(SQLiteError) -> String? {
+        if let fault = try disguise() { return fault }
         let pages = try database.texts("PRAGMA quick_check(1)")
         if isOver() { return nil }
         if pages != ["ok"] {

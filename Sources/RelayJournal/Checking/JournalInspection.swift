@@ -34,8 +34,6 @@ public struct JournalInspection: Sendable {
     }
     /// Pages that are copied between two looks at whether it is to end.
     private static let step: Int32 = 1_024
-    /// Instructions of SQLite's between two of these looks.
-    private static let instructions: Int32 = 100_000
 
     /// The file of the journal.
     public let path: String
@@ -156,13 +154,16 @@ public struct JournalInspection: Sendable {
         }
     }
     private func attempt<Result>(_ isLive: Bool, _ body: (Database) throws -> Result) throws -> Result {
+        let budget = StepBudget(size: file.size) { Task.isCancelled }
         do {
             let database = try file.connection(isLive: isLive)
-            sqlite3_progress_handler(database.handle, Self.instructions, { _ in Task.isCancelled ? 1 : 0 }, nil)
-            try database.execute("BEGIN")
-            return try body(database)
+            return try budget.watch(database) {
+                try database.execute("BEGIN")
+                return try body(database)
+            }
         } catch let error as SQLiteError {
             if Task.isCancelled { throw Self.cancelled }
+            if budget.isSpent { throw file.damaged(StepBudget.fault) }
             if error.isContradiction || error.isDamage { throw file.damaged("\(error)", cause: error) }
             // Beside a writer, SQLite locks what it reads, in a file that it may have to write.
             if [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM].contains(error.primaryCode),
@@ -184,6 +185,7 @@ public struct JournalInspection: Sendable {
     private static func check(_ database: Database, _ file: JournalFile, _ report: (Progress) -> Void) throws -> Summary
     {
         _ = try file.identify(database)
+        if let fault = try JournalExamination(database: database).disguise() { throw file.damaged(fault) }
         let counts = try database.integers("SELECT count(*), coalesce(sum(events), 0) FROM relay_interfaces")
         let (interfaces, events) = (Int(clamping: counts?[0] ?? 0), Int(clamping: counts?[1] ?? 0))
         report(.checkingPages)

@@ -36,14 +36,17 @@ struct JournalFile {
         try checkParts()
         if Self.size(path) ?? 0 == 0 { return .new }
         if try isUnfinished() { return .unfinished }
+        let budget = StepBudget(size: size)
         do {
             let database = try connection(isLive: false)
-            try database.execute("BEGIN")
-            let version = try identify(database)
-            if version > 0 { try examine(database) }
-            return version == 0 ? .new : .examined
+            return try budget.watch(database) {
+                try database.execute("BEGIN")
+                let version = try identify(database)
+                if version > 0 { try examine(database) }
+                return version == 0 ? .new : .examined
+            }
         } catch let error as SQLiteError {
-            throw refusal(error)
+            throw budget.isSpent ? damaged(StepBudget.fault) : refusal(error)
         }
     }
     private func examine(_ database: Database) throws {
@@ -62,6 +65,7 @@ struct JournalFile {
         let isImmutable = !isLive && Self.size(wal) ?? 0 == 0
         let database = try Database(path, isReadOnly: true, isImmutable: isImmutable, vfs: vfs)
         database.keepLogAtClose(true)
+        database.distrust(size: size)
         return database
     }
     /// Opens the file to be written, makes it when there is none, and brings it to this version.

@@ -46,6 +46,17 @@ final class Database {
     /// Milliseconds that a foreign program may hold the file's lock.
     private static let patience: Int32 = 5_000
 
+    /// For a file that is only examined, whoever made it: its views are not expanded, and no value in it is taken for
+    /// longer than the file is.
+    ///
+    /// - Parameter size: of the file and its WAL, in bytes.
+    func distrust(size: Int) {
+        _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+        _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        // The WAL may grow until the file is read. SQLite has a bound of its own, too.
+        let length = min(size, 1 << 30) + (64 << 20)
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(length))
+    }
     /// Whether closing leaves the WAL as it is. Otherwise the last connection that is closed moves it into the file,
     /// and removes it.
     func keepLogAtClose(_ isKept: Bool) {
