@@ -1,5 +1,6 @@
 #include "CFaultVFS.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,7 +10,7 @@
 
 struct rule {
     int64_t skip, count;
-    int code;
+    int code, error;
     char suffix[32];
 };
 struct fault_vfs {
@@ -21,6 +22,7 @@ struct fault_vfs {
 struct file {
     struct layer_file base;
     const char *path;  // SQLite keeps it as long as the file is open; NULL for temporary ones.
+    int error;         // Of the last call that was made to fail.
 };
 
 static bool ends_with(const char *path, const char *suffix) {
@@ -28,7 +30,7 @@ static bool ends_with(const char *path, const char *suffix) {
     return length >= wanted && (wanted == 0 || strcmp(path + length - wanted, suffix) == 0);
 }
 // Counts a call; returns what it has to give, SQLITE_OK for its work.
-static int enter(fault_vfs *vfs, enum fault_call call, const char *path) {
+static int enter(fault_vfs *vfs, enum fault_call call, const char *path, int *error) {
     pthread_mutex_lock(&vfs->layer.lock);
     int code = SQLITE_OK;
     vfs->calls[call]++;
@@ -39,6 +41,8 @@ static int enter(fault_vfs *vfs, enum fault_call call, const char *path) {
         } else {
             if (rule->count > 0) rule->count--;
             code = rule->code;
+            // As with the kernel, an I/O error has a reason.
+            *error = !rule->error && (code & 0xFF) == SQLITE_IOERR ? EIO : rule->error;
         }
     }
     pthread_mutex_unlock(&vfs->layer.lock);
@@ -47,6 +51,7 @@ static int enter(fault_vfs *vfs, enum fault_call call, const char *path) {
         // It comes at once, but for other threads that still get here.
         for (;;) pause();
     }
+    if (code != SQLITE_OK && *error) errno = *error;
     return code;
 }
 // Takes room for growth, or gives it back; false when there is none.
@@ -61,7 +66,9 @@ static bool take(fault_vfs *vfs, int64_t bytes) {
 #define OWNER(f) ((fault_vfs *)((struct layer_file *)(f))->layer)
 #define BELOW(f) (((struct layer_file *)(f))->below)
 // Counts a call to a file.
-static int enter_file(sqlite3_file *f, enum fault_call call) { return enter(OWNER(f), call, ((struct file *)f)->path); }
+static int enter_file(sqlite3_file *f, enum fault_call call) {
+    return enter(OWNER(f), call, ((struct file *)f)->path, &((struct file *)f)->error);
+}
 static int f_read(sqlite3_file *f, void *bytes, int count, sqlite3_int64 offset) {
     int code = enter_file(f, FAULT_READ);
     return code != SQLITE_OK ? code : BELOW(f)->pMethods->xRead(BELOW(f), bytes, count, offset);
@@ -92,10 +99,19 @@ static int f_sync(sqlite3_file *f, int flags) {
     return code != SQLITE_OK ? code : BELOW(f)->pMethods->xSync(BELOW(f), flags);
 }
 
+static int f_control(sqlite3_file *f, int operation, void *argument) {
+    int error = ((struct file *)f)->error;
+    if (operation == SQLITE_FCNTL_LAST_ERRNO && error) {
+        *(int *)argument = error;
+        return SQLITE_OK;
+    }
+    return BELOW(f)->pMethods->xFileControl(BELOW(f), operation, argument);
+}
+
 static int v_open(sqlite3_vfs *v, const char *path, sqlite3_file *f, int flags, int *out) {
     struct file *file = (struct file *)f;
     memset(file, 0, sizeof *file);
-    int code = enter(v->pAppData, FAULT_OPEN, path);
+    int code = enter(v->pAppData, FAULT_OPEN, path, &file->error);
     if (code != SQLITE_OK) return code;
     file->path = path;
     return layer_open(v, path, f, flags, out);
@@ -117,6 +133,7 @@ fault_vfs *fault_vfs_create(const char *name) {
     methods->xWrite = f_write;
     methods->xTruncate = f_truncate;
     methods->xSync = f_sync;
+    methods->xFileControl = f_control;
     self->layer.vfs.xOpen = v_open;
     self->layer.vfs.xDelete = v_delete;
     if (layer_register(&self->layer)) return self;
@@ -124,10 +141,11 @@ fault_vfs *fault_vfs_create(const char *name) {
     return NULL;
 }
 void fault_vfs_destroy(fault_vfs *self) { layer_destroy(&self->layer); }
-void fault_vfs_fail(fault_vfs *self, enum fault_call call, int64_t skip, int64_t count, int code, const char *suffix) {
+void fault_vfs_fail(fault_vfs *self, enum fault_call call, int64_t skip, int64_t count, int code, int error,
+                    const char *suffix) {
     pthread_mutex_lock(&self->layer.lock);
     struct rule *rule = &self->rules[call];
-    *rule = (struct rule){.skip = skip, .count = count, .code = code};
+    *rule = (struct rule){.skip = skip, .count = count, .code = code, .error = error};
     strncpy(rule->suffix, suffix, sizeof rule->suffix - 1);
     pthread_mutex_unlock(&self->layer.lock);
 }

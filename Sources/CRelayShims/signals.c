@@ -42,8 +42,18 @@ int relay_catch_hang_up(int pipe) {
     return pthread_sigmask(SIG_UNBLOCK, &caught, NULL);
 }
 
+static void note_nothing(int number) { (void)number; }
+
 int relay_catch_end_signals(int pipe) {
     request_pipe = pipe;
+    // A write past the limit of a file's size fails then (EFBIG), and does not end the process. A handler, since what is ignored
+    // stays so in the programs that this one starts.
+    struct sigaction file_size;
+    if (sigaction(SIGXFSZ, NULL, &file_size) != 0) return errno;
+    if (file_size.sa_handler == SIG_DFL) {
+        file_size = (struct sigaction){.sa_handler = note_nothing, .sa_flags = SA_RESTART};
+        if (sigaction(SIGXFSZ, &file_size, NULL) != 0) return errno;
+    }
     const int signals[] = {SIGTERM, SIGINT, SIGHUP};
     sigset_t caught;
     sigemptyset(&caught);

@@ -18,8 +18,9 @@ public import RelayCore
 ///   of the cooperative pool commits short units, and waits for the disk. It is never the thread of an actor. At most
 ///   one thread in the process does this at a time, and none if the process has only one processor.
 /// - Loss: only the disk can lose committed data (see ``Synchronous``). A unit that fails leaves no trace, and no hole
-///   in the sequences. After an I/O error at a commit, the outcome is unknown: the journal accepts no more work, and
-///   its file decides at the next start.
+///   in the sequences. If the disk refuses a write, nothing was done, and the journal continues when it can. If the
+///   fsync of a commit fails, the outcome is unknown: the journal accepts no more work, and its file decides at the
+///   next start.
 /// - Cancellation: a submitted unit runs even if the task that waits for it is cancelled.
 public final class EventJournal: EventLog {
     let storage: JournalStorage
@@ -90,8 +91,9 @@ public final class EventJournal: EventLog {
         do {
             let file = opening.file
             let reader = try JournalReader(file)
+            let board = TroubleBoard()
             let engine = try JournalEngine(
-                file: file, database: opened.database, reserve: opening.reserve, faults: faults, notices)
+                file: file, database: opened.database, reserve: opening.reserve, faults: faults, notices, board)
             let check = opened.isChecked ? nil : JournalCheck(file, isLive: true, begins: faults.checking)
             (engine.check, engine.isNew) = (check, opening.isNew)
             let snapshots = SnapshotReaders(file)
@@ -103,7 +105,7 @@ public final class EventJournal: EventLog {
                 reader.stop()
                 throw error
             }
-            storage = JournalStorage(writer, reader, snapshots, check, file, notices)
+            storage = JournalStorage(writer, reader, snapshots, check, file, notices, board)
         } catch let error as SQLiteError {
             throw opening.file.refusal(error)
         }

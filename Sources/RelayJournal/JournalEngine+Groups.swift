@@ -64,7 +64,10 @@ extension JournalEngine {
             group.doom = (error, error)
         }
         let outcome = GroupOutcome(range: start..<end, failures: group.failures, doom: group.doom?.others)
-        if group.doom == nil { emit() }
+        if group.doom == nil {
+            emit()
+            if trouble != nil { endTrouble() }
+        }
         // Keeps the memory: the next group will be as large.
         group.dirty.removeAll(keepingCapacity: true)
         (group.volatile, group.failures, group.doom) = ([], [], nil)
@@ -78,14 +81,15 @@ extension JournalEngine {
         if failure != nil { return unavailable() }
         if isStarved {
             if !reserve.make() {
+                let trouble = StorageTrouble(SystemError(reserve.refusal))
                 return RelayError(
                     .storageFull,
-                    "the disk of \(file.path) is full: nothing was done; free \(DiskRoom.text(ReserveFile.size)) and "
+                    "\(trouble.clause(file.path)): nothing was done; free \(DiskRoom.text(ReserveFile.size)) and "
                         + "more, and try again")
             }
             isStarved = false
         }
-        return nil
+        return secureIfNeeded()
     }
 
     // MARK: Units

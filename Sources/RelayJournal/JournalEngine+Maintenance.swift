@@ -61,12 +61,13 @@ extension JournalEngine {
             }
             if isStarved { next = maintenance.nextReserve }
         }
-        if !isStarved && isFullReported {
+        if !isStarved && trouble != nil {
             if now >= maintenance.nextReserve {
-                reportRoomIfThere()
+                probe()
+                if failure != nil { return .max }
                 maintenance.nextReserve = now + 1_000_000_000
             }
-            if isFullReported { next = maintenance.nextReserve }
+            if trouble != nil { next = maintenance.nextReserve }
         }
         readClock()
         for index in interfaces.indices {
@@ -92,7 +93,7 @@ extension JournalEngine {
         if failure != nil { return .max }
         if isStarved || wantsCheckpoint() { return 0 }
         let (now, elapsed) = (MonotonicClock.now, elapsed)
-        var next = isFullReported ? maintenance.nextReserve : UInt64.max
+        var next = trouble != nil ? maintenance.nextReserve : UInt64.max
         for index in interfaces.indices {
             switch interfaces[index].urgency(at: elapsed) {
             case .none(let until): next = min(next, Self.time(of: until, now, elapsed))
@@ -201,7 +202,8 @@ extension JournalEngine {
         return maintenance.isNear
     }
     private func checkpointIfLarge() {
-        if !wantsCheckpoint() { return }
+        // Where nothing can be written, a checkpoint cannot help.
+        if !wantsCheckpoint() || trouble.map({ !$0.isFull }) ?? false { return }
         // The check's transaction keeps the WAL from being used from the front again.
         if maintenance.walPages >= Maintenance.checkPages || maintenance.isNear { check?.giveWay() }
         // Not once more before the next look.

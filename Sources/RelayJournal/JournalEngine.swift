@@ -21,9 +21,12 @@ final class JournalEngine {
     /// Why nothing can be done any more; nil as long as something can.
     private(set) var failure: RelayError?
     /// The disk was full, and the reserve file is not back.
-    var isStarved: Bool { didSet { if isStarved { reportStarvation() } } }
-    /// Whether the last that was reported of the disk is that it is full.
-    private(set) var isFullReported = false
+    var isStarved: Bool
+    /// Why commits were refused last, until one is known to be possible again.
+    var trouble: StorageTrouble? { didSet { board.set(trouble) } }
+    private let board: TroubleBoard
+    /// A sync of a checkpoint was refused: the files are written again before anything is built on them.
+    var mustSecure = false
     /// Whether there was a log before anything was written: it may have commits of an earlier run.
     private let hadLog: Bool
     let notices: NoticeReporter
@@ -39,6 +42,8 @@ final class JournalEngine {
     /// SQLite's count of what other connections have changed, as it was at the start.
     private let foreignChanges: Int64
     private(set) var hasCommitted = false
+    /// Whether the mark for a run that has not ended is there.
+    private var isMarkedOpen = false
     /// What the group that runs has done so far.
     @exclusivity(unchecked) var group = Group()
 
@@ -46,9 +51,10 @@ final class JournalEngine {
     static let walLimit = 16 << 20
 
     init(
-        file: JournalFile, database: Database, reserve: ReserveFile, faults: JournalFaults, _ notices: NoticeReporter
+        file: JournalFile, database: Database, reserve: ReserveFile, faults: JournalFaults, _ notices: NoticeReporter,
+        _ board: TroubleBoard
     ) throws(SQLiteError) {
-        self.notices = notices
+        (self.notices, self.board) = (notices, board)
         (self.file, self.database, self.reserve, self.faults) = (file, database, reserve, faults)
         sql = try EngineStatements(database)
         domain = DomainSQL(database)
@@ -67,23 +73,7 @@ final class JournalEngine {
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(self).toOpaque())
-        if isStarved { reportStarvation() }
-    }
-    /// Once, until there is room again: a reserve that was taken back from the room that it gave is none.
-    private func reportStarvation() {
-        if isFullReported { return }
-        isFullReported = true
-        notices.report(
-            .storageFull, .error,
-            "the disk of \(file.path) is full: what has to be kept is refused until \(DiskRoom.text(ReserveFile.size)) and "
-                + "more are free: make room there; the service goes on by itself then",
-            of: Notice.Subject(code: .storageFull))
-    }
-    /// The reserve is back, and as much is free beside it.
-    func reportRoomIfThere() {
-        if !isFullReported || isStarved || !reserve.hasRoomBeside { return }
-        isFullReported = false
-        notices.report(.storageFull, .info, "the disk of \(file.path) has room again")
+        if isStarved { note(StorageTrouble(SystemError(reserve.refusal))) }
     }
     deinit {
         for interface in interfaces { for name in interface.names { name.bytes.deallocate() } }
@@ -96,7 +86,7 @@ final class JournalEngine {
         ownStatements = [:]
         sqlite3_wal_hook(database.handle, nil, nil)
         // What has failed, and what was not written, stays as it is.
-        if failure != nil || !hasCommitted && hadLog { return false }
+        if failure != nil || !hasCommitted && hadLog || secureIfNeeded() != nil { return false }
         guard let (held, copied) = checkpoint(.truncate), held == copied else { return false }
         database.keepLogAtClose(false)
         let isOurs = (try? Self.foreignChanges(database)) == foreignChanges
@@ -107,13 +97,28 @@ final class JournalEngine {
     }
     /// Moves the WAL into the file, as far as that can be done; nil when it failed.
     func checkpoint(_ kind: Database.Checkpoint) -> (held: Int, copied: Int)? {
-        do throws(SQLiteError) { return try database.checkpoint(kind) } catch {
+        do throws(SQLiteError) {
+            let result = try database.checkpoint(kind)
+            if result.held == result.copied {
+                // Nothing is in the log alone, until the next commit.
+                isMarkedOpen = false
+                file.marks.removeOpen()
+            } else if isMarkedOpen {
+                markOpen()
+            }
+            return result
+        } catch {
             failIfUnsynced(error)
             notices.report(
                 .checkpointFailed, .warning,
                 "the log of \(file.path) cannot be moved into the file (\(error)), and grows: look at the disk")
             return nil
         }
+    }
+
+    private func markOpen() {
+        isMarkedOpen = true
+        file.marks.setOpen(file.path)
     }
 
     // MARK: Errors
@@ -128,6 +133,11 @@ final class JournalEngine {
     /// written, and a later checkpoint would go on behind it. The next start writes it again.
     func failIfUnsynced(_ error: SQLiteError) {
         if !error.isFailedSync { return }
+        if error.isReadOnly {
+            // It may be read as long as the file system is, and is written again as the next start would do it.
+            mustSecure = true
+            return noteIfTrouble(error)
+        }
         fail(
             RelayError(
                 .unavailable, "\(file.path): \(error): look at the disk, and restart the service", cause: error))
@@ -148,6 +158,7 @@ final class JournalEngine {
     /// What an error of SQLite's means to those whose work it undid; draws the consequences.
     func consequence(of error: SQLiteError) -> RelayError {
         if error.isFull { isStarved = true }
+        noteIfTrouble(error)
         let consequence = error.asRelayError(file.path)
         if error.isDamage { fail(consequence) }
         return consequence
@@ -165,13 +176,13 @@ final class JournalEngine {
     func commitTransaction() throws(RelayError) {
         do {
             try sql.commit.run()
+            if !isMarkedOpen { markOpen() }
             return
         } catch {
+            let error = database.explained(error)
             let canBeUndone = database.isInTransaction
             rollBack()
-            // With these, no page that ends the transaction can have been written.
-            let isClean: Set<Int32> = [SQLITE_FULL, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_READONLY]
-            if isClean.contains(error.primaryCode) || canBeUndone && error.primaryCode != SQLITE_IOERR {
+            if error.isFromBeforeCommit || canBeUndone && error.primaryCode != SQLITE_IOERR {
                 throw consequence(of: error)
             }
             let unknown = RelayError(

@@ -13,13 +13,14 @@ final class JournalStorage: EventLogStorage {
     private var path: String { file.path }
 
     private let notices: NoticeReporter
+    private let board: TroubleBoard
 
     init(
         _ writer: JournalWriter, _ reader: JournalReader, _ snapshots: SnapshotReaders, _ check: JournalCheck?,
-        _ file: JournalFile, _ notices: NoticeReporter
+        _ file: JournalFile, _ notices: NoticeReporter, _ board: TroubleBoard
     ) {
         (self.writer, self.reader, self.snapshots, self.check, self.file) = (writer, reader, snapshots, check, file)
-        self.notices = notices
+        (self.notices, self.board) = (notices, board)
     }
     deinit { close() }
 
@@ -135,8 +136,12 @@ final class JournalStorage: EventLogStorage {
         let isChecked = check?.isSound ?? true
         return figures.map { name, value in (name: name, value: name == "fileBytes" ? value + walSize : value) }
             + [(name: "walBytes", value: walSize), (name: "checked", value: isChecked ? 1 : 0)]
+            + (board.present.map { [(name: "storageError", value: UInt64(clamping: $0.system.code))] } ?? [])
             + (DiskRoom.free(at: path).map { [(name: "freeBytes", value: $0)] } ?? [])
     }
     var activity: LogActivity { writer.present }
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void) { writer.onFailure(body) }
+    func onTrouble(_ body: @escaping @Sendable (String?) -> Void) {
+        board.observe { [path] trouble in body(trouble.map { "commits are refused: \($0.clause(path))" }) }
+    }
 }

@@ -6,7 +6,8 @@ extension EventService {
     /// - The manager is notified when the service is ready, and before the name is released at the end.
     /// - The thread of the service's loop feeds the watchdog. That thread never waits for a disk, so the watchdog ends
     ///   a service that hangs, but not a service with a slow disk. A commit that takes more than five seconds appears
-    ///   in the manager's status and as a notice (`.commitDelayed`).
+    ///   in the manager's status and as a notice (`.commitDelayed`). So does a disk that refuses commits
+    ///   (`.storageFull`), for as long as it does.
     /// - SIGHUP, which otherwise asks a ``RelayCore/RelayProgram`` to end, reloads: the manager is notified, and
     ///   `onReload` is called. A SIGHUP that arrives while the service starts takes effect when the service is ready.
     ///   Once the service is ending, SIGHUP has no effect.
@@ -30,17 +31,18 @@ extension EventService {
         }
         let starting = manager.beginExtending()
         defer { starting.cancel() }
-        let status = "serving \(name)"
+        let line = StatusLine("serving \(name)")
         var beats: Heartbeat?
         if let timeout = manager.watchdogTimeout {
-            let last = StatusLine(status)
             // Three signs in the time, so that one may be late.
             beats = heartbeat(every: max(timeout / 3, .milliseconds(1))) { delay in
                 manager.feedWatchdog()
-                let line = delay.map { "\(status); one commit has waited for the disk for \($0.components.seconds) s" }
-                if let changed = last.change(to: line ?? status) { manager.status(changed) }
+                line.set(
+                    .delay, delay.map { "one commit has waited for the disk for \($0.components.seconds) s" }
+                ) { manager.status($0) }
             }
         }
+        onStorageTrouble { reason in line.set(.storage, reason) { manager.status($0) } }
         let reloads = try HangUps.begin()
         let (start, started) = AsyncStream.makeStream(of: Void.self)
         let reloading = Task {
@@ -51,27 +53,29 @@ extension EventService {
                 do {
                     try await onReload()
                     if Task.isCancelled { return }
-                    manager.ready(status: status)
+                    line.set(.reload, nil)
                 } catch {
                     if Task.isCancelled { return }
-                    manager.ready(
-                        status: "\(status); the reload failed: \((error as? RelayError)?.message ?? "\(error)")")
+                    line.set(.reload, "the reload failed: \((error as? RelayError)?.message ?? "\(error)")")
                 }
+                line.send { manager.ready(status: $0) }
             }
         }
         defer { reloading.cancel() }
         do {
             try await run(patience: patience, idleExit: idleExit) {
                 starting.cancel()
-                manager.ready(status: status)
+                line.begin { manager.ready(status: $0) }
                 started.finish()
                 onReady()
             } onStopping: {
                 reloading.cancel()
+                line.end()
                 // Besides the patience, the bus has its time, and the journal is closed.
                 manager.stopping(within: patience + .seconds(60))
             }
         } catch {
+            line.end()
             manager.status((error as? RelayError)?.message ?? "\(error)")
             throw error
         }

@@ -35,7 +35,9 @@ extension SystemLog {
             "CommandFailed": "d1ef33d3b2a04dd2a46c4c8a584d12a5",
             "CommitDelayed": "b42f3df1a653431f9092611e0036b663",
             "StorageFull": "ebf65dda295048c28e2b6d138cea5978",
+            "StorageFailed": "7c1be5a04d7f4b0fb0a1d3d6a5f2c98e",
             "CheckpointFailed": "91dd434280e74334b621f0f289fbc470",
+            "LogMissing": "0d6f2b1c9a5e4a57b7d1f0c3e8a4629b",
             "WalGrows": "a4b983a83cb94c85bdf81b488f5fbc8a",
             "JournalCheck": "d18c4d66500e4958876a25a55ffaad7d",
         ]

@@ -14,6 +14,12 @@ package final class FaultDisk: Sendable {
     /// What SQLite gets.
     package struct Failure: Sendable {
         let code: Int32
+        /// The kernel's reason, as an errno.
+        var error: Int32 = 0
+        /// A write that the kernel refuses for a reason, as an errno; what SQLite makes of it.
+        package static func writing(_ error: Int32) -> Self { Self(code: SQLITE_IOERR | 3 << 8, error: error) }
+        /// A sync.
+        package static func syncing(_ error: Int32) -> Self { Self(code: SQLITE_IOERR | 4 << 8, error: error) }
         /// The medium fails: EIO.
         package static let inputOutput = Self(code: SQLITE_IOERR)
         // Swift does not import the macros of details.
@@ -22,7 +28,7 @@ package final class FaultDisk: Sendable {
         package static let syncing = Self(code: SQLITE_IOERR | 4 << 8)
         /// ENOSPC.
         package static let full = Self(code: SQLITE_FULL)
-        /// EROFS.
+        /// EROFS, of a file that SQLite opens then.
         package static let readOnly = Self(code: SQLITE_READONLY)
         /// Nothing: the process ends there, as SIGKILL ends it.
         package static let ending = Self(code: Int32(FAULT_END))
@@ -47,10 +53,11 @@ package final class FaultDisk: Sendable {
         _ call: Call, with failure: Failure, skipping: Int = 0, count: Int? = 1, of suffix: String = ""
     ) {
         fault_vfs_fail(
-            vfs, fault_call(rawValue: call.rawValue), Int64(skipping), Int64(count ?? -1), failure.code, suffix)
+            vfs, fault_call(rawValue: call.rawValue), Int64(skipping), Int64(count ?? -1), failure.code,
+            failure.error, suffix)
     }
     /// Lets calls work again.
-    package func heal(_ call: Call) { fault_vfs_fail(vfs, fault_call(rawValue: call.rawValue), 0, 0, 0, "") }
+    package func heal(_ call: Call) { fault_vfs_fail(vfs, fault_call(rawValue: call.rawValue), 0, 0, 0, 0, "") }
     /// How many calls there were.
     package func calls(_ call: Call) -> Int { Int(fault_vfs_calls(vfs, fault_call(rawValue: call.rawValue))) }
 

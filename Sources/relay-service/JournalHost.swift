@@ -59,8 +59,8 @@ struct JournalHost {
         do throws(RelayError) {
             isNew = try directory.prepare()
         } catch {
-            let isFull = [ENOSPC, EDQUOT].contains((error.cause as? SystemError)?.code)
-            throw ServiceFailure(code: isFull ? .outputFailed : .cannotCreate, message: error.message)
+            let isOfDisk = ServiceFailure.isOfDisk(error.cause)
+            throw ServiceFailure(code: isOfDisk ? .outputFailed : .cannotCreate, message: error.message)
         }
         return (directory.path, isNew)
     }

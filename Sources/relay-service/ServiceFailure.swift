@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 import RelayJournal
 import RelayTool
@@ -22,6 +23,11 @@ struct ServiceFailure: ProgramFailure {
         self.init(code: UnfitJournal.explains(error) ? .badValue : .outputFailed, message: error.message)
     }
 
+    /// Whether an error comes from the disk, and not from what is at a path, or from who may use it.
+    static func isOfDisk(_ cause: (any Error)?) -> Bool {
+        if cause is SQLiteError { return true }
+        return [EIO, EROFS, ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE].contains((cause as? SystemError)?.code)
+    }
     /// Why the journal cannot be opened: either the file was read, and is refused for what is in it, or it could not be
     /// had.
     init(opening error: any Error) {
@@ -35,7 +41,7 @@ struct ServiceFailure: ProgramFailure {
                 // What may be over when it is tried again: a full disk, an error of the disk's, a lock of another
                 // program's.
                 case RelayError.Code.storageFull?: .outputFailed
-                case RelayError.Code.unavailable? where (error as? RelayError)?.cause is SQLiteError: .outputFailed
+                case RelayError.Code.unavailable? where Self.isOfDisk((error as? RelayError)?.cause): .outputFailed
                 case RelayError.Code.internalFailure?, nil: .software
                 default: .cannotCreate
                 }

@@ -29,6 +29,43 @@ final class SmallDisk: Sendable {
         system("d=$(mktemp -d) && { mount -t tmpfs none $d 2>/dev/null && umount $d; s=$?; rmdir $d; exit $s; }") == 0
 }
 
+/// A file system of its own on a disk that can be told to fail: the kernel makes it read-only then.
+final class FailingDisk: Sendable {
+    let directory: TestFolder
+    private let image: TestFolder
+    private let device: String
+
+    init() async throws {
+        (directory, image) = (try TestFolder(), try TestFolder())
+        let file = image.path + "/disk"
+        let outcome = try await RunningProgram.run(
+            "/bin/sh",
+            [
+                "-c",
+                "PATH=$PATH:/usr/sbin:/sbin; truncate -s 16M \(file) && mkfs.ext4 -q -F \(file) && "
+                    + "mount -o loop,errors=remount-ro \(file) \(directory.path) && chmod 700 \(directory.path) && "
+                    + "findmnt -no SOURCE \(directory.path)",
+            ])
+        guard outcome.code == 0, let source = outcome.output.last else {
+            throw RelayError(.unavailable, "no disk: \(outcome)")
+        }
+        device = source.replacing("/dev/", with: "")
+    }
+    deinit { _ = system("umount -l '\(directory.path)' 2>/dev/null") }
+    func fail() throws {
+        let descriptor = open("/sys/fs/ext4/\(device)/trigger_fs_error", O_WRONLY)
+        defer { close(descriptor) }
+        if write(descriptor, "1", 1) != 1 { throw RelayError(.unavailable, "the disk does not fail: \(errno)") }
+    }
+    static let isPossible: Bool =
+        system(
+            """
+            PATH=$PATH:/usr/sbin:/sbin; d=$(mktemp -d) && mkdir $d/m && truncate -s 1M $d/i && mkfs.ext4 -q -F $d/i 2>/dev/null &&
+            mount -o loop $d/i $d/m 2>/dev/null && test -w /sys/fs/ext4/$(basename $(findmnt -no SOURCE $d/m))/trigger_fs_error
+            s=$?; umount $d/m 2>/dev/null; rm -rf $d; exit $s
+            """) == 0
+}
+
 @Suite(
     "A real file system", .serialized,
     .enabled(
@@ -96,16 +133,39 @@ struct MountTests {
         ledger.journal.close()
         try await disk.end()
     }
-    @Test("read-only: refused at the start, with the reason") func readOnly() async throws {
+    @Test("read-only at the start: refused so that a service manager tries again") func readOnly() async throws {
         let disk = try await SmallDisk(megabytes: 4)
         try Ledger(disk.directory).journal.close()
         try await disk.remount("ro")
         let error = #expect(throws: RelayError.self) { _ = try EventJournal(directory: disk.directory.path) }
-        #expect(error?.code == .notPermitted)
+        #expect(error?.code == .unavailable && error?.cause as? SystemError == SystemError(EROFS))
         #expect(
             error?.message
-                == "cannot open \(disk.directory.path)/lock: Read-only file system; let this user write there, or give "
-                + "another directory")
+                == "cannot open \(disk.directory.path)/lock: Read-only file system; look why it is read-only, and make it "
+                + "writable")
+        try await disk.remount("rw")
+        try Ledger(disk.directory, epoch: 2).journal.close()
         try await disk.end()
+    }
+    @Test(
+        "a file system that the kernel has made read-only after an error: commits are refused, reads go on",
+        .enabled(if: FailingDisk.isPossible, "no loop device with ext4 can be mounted here; see StorageTroubleTests"))
+    func becameReadOnly() async throws {
+        let disk = try await FailingDisk()
+        let ledger = try Ledger(disk.directory)
+        try await ledger.book(1, 2)
+        try disk.fail()
+        for _ in 0..<3 {
+            let error = await #expect(throws: RelayError.self) { try await ledger.book(3) }
+            #expect(error?.code == .unavailable && error?.mayHaveRun == false, "\(String(describing: error))")
+            #expect((error?.cause as? SQLiteError)?.system == SystemError(EROFS), "\(String(describing: error))")
+        }
+        #expect(ledger.journal.failure == nil && ledger.stream.sequences == [1, 2])
+        #expect(try await ledger.all().map(\.sequence) == [1, 2])
+        let storage = try #require(ledger.storage as? JournalStorage)
+        await storage.call { _ = $0.checkpoint(.passive) }
+        #expect(ledger.journal.failure == nil)
+        #expect(try await ledger.all().map(\.sequence) == [1, 2])
+        ledger.journal.close()
     }
 }

@@ -141,6 +141,32 @@ private struct ManagedSite {
             try await first.stop()
         }
     }
+    @Test("a disk that refuses commits is in the status for as long as it does, without a watchdog, too")
+    func storage() async {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagedSite()
+            let manager = site.manager()
+            let (folder, disk) = (try TestFolder(), try FaultDisk())
+            let journal = try EventJournal(directory: folder.path, faults: disk.faults, vfs: disk.name)
+            let service = try EventService(
+                name: "org.example.Managed", on: site.bus.bus, exporting: Kept1.self, journal: journal)
+            let running = Task { try await service.run(under: manager) }
+            #expect(await eventually { site.socket.count("READY=1") == 1 })
+            func statuses() -> [String] { site.socket.lines.filter { $0.hasPrefix("STATUS=") } }
+            disk.fail(.write, with: .writing(EROFS), count: nil)
+            for _ in 0..<3 { await #expect(throws: RelayError.self) { try await service.publish(Kept(number: 1)) } }
+            let serving = "STATUS=serving org.example.Managed"
+            let refused =
+                "\(serving); commits are refused: the file system of \(folder.path)/journal.sqlite is read-only"
+            #expect(await eventually { statuses() == [serving, refused] }, "\(statuses())")
+            disk.heal(.write)
+            #expect(await eventually { statuses() == [serving, refused, serving] }, "\(statuses())")
+            try await service.publish(Kept(number: 2))
+            running.cancel()
+            try await running.value
+            journal.close()
+        }
+    }
     @Test("the watchdog is fed while a commit hangs, which is reported; and not while the loop hangs")
     func watchdog() async {
         await #expect(processExitsWith: .success) {

@@ -31,6 +31,11 @@ package final class Heartbeat: Sendable {
     }
 }
 extension EventService {
+    /// Calls back when the journal's disk begins to refuse commits, with the reason as a clause, and when it takes them
+    /// again, with nil. On one of the journal's threads.
+    package func onStorageTrouble(_ body: @escaping @Sendable (_ reason: String?) -> Void) {
+        core.interfaces.lazy.compactMap(\.log).first?.storage.onTrouble(body)
+    }
     /// Begins to call back at an interval, at once for the first time; until the value is released.
     package func heartbeat(
         every interval: Duration, _ body: @escaping @Sendable (_ commitDelay: Duration?) -> Void

@@ -17,6 +17,7 @@ import Synchronization
 /// - A second SIGTERM or SIGINT ends the process at once. Its exit code is 128 plus the signal's number, as in a shell.
 ///   A SIGHUP does not count: service managers send it together with SIGTERM.
 /// - A signal that was already ignored when the program started stays ignored, as under nohup(1).
+/// - A write past the limit of a file's size (`LimitFSIZE=`, `ulimit -f`) fails, and does not end the program.
 /// - An error becomes one line on stderr, `print-service: …`, and an exit code of sysexits(3): see ``ProgramFailure``.
 ///   A cancellation that follows a signal is no error.
 ///

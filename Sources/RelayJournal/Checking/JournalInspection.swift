@@ -123,7 +123,8 @@ public struct JournalInspection: Sendable {
             let folder = folder(of: target)
             let barrier = FileBarrier(before: folder, reading: W_OK | X_OK).map { ": \($0)" } ?? ""
             return refusal(what, number, barrier + "; or name a file in another folder")
-        case ENOSPC, EDQUOT: return refusal(what, number, "; make room on its file system, or name a file on another")
+        case ENOSPC, EDQUOT, EFBIG:
+            return refusal(what, number, "; make room on its file system, or name a file on another")
         default: return refusal(what, number, "; name a file in another folder")
         }
     }
@@ -223,7 +224,11 @@ public struct JournalInspection: Sendable {
         } while [SQLITE_OK, SQLITE_BUSY, SQLITE_LOCKED].contains(code)
         sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE else {
-            let error = SQLiteError(code: code, message: String(cString: sqlite3_errstr(code)))
+            // The source's, or the target's.
+            let number = code & 0xFF == SQLITE_IOERR ? sqlite3_system_errno(target.handle) : 0
+            let error = SQLiteError(
+                code: code, message: String(cString: sqlite3_errstr(code)),
+                system: number == 0 ? nil : SystemError(number))
             if Task.isCancelled { throw cancelled }
             if error.isDamage { throw error }
             throw error.asRelayError("cannot copy the journal to \(path)")
@@ -249,8 +254,8 @@ public struct JournalInspection: Sendable {
     }
     private static func refusal(_ what: String, _ number: Int32, _ advice: String = "") -> RelayError {
         let cause = SystemError(number)
-        let isFull = number == ENOSPC || number == EDQUOT
-        return RelayError(isFull ? .storageFull : .unavailable, "cannot \(what): \(cause)\(advice)", cause: cause)
+        let code = StorageTrouble(cause).isFull ? RelayError.Code.storageFull : .unavailable
+        return RelayError(code, "cannot \(what): \(cause)\(advice)", cause: cause)
     }
 }
 

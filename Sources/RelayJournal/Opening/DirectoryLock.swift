@@ -69,8 +69,8 @@ struct DirectoryLock: ~Copyable {
     }
     /// All that a journal opens in its directory.
     static let names = [
-        "lock", "reserve", "clean", "clean.new", "clean.held", "damaged", "damaged.new", "journal.sqlite",
-        "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite-journal",
+        "lock", "reserve", "clean", "clean.new", "clean.held", "damaged", "damaged.new", "open", "open.new",
+        "journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite-journal",
     ]
     /// Opens the directory, if only its user and root can put anything there.
     private static func openDirectory(_ path: String) throws(RelayError) -> Int32 {
@@ -135,11 +135,13 @@ struct DirectoryLock: ~Copyable {
     static func refusal(_ what: String, _ failure: Int32) -> RelayError {
         let cause = SystemError(failure)
         return switch failure {
-        case EACCES, EPERM, EROFS:
+        case EACCES, EPERM:
             RelayError(
                 .notPermitted, "\(what): \(cause); let this user write there, or give another directory", cause: cause)
-        case ENOSPC, EDQUOT:
-            RelayError(.storageFull, "\(what): \(cause); make room on its file system", cause: cause)
+        // What may be over at the next start.
+        case ENOSPC, EDQUOT, EFBIG, EROFS:
+            RelayError(
+                StorageTrouble(cause).code, "\(what): \(cause); \(StorageTrouble(cause).advice)", cause: cause)
         default: RelayError(.unavailable, "\(what): \(cause)", cause: cause)
         }
     }

@@ -142,6 +142,8 @@ struct JournalFile {
     /// Undoes that it was made. The directory is locked, and no connection is open.
     func remove() { for suffix in Self.suffixes { unlink(path + suffix) } }
     var walSize: Int { Self.size(wal) ?? 0 }
+    /// Whether the last run's log is not there, and with it commits that nobody has moved into the file.
+    var lacksLog: Bool { Self.size(wal) == nil && marks.expectsLog(path) }
     /// Whether there is a log, or its index, be it empty.
     var hasLog: Bool { ["-wal", "-shm"].contains { Self.size(path + $0) != nil } }
     /// Undoes that an opening began a log and its index, where neither came to hold anything: nobody uses such an index.

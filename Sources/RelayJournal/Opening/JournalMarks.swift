@@ -1,12 +1,14 @@
 import Glibc
 import RelayCore
 
-/// Two small files beside the journal, which record what the next start can skip, and what it must do.
+/// Small files beside the journal, which record what the next start can skip, and what it must do.
 ///
 /// - `clean`: the service ended in good order, every page and row was sound, and the journal is the file that it
 ///   describes. It goes before anything is written, so that no run that ended otherwise leaves it. Another program's
 ///   write changes the file, or leaves a WAL beside it: then it describes another file. A start sets it aside as
 ///   `clean.held`, which takes no room, and puts it back if it ends without having written.
+/// - `open`: commits are in the log alone. It describes the journal's file, which has what came before them. It is not
+///   synced: without it, a missing log is not noticed.
 /// - `damaged`: a check of the running service found what only a full check finds. The next start makes one before
 ///   anything else.
 struct JournalMarks: Sendable {
@@ -14,6 +16,7 @@ struct JournalMarks: Sendable {
     private var clean: String { directory + "/clean" }
     private var held: String { directory + "/clean.held" }
     private var damaged: String { directory + "/damaged" }
+    private var opened: String { directory + "/open" }
 
     init(in directory: String) { self.directory = directory }
 
@@ -35,7 +38,24 @@ struct JournalMarks: Sendable {
         dropClean()
     }
     /// Undoes that the directory has had a journal.
-    func removeAll() { for path in [clean, held, damaged] { unlink(path) } }
+    func removeAll() { for path in [clean, held, damaged, opened] { unlink(path) } }
+
+    /// To be called after a commit, or when a part of the log was moved into the journal's file.
+    func setOpen(_ path: String) {
+        guard let identity = Self.identity(of: path) else { return }
+        _ = write(identity, to: opened, isSynced: false)
+    }
+    /// To be called when all of the log was moved.
+    func removeOpen() { unlink(opened) }
+    /// Whether commits are missing with a log that is not there: nobody has moved it into the file.
+    func expectsLog(_ path: String) -> Bool {
+        guard let text = Self.read(opened), let identity = Self.identity(of: path) else { return false }
+        // In another directory the file has another number.
+        func withoutNumber(_ text: String) -> [Substring] {
+            text.split(separator: "\n").filter { !$0.hasPrefix("file ") }
+        }
+        return withoutNumber(text) == withoutNumber(identity)
+    }
     func setDamaged(_ what: String) { _ = write(what, to: damaged) }
     /// Before the journal is written: from now on it may be another one.
     func holdClean() throws(RelayError) {
@@ -84,20 +104,20 @@ struct JournalMarks: Sendable {
         return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
     }
     /// On disk as a whole, or not at all. Returns whether it is.
-    private func write(_ text: String, to path: String) -> Bool {
+    private func write(_ text: String, to path: String, isSynced: Bool = true) -> Bool {
         let part = path + ".new"
         unlink(part)
         let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         let bytes = Array(text.utf8.prefix(4_096))
         let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        let isWhole = count == bytes.count && fsync(descriptor) == 0
+        let isWhole = count == bytes.count && (!isSynced || fsync(descriptor) == 0)
         close(descriptor)
         guard isWhole, rename(part, path) == 0 else {
             unlink(part)
             return false
         }
-        return syncDirectory()
+        return !isSynced || syncDirectory()
     }
     private func remove(_ path: String) throws(RelayError) {
         if unlink(path) != 0 {

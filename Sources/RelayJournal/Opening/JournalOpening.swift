@@ -62,6 +62,13 @@ struct JournalOpening {
             try checkNow()
             isChecked = true
         }
+        if state == .examined && !isHolding && file.lacksLog {
+            notices.report(
+                .logMissing, .error,
+                "\(file.path)-wal is missing: the last run did not end in good order, and what it had committed since it last "
+                    + "moved its log into the file is gone. If you have that log, end this service, restore the file as it was "
+                    + "together with the log, and start again; or restore a backup")
+        }
         // From here on the journal is written.
         if !isHolding { try file.marks.holdClean() }
         isHolding = true

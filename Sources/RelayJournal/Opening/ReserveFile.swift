@@ -7,6 +7,8 @@ struct ReserveFile {
     private let faults: JournalFaults
     /// Whether it is there, in its full size.
     private(set) var isThere = false
+    /// Why it could not be made last, as an errno.
+    private(set) var refusal = ENOSPC
 
     init(in directory: String, faults: JournalFaults) {
         (path, self.faults) = (directory + "/reserve", faults)
@@ -22,8 +24,11 @@ struct ReserveFile {
         if let take = faults.reserve, !take(true) { return false }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
-        isThere = posix_fallocate(descriptor, 0, off_t(Self.size)) == 0
+        let failure = posix_fallocate(descriptor, 0, off_t(Self.size))
         close(descriptor)
+        isThere = failure == 0
+        // A disk that cannot be written is noticed by the commits, and reported by their errors.
+        refusal = [EDQUOT, EFBIG].contains(failure) ? failure : ENOSPC
         // A part of it is of no use, and others may need the room.
         if !isThere { release() }
         return isThere

@@ -1,4 +1,5 @@
 import CSQLite
+import RelayCore
 
 /// One connection to an SQLite file; used by one thread at a time.
 final class Database {
@@ -93,6 +94,17 @@ final class Database {
         var (current, high): (Int32, Int32) = (0, 0)
         sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &high, 0)
         return current != 0
+    }
+
+    /// An error of a COMMIT, with the kernel's reason. SQLite 3.40 has an older one for it, or none; the log's file has
+    /// that of its last failure.
+    func explained(_ error: SQLiteError) -> SQLiteError {
+        guard error.primaryCode == SQLITE_IOERR else { return error }
+        // Writing and syncing.
+        let isOfLog = [3, 4, 5].contains(error.code >> 8)
+        let number = isOfLog ? FileBelow(SQLITE_FCNTL_JOURNAL_POINTER, of: self)?.lastError ?? 0 : 0
+        return SQLiteError(
+            code: error.code, message: error.message, system: number == 0 ? nil : SystemError(number))
     }
 
     enum Checkpoint {

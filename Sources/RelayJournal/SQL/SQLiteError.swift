@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import RelayCore
 public import RelayEvents
 
@@ -8,12 +9,17 @@ public struct SQLiteError: Error, NumberedError, Hashable, Sendable, CustomStrin
     public let code: Int32
     /// SQLite's text. It names tables and columns, never values.
     public let message: String
+    /// The kernel's reason for an I/O error, as far as it is known: a file system that is read-only, a quota.
+    public let system: SystemError?
     /// An error of SQLite.
     ///
     /// - Parameter code: its extended result code.
     /// - Parameter message: its text.
-    package init(code: Int32, message: String) { (self.code, self.message) = (code, message) }
-    public var description: String { "\(message) (SQLite \(code))" }
+    /// - Parameter system: the kernel's reason.
+    package init(code: Int32, message: String, system: SystemError? = nil) {
+        (self.code, self.message, self.system) = (code, message, system)
+    }
+    public var description: String { "\(message)\(system.map { ": \($0)" } ?? "") (SQLite \(code))" }
     /// The primary result code: `SQLITE_IOERR` is 10.
     package var primaryCode: Int32 { code & 0xFF }
 }
@@ -28,8 +34,29 @@ extension SQLiteError {
         default: false
         }
     }
-    /// There is no room on the disk: for the WAL's index, too, which SQLite takes for a failure of the medium.
-    var isFull: Bool { primaryCode == SQLITE_FULL || code == SQLITE_IOERR | 19 << 8 }
+    /// A file may not grow: there is no room on the disk, a quota is used up, or a limit of a file's size is reached.
+    /// SQLite takes all but the first for a failure of the medium, and for its log's index that one, too.
+    var isFull: Bool {
+        switch primaryCode {
+        case SQLITE_FULL: true
+        case SQLITE_IOERR, SQLITE_CANTOPEN:
+            system.map { [ENOSPC, EDQUOT, EFBIG].contains($0.code) } ?? (code == SQLITE_IOERR | 19 << 8)
+        default: false
+        }
+    }
+    /// The file system takes no writes. SQLite says so only of a file that it opens then.
+    var isReadOnly: Bool { primaryCode == SQLITE_READONLY || system?.code == EROFS }
+    /// Of a COMMIT in the WAL's mode: whether it is certain that nothing was committed. The frame that commits is the
+    /// last to be written, and only a whole one counts. Once it is there, its sync or the log's index may fail, while
+    /// the next start may find it.
+    var isFromBeforeCommit: Bool {
+        switch primaryCode {
+        case SQLITE_FULL, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_READONLY: true
+        // Reading, a read that was short, and writing.
+        case SQLITE_IOERR: [1, 2, 3].contains(code >> 8)
+        default: false
+        }
+    }
     /// What was written may never reach the disk.
     var isFailedSync: Bool { code == SQLITE_IOERR | 4 << 8 || code == SQLITE_IOERR | 5 << 8 }
     /// The file is not what was written: going on would only add to the damage.
@@ -40,12 +67,14 @@ extension SQLiteError {
     /// - Parameter what: what was attempted, as a clause: "a unit of work on FILE".
     func asRelayError(_ what: String) -> RelayError {
         let (code, advice) = meaning
-        // Of the log's index, SQLite's own text does not say it.
-        let reason = isFull && primaryCode != SQLITE_FULL ? "the disk is full: \(self)" : "\(self)"
+        // Without the kernel's reason, SQLite's own text does not say it of the log's index.
+        let reason = isFull && primaryCode != SQLITE_FULL && system == nil ? "the disk is full: \(self)" : "\(self)"
         return RelayError(code, "\(what): \(reason); nothing was done\(advice)", cause: self)
     }
     private var meaning: (RelayError.Code, String) {
-        if isFull { return (.storageFull, ": make room on its file system, and try again") }
+        if let trouble = StorageTrouble(self), trouble.isFull || system != nil {
+            return (trouble.code, ": \(trouble.advice), and try again")
+        }
         return switch primaryCode {
         case SQLITE_CONSTRAINT: (.conflict, "")
         case SQLITE_TOOBIG: (.tooLarge, "")

@@ -1,4 +1,5 @@
 import CSQLite
+import RelayCore
 
 /// A prepared statement of one connection; used by the thread that uses that connection.
 final class Statement {
@@ -128,7 +129,12 @@ extension SQLiteError {
         // The message belongs to the last error: it is of use only when that is the one meant.
         let isLast = extended & 0xFF == code & 0xFF
         let text = isLast ? sqlite3_errmsg(database) : sqlite3_errstr(code)
+        // Of these alone SQLite keeps the kernel's number; a read that was short has none.
+        let isShort = extended == SQLITE_IOERR | 2 << 8
+        let isFromSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF) && !isShort
+        let number = isFromSystem ? sqlite3_system_errno(database) : 0
         self.init(
-            code: isLast ? extended : code, message: text.map { String(cString: $0) } ?? "an error without a message")
+            code: isLast ? extended : code, message: text.map { String(cString: $0) } ?? "an error without a message",
+            system: number == 0 ? nil : SystemError(number))
     }
 }

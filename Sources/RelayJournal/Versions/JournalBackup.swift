@@ -135,9 +135,9 @@ struct JournalBackup {
 
     private func refusal(_ what: String, _ number: Int32) -> RelayError {
         let cause = SystemError(number)
-        let isFull = number == ENOSPC || number == EDQUOT
         return RelayError(
-            isFull ? .storageFull : .unavailable, "cannot \(what): \(cause); nothing was changed", cause: cause)
+            StorageTrouble(cause).isFull ? .storageFull : .unavailable, "cannot \(what): \(cause); nothing was changed",
+            cause: cause)
     }
     private func refusal(_ what: String, _ error: SQLiteError) -> RelayError {
         RelayError(

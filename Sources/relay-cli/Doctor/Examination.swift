@@ -33,6 +33,7 @@ struct Examination {
                     memory(all, owner, peer)
                     journal(all)
                     disk(all)
+                    storage(all)
                 } else {
                     descriptors(peer)
                     memory([], owner, peer)

@@ -24,6 +24,8 @@ struct ServiceStatus: Equatable, Sendable {
     var walBytes: UInt64?
     var freeBytes: UInt64?
     var isChecked: Bool?
+    /// Why the journal's disk refuses commits at this moment, as an errno; nil: it takes them.
+    var storageError: UInt64?
     var subscribers = StatusSubscribers()
 
     /// Those who are subscribed by it: that a ring was opened once does not mean that anybody has it.
@@ -33,6 +35,9 @@ struct ServiceStatus: Equatable, Sendable {
         let least = subscribers.others > 0 ? "at least " : ""
         return least + Quantity.count(UInt64(count), "subscriber") + (count == 1 ? " reads it" : " read it")
     }
+
+    /// The kernel's words for `storageError`.
+    var storageReason: String? { storageError.map { "\(SystemError(Int32(clamping: $0)))" } }
 
     static func read(_ reader: inout WireReader) throws(WireFault) -> ServiceStatus {
         var status = ServiceStatus()
@@ -77,6 +82,7 @@ struct ServiceStatus: Equatable, Sendable {
         case ("WalBytes", "t"): walBytes = try reader.uint64()
         case ("FreeBytes", "t"): freeBytes = try reader.uint64()
         case ("Checked", "t"): isChecked = try reader.uint64() != 0
+        case ("StorageError", "t"): storageError = try reader.uint64()
         case ("Subscribers", StatusSubscribers.signature): subscribers = try StatusSubscribers.read(&reader)
         default: return false
         }

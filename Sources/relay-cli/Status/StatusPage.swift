@@ -80,6 +80,7 @@ struct StatusPage {
                 }
                 rows.append(("journal file", text))
             }
+            if let reason = status.storageReason { rows.append(("commits", "refused: \(reason)")) }
             if let free = status.freeBytes { rows.append(("disk", "\(Quantity.bytes(free)) free")) }
         } else {
             rows.append(("kept", "nothing: events are for those who are subscribed"))

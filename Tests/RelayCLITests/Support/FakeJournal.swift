@@ -30,6 +30,8 @@ final class FakeJournal: Sendable {
         var version: String?
         /// Makes a page in place of one of the entries.
         var make: @Sendable (StreamRead) throws -> LogPage? = { _ in nil }
+        /// Why the disk refuses commits, as an errno.
+        var storageError: UInt64?
         /// Changes an answer before it is sent.
         var forge: @Sendable (LogPage) -> LogPage = { $0 }
         /// Answers instead; for a call of any method.
@@ -129,14 +131,16 @@ final class FakeJournal: Sendable {
                     signature: Stream1.schemasSignature,
                     body: try Samples.body { try Stream1.write(schemas, into: &$0) })
             case "Status":
-                return IncomingReply(signature: "a{sv}", body: try Self.status(self.state.withLock { $0.version }))
+                let state = self.state.withLock { $0 }
+                return IncomingReply(
+                    signature: "a{sv}", body: try Self.status(state.version, storageError: state.storageError))
             case "Read": return try self.read(call)
             default: throw CLIFailure(.software, "not expected: \(call.member)")
             }
         }
     }
 
-    private static func status(_ version: String?) throws -> [UInt8] {
+    private static func status(_ version: String?, storageError: UInt64?) throws -> [UInt8] {
         try Samples.body { writer in
             let array = writer.beginArray(elementAlignment: 8)
             func entry(_ name: String, _ signature: String, _ value: (inout WireWriter) throws -> Void) throws {
@@ -152,6 +156,7 @@ final class FakeJournal: Sendable {
             ] as [(String, UInt64)] {
                 try entry(name, "t") { $0.uint64(value) }
             }
+            if let storageError { try entry("StorageError", "t") { $0.uint64(storageError) } }
             try entry("RingOpen", "b") { $0.bool(true) }
             try entry("SignalsPaused", "b") { $0.bool(false) }
             try entry("Subscribers", "a(sasst)") { writer in

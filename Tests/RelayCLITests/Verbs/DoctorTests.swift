@@ -239,6 +239,10 @@ struct DoctorTests {
         let ring = await finding("memory", world)
         #expect(ring.code == .refused && ring.text.contains("is not sealed: it can shrink"))
         world = try World()
+        world.journal.change { $0.storageError = 30 }
+        let commits = await finding("disk", world)
+        #expect(commits.code == .refused && commits.text.contains("refuses commits: Read-only file system"))
+        world = try World()
         world.refusals["Status"] = (name: "Failed", message: "disk")
         let journal = await finding("journal", world)
         #expect(journal.code == .refused && journal.text.contains("does not report its status"))

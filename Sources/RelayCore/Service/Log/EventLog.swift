@@ -54,12 +54,18 @@ package protocol EventLogStorage: AnyObject, Sendable {
     /// Calls back when the log has failed for good: at once, if that was before.
     func onFailure(_ body: @escaping @Sendable (RelayError) -> Void)
 
+    /// Calls back when commits begin to be refused because the disk takes no writes, with the reason as a clause, and
+    /// when they are possible again, with nil. At once, if they are refused. On a thread of the log's.
+    func onTrouble(_ body: @escaping @Sendable (_ reason: String?) -> Void)
+
     /// What it does at this moment. From any thread; never waits for the disk.
     var activity: LogActivity { get }
 }
 extension EventLogStorage {
     /// For a log that commits within the call.
     package var activity: LogActivity { LogActivity() }
+    /// For a log without a disk.
+    package func onTrouble(_ body: @escaping @Sendable (_ reason: String?) -> Void) {}
 }
 
 /// Whether a log works at this moment.
