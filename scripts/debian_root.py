@@ -1,8 +1,8 @@
 """A Debian of a given release in a folder of its own, made by debootstrap and kept: for what is tried beside this machine's own.
 
+    debian_root.own_namespaces()                                            what is mounted and started ends with the program
     root = debian_root.root("trixie", "packaging", ["dbus", "systemd"])     a folder that has these packages; needs root
     debian_root.copy(root, folder)                                          each run changes a copy
-    debian_root.own_namespaces()                                            what is mounted and started ends with the program
     debian_root.packages(), renumbered(…), files(root)                      what `make deb` made, and what a package leaves
 
 The packages come from where this machine's apt has its own, also those of the other release. The roots are kept in
@@ -90,7 +90,7 @@ def root(code, name, packages):
     wanted = "".join(f"{package}\n" for package in sorted(packages))
     with open(ROOTS / f"{code}-{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if stamp.exists() and stamp.read_text() == wanted:
+        if place.exists() and stamp.exists() and stamp.read_text() == wanted:
             return place
         stamp.unlink(missing_ok=True)
         debootstrap(code, place, packages)
