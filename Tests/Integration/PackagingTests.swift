@@ -146,9 +146,9 @@ import Testing
         }
         for name in ["org.eventrelay.Service1", "org.eventrelay.Telemetry1"] {
             #expect(lines("<allow own=\"\(name)\"/>") == 1)
-            for rule in ["deny send_destination", "deny receive_sender"] {
-                #expect(lines("<\(rule)=\"\(name)\"/>") == 1)
-            }
+            #expect(lines("<deny send_destination=\"\(name)\"/>") == 1)
+            // Its calls reach others: polkit, for one.
+            #expect(lines("<deny receive_sender=\"\(name)\" receive_type=\"signal\"/>") == 1)
             for rule in ["allow send_destination", "allow receive_sender"] {
                 #expect(lines("<\(rule)=\"\(name)\"/>") == 3)
             }
