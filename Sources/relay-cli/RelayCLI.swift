@@ -1,9 +1,11 @@
 import Glibc
+import RelayCore
 import RelayTool
 
 /// Puts the program together for this process.
 @main struct RelayCLI {
     static func main() {
+        DispatchLog.turnOff()
         // A reader that goes away is seen by its error.
         signal(SIGPIPE, SIG_IGN)
         // Ctrl-\ ends the program, and starts no debugger.

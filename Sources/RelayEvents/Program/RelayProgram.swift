@@ -37,7 +37,10 @@ public protocol RelayProgram: SendableMetatype {
 
 extension RelayProgram {
     /// Runs the program, and exits. `@main` calls it.
-    public static func main() async {
+    ///
+    /// On the main actor, so that this is done before libdispatch has its first worker.
+    @MainActor public static func main() async {
+        DispatchLog.turnOff()
         let name = ProgramEnd.programName
         let request = EndRequest()
         // First: a signal that comes before the program has begun is a request, too.
