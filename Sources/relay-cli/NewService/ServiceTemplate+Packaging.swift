@@ -21,7 +21,8 @@ extension ServiceTemplate {
             <deny send_type="signal" send_interface="@INTERFACE@"/>
             <deny send_type="signal" send_path="@OBJECT@"/>
             <deny send_destination="@NAME@"/>
-            <deny receive_sender="@NAME@"/>
+            <!-- Its signals alone: polkit receives its calls. -->
+            <deny receive_sender="@NAME@" receive_type="signal"/>
           </policy>
           <!-- Those who use it: adduser NAME @PROGRAM@-users -->
           <policy group="@PROGRAM@-users">
@@ -164,15 +165,39 @@ extension ServiceTemplate {
         	install -D -m 644 packaging/@PROGRAM@.sysusers debian/@PROGRAM@/usr/lib/sysusers.d/@PROGRAM@.conf
         	install -D -m 644 -t debian/@PROGRAM@/lib/systemd/system packaging/@PROGRAM@.service
 
-        # The bus starts it when it is first called.
+        # The bus starts it when it is first called. Debian 12's debhelper looks for units in /lib alone; Debian 13 has
+        # none there.
         override_dh_installsystemd:
         	dh_installsystemd --no-enable --no-start --restart-after-upgrade
+        	mkdir -p debian/@PROGRAM@/usr/lib/systemd
+        	mv debian/@PROGRAM@/lib/systemd/system debian/@PROGRAM@/usr/lib/systemd/
+        	rmdir debian/@PROGRAM@/lib/systemd debian/@PROGRAM@/lib
+
+        # dwz does not know the form of debugging data that Swift writes.
+        override_dh_dwz:
+        """#,
+        "debian/@PROGRAM@.prerm": """
+        #!/bin/sh
+        set -e
+
+        # The bus has started it: an installation starts nothing, so that debhelper adds no stop.
+        if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+            deb-systemd-invoke stop @PROGRAM@.service >/dev/null || true
+        fi
+
+        #DEBHELPER#
+        """,
+        "debian/@PROGRAM@.postrm": """
+        #!/bin/sh
+        set -e
 
         # The state stays until the package is purged.
-        override_dh_installdeb:
-        	printf '#!/bin/sh\nset -e\n[ "$$1" != purge ] || rm -rf /var/lib/@PROGRAM@\n#DEBHELPER#\n' >debian/@PROGRAM@.postrm
-        	dh_installdeb
-        """#,
+        if [ "$1" = purge ]; then
+            rm -rf /var/lib/@PROGRAM@
+        fi
+
+        #DEBHELPER#
+        """,
         "debian/source/format": "3.0 (native)",
     ]
 }

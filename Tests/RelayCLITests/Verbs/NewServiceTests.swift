@@ -69,6 +69,8 @@ import Testing
         #expect(
             try text("packaging/org.example.PhotoPrinter.conf").contains("<allow own=\"org.example.PhotoPrinter\"/>"))
         #expect(try text("debian/rules").contains("\n\tdh $@\n"))
+        #expect(
+            try text("debian/photo-printer.prerm").contains("deb-systemd-invoke stop photo-printer.service"))
         #expect(template.files.filter(\.isExecutable).map(\.path) == ["debian/rules"])
     }
     @Test("it writes what it says into a new or an empty folder, and changes nothing in any other") func writing()
