@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test one test-release check-release latencies soak tsan asan figures walks demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-desktop dependencies-desktop
+.PHONY: help build check test one test-release check-release latencies soak tsan asan figures walks demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-machine dependencies-machine test-desktop dependencies-desktop
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -34,6 +34,7 @@ help:
 	@echo "make check-release   all targets but the tests, optimised: what 'swift build -c release' does"
 	@echo "make deb     the Debian packages relay-service, relay-cli and librelay-dev, in .build/deb"
 	@echo "make test-packaging   the packages installed, used, upgraded and removed in Debians of their own, 12 and 13; RELEASE=12 takes one"
+	@echo "make test-machine     the packages in Debians 12 and 13 with systemd as process 1: users, polkit, upgrade, reboot, power cuts"
 	@echo "make test-desktop   the window of Examples/moving-house, by pointer and keyboard under an X server; makes its pictures"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
 	@echo "make docs    the libraries' documentation as web pages, in .build/docs; looked at in a browser, links checked"
@@ -41,7 +42,7 @@ help:
 	@echo "make clean   removes everything that was built"
 	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
 
-dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs dependencies-desktop: dependencies-%:
+dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-machine dependencies-docs dependencies-desktop: dependencies-%:
 	@scripts/install-dependencies $*
 
 # With Swift's library in them: they run where there is no toolchain. Their 38,000 relative relocations take 10 kB in place of 900 kB
@@ -77,6 +78,10 @@ deb: dependencies-packaging release
 test-packaging: deb
 	scripts/test-packaging $(RELEASE)
 	scripts/check-new-service .build/release/relay-cli
+
+test-machine: dependencies-machine deb
+	scripts/check-new-service --deb .build/release/relay-cli
+	scripts/test-machine $(addprefix --release ,$(RELEASE)) $(addprefix --by ,$(BY))
 
 demo: dependencies-build
 	@scripts/demo
@@ -152,7 +157,7 @@ latencies: dependencies-test
 # rings take ten times as long otherwise. One test of a thousand million events is silent for long.
 optimised := -c release -Xswiftc -enable-testing --scratch-path .build/soak
 soak: export RELAY_SOAK = 1
-soak: dependencies-test
+soak: dependencies-test dependencies-machine deb
 	$(swift) build --build-tests $(optimised)
 	@echo "== enumerations, and random inputs"
 	$(tests) test --skip-build $(optimised) --disable-xctest --filter 'StreamMachineTests|DurableStreamTests|StreamReadingTests|RelayCoreTests|RelayWireTests|RelayCLITests|RelocationDomainTests'
@@ -163,6 +168,8 @@ soak: dependencies-test
 	$(swift) build --package-path Examples
 	@echo "== kills"
 	scripts/bounded-swift 1200 test --skip-build $(optimised) --disable-xctest --filter 'EnduranceTests|RelayJournalTests|ActivationTests'
+	@echo "== 200 power cuts, 100 in each Debian"
+	scripts/test-machine --by qemu --cuts 100
 
 # The tests under a sanitizer, each built in a folder of its own. SUITES=RingTests takes those alone. A report fails the run.
 #
