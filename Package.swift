@@ -77,7 +77,8 @@ let package = Package(
                 "Telemetry", "TelemetryDomain",
             ], swiftSettings: strict),
         .executableTarget(
-            name: "relay-cli", dependencies: ["RelayCore", "RelayTool", "CExpat", "CRelayShims"], swiftSettings: strict),
+            name: "relay-cli", dependencies: ["BusProcess", "RelayCore", "RelayTool", "CExpat", "CRelayShims"],
+            swiftSettings: strict),
         .testTarget(
             name: "RelayEventsTests", dependencies: ["RelayEvents", "RelayTestKit", "TestTraits"], swiftSettings: strict
         ),

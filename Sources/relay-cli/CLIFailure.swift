@@ -50,6 +50,15 @@ struct CLIFailure: Error, Equatable, Sendable {
     ) -> CLIFailure {
         CLIFailure(.unavailable, "no service '\(service)' on \(bus); start it, \(advice)")
     }
+    /// Nobody has the name, and what would start the service fails.
+    static func cannotStart(_ service: String, on bus: Bus, _ reason: UnitProbe.Reason) -> CLIFailure {
+        CLIFailure(.unavailable, "'\(service)' cannot start on \(bus): \(reason.sentence)")
+    }
+    /// The same failure in other words.
+    func with(message: String) -> CLIFailure {
+        CLIFailure(
+            code, message, refusal: refusal, name: name, excerpt: excerpt, mayHaveRun: mayHaveRun, kind: kind)
+    }
     /// Somebody has the name, but nothing there was made with Relay.
     static func notRelay(_ service: String) -> CLIFailure {
         CLIFailure(
@@ -106,7 +115,10 @@ enum FailureMapping {
     }
     /// A question that changes nothing leaves no doubt.
     private static func mayHaveRun(_ error: RelayError, _ interface: String) -> Bool {
-        error.mayHaveRun && interface != Stream1.name && !interface.hasPrefix("org.freedesktop.DBus.")
+        error.mayHaveRun && !isQuestion(interface)
+    }
+    static func isQuestion(_ interface: String) -> Bool {
+        interface == Stream1.name || interface.hasPrefix("org.freedesktop.DBus.")
     }
     private static let outcomeUnknown = "outcomeUnknown"
 

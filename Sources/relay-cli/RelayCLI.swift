@@ -39,8 +39,9 @@ import RelayTool
             isTerminal: isatty(STDOUT_FILENO) == 1,
             time: .ofProcess(), locator: .ofProcess(environment: environment), note: note,
             connect: { service, bus, startsService, cursors, deliver throws(CLIFailure) in
-                try BusService(
-                    service, on: bus, startsService: startsService, cursors: cursors, note: note, deliver: deliver)
+                let start = startsService ? StartWatch(service, on: bus, environment: environment) : nil
+                return try BusService(
+                    service, on: bus, start: start, cursors: cursors, note: note, deliver: deliver)
             },
             stop: { () throws(CLIFailure) in try SignalDescriptor() }, input: STDIN_FILENO,
             columns: Terminal.columns(of: STDOUT_FILENO),

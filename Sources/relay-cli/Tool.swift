@@ -3,7 +3,7 @@ import RelayTool
 
 /// The program, with all that it needs from outside given to it.
 struct Tool {
-    let environment: [String: String]
+    var environment: [String: String]
     /// The descriptor that results go to.
     let output: Int32
     let isTerminal: Bool
@@ -48,8 +48,10 @@ struct Tool {
             case .help(let verb): try write(HelpPage.text(of: verb, in: Program.declaration, width: columns))
             case .version: try write(HelpPage.version(of: Program.declaration))
             case .run(let verb, var options):
-                if verb.asksService { options.service = try service(options, within: verb.patience) }
-                try verb.run(in: VerbContext(tool: self, options: options))
+                if verb.asksService { try choose(&options, within: verb.patience) }
+                do throws(CLIFailure) { try verb.run(in: VerbContext(tool: self, options: options)) } catch {
+                    throw explained(error, options)
+                }
             }
             return .ok
         } catch {
@@ -67,15 +69,25 @@ struct Tool {
         arguments.prefix { $0 != "--" }.contains("--" + GlobalOptions.json.name)
     }
 
+    /// A failure in words that say what to do, where more is known than where it arose.
+    private func explained(_ failure: CLIFailure, _ options: GlobalOptions) -> CLIFailure {
+        guard failure.code == .notPermitted, let bus = try? locator.locate(options.bus) else { return failure }
+        let policy = (try? openPeer(bus, options.timeout)).flatMap { facts.policy(bus, $0) }
+        let help = AccessHelp(account: facts.account(), policy: policy)
+        return help.explanation(of: failure, service: options.service, on: bus) ?? failure
+    }
+
     /// Which service is meant: the one that is named, else the only one on the bus.
-    private func service(_ options: GlobalOptions, within patience: Duration?) throws(CLIFailure) -> String {
-        if let named = try namedService(options) { return named }
+    private func choose(_ options: inout GlobalOptions, within patience: Duration?) throws(CLIFailure) {
+        if let named = try namedService(options) {
+            options.service = named
+            return
+        }
         let bus = try locator.locate(options.bus)
         // Without a bus there is nothing to choose from, and the verb has its own word for that.
-        guard let services = try? services(on: bus, timeout: options.timeout, within: patience) else {
-            return options.service
-        }
-        return try ServiceFinder.choice(of: services)
+        guard let services = try? services(on: bus, timeout: options.timeout, within: patience) else { return }
+        options.service = try ServiceFinder.choice(of: services)
+        options.isAssumed = services.isEmpty
     }
     /// nil: none is named.
     func namedService(_ options: GlobalOptions) throws(CLIFailure) -> String? {
@@ -93,8 +105,7 @@ struct Tool {
     }
     /// The text of a name's D-Bus service file; nil: it has none that can be read.
     func serviceFile(_ name: String, on bus: BusChoice) -> String? {
-        ServiceFinder.folders(of: bus, environment: environment).lazy
-            .compactMap { SmallFile.text("\($0)/\(name).service") }.first
+        ServiceFinder.file(of: name, on: bus, environment: environment)
     }
 
     /// For results.
@@ -111,7 +122,7 @@ struct Tool {
 /// What a verb runs with: the world outside, and the options of every verb.
 struct VerbContext {
     let tool: Tool
-    let options: GlobalOptions
+    var options: GlobalOptions
 
     var style: OutputStyle {
         OutputStyle.choose(
@@ -121,11 +132,14 @@ struct VerbContext {
     /// Finds the bus, for a verb that has something to do between that and the connection.
     func locateBus() throws(CLIFailure) -> BusChoice { try tool.locator.locate(options.bus) }
 
-    /// A service that is waited for, and never started.
+    /// A service that is waited for.
+    ///
+    /// - Parameter startsService: whether the bus is asked to start it, as any subscriber does.
     func follow(
-        on bus: BusChoice, cursors: String? = nil, _ deliver: @escaping @Sendable (WatchInput) -> Void
+        on bus: BusChoice, startsService: Bool, cursors: String? = nil,
+        _ deliver: @escaping @Sendable (WatchInput) -> Void
     ) throws(CLIFailure) -> any FollowedService {
-        try tool.connect(options.service, bus, false, cursors, deliver)
+        try tool.connect(options.service, bus, startsService, cursors, deliver)
     }
 
     /// A service that is asked, and started if it is not there.

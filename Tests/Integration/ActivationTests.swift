@@ -90,6 +90,34 @@ import Testing
         #expect(try await eventually { try await site.owner() == nil })
         await site.bus.stop()
     }
+    @Test(
+        "watch, tail and top start it as any subscriber does, and keep it; it exits when they have left, and stays away",
+        arguments: [["watch"], ["tail", "--since", "start"], ["top", "--json"]])
+    func watchers(verb: [String]) async throws {
+        let site = try await Site("--idle-exit 0")
+        let program = try RunningProgram(
+            Programs.cli, ["--bus", site.bus.address, "--service", LiveService.name] + verb,
+            environment: Programs.environment())
+        if verb == ["top", "--json"] {
+            let outcome = await program.outcome()
+            #expect(outcome.code == 0 && !outcome.output.isEmpty, "\(outcome)")
+        } else {
+            try await program.line(containing: "watching \(LiveService.name)")
+            var owners: Set<Int32?> = []
+            for label in ["Kitchen", "Hall", "Attic"] {
+                // Between two of these calls the service is idle, but for its subscriber.
+                let relay = try site.relay()
+                _ = try await relay.call(OrderBox(label: label, capacity: 10))
+                relay.invalidate()
+                try await program.line(containing: "title=\"\(label)\"")
+                owners.insert(try await site.owner())
+            }
+            #expect(owners.count == 1 && owners != [nil])
+            #expect(await program.terminate().code == 0)
+        }
+        #expect(try await eventually { try await site.owner() == nil })
+        await site.bus.stop()
+    }
     @Test("of many calls to a service that ends behind each, none fails and none runs twice") func manyRuns()
         async throws
     {

@@ -216,7 +216,7 @@ struct DeclarationTests {
                   --system            the system bus
                   --bus ADDRESS       the bus at this D-Bus address
                   -s, --service NAME  the service's bus name; without it RELAY_SERVICE in the environment,
-                                      else the only service of Relay on the bus
+                                      else the only service of Relay on the bus that is not secondary
                   --json              JSON, one object a line; errors on stderr, too
                   --no-color          no colours on a terminal (so does NO_COLOR in the environment)
                   --timeout SECONDS   how long to wait for a reply (default: 25)

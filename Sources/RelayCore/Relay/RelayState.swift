@@ -43,13 +43,26 @@ extension EventRelay {
         public let state: InterfaceState
     }
 
+    /// Reports what keeps the relay from the bus, or from a ring or a long replay: an `Event` on the relay's publisher.
+    ///
+    /// It is published once for each outage. The relay retries meanwhile, and stays in its ``State``. Without a
+    /// connection nothing arrives. Without a ring, or a socket for a replay, events still arrive, but more slowly.
+    ///
+    /// ```swift
+    /// relay.publisher.subscribe(to: EventRelay.ConnectionFailure.self, onGap: .ignore) { warn($0.error.message) }
+    /// ```
+    public struct ConnectionFailure: Event {
+        /// The reason, with what to do about it.
+        public let error: RelayError
+    }
+
     /// Whether the relay asks the bus to start an absent service.
     public struct Activation: Hashable, Sendable {
         let startsService: Bool
         /// Asks the bus to start the service for the first subscription, for each command that finds no service, and
         /// when a relay with a subscription reconnects. If the service goes away, the relay asks only if that happens
-        /// within two seconds after the relay found the service: the service may just have decided to exit because it
-        /// was idle.
+        /// within two seconds after the relay found the service, and at most three times in a row: the service may just
+        /// have decided to exit because it was idle.
         public static let onDemand = Self(startsService: true)
         /// Never asks the bus. The relay waits until the service runs, and commands fail meanwhile.
         public static let ifRunning = Self(startsService: false)

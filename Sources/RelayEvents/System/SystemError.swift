@@ -17,6 +17,17 @@ public struct SystemError: Error, NumberedError, Hashable, Sendable, CustomStrin
     }
 }
 
+extension SystemError {
+    /// What an administrator can do about it, to follow the description; empty where nothing is known.
+    package var remedy: String {
+        switch code {
+        case EMFILE: "; close others, or raise this process's limit: ulimit -n, or LimitNOFILE= in the unit"
+        case ENFILE: "; the whole system has none left: see /proc/sys/fs/file-max"
+        default: ""
+        }
+    }
+}
+
 /// An error whose number may be told where its text may not.
 package protocol NumberedError: Error {
     var code: Int32 { get }

@@ -6,20 +6,26 @@ final class BusService: FollowedService {
     private let service: String
     private let bus: Bus
     private let follower: ServiceFollower
+    /// nil: calls start nothing.
+    private let start: StartWatch?
 
+    /// `start` watches the service's unit while a call starts it; nil: calls start nothing.
+    ///
     /// `deliver` is called on the bus's thread, and must not wait. Throws `.usage` for a name that is none, `.software`
     /// when the process has no thread or descriptor left.
     init(
-        _ service: String, on choice: BusChoice, startsService: Bool, cursors: String? = nil,
+        _ service: String, on choice: BusChoice, start: StartWatch?, cursors: String? = nil,
         note: @escaping @Sendable (String) -> Void = { _ in },
         deliver: @escaping @Sendable (WatchInput) -> Void
     ) throws(CLIFailure) {
-        self.service = service
+        (self.service, self.start) = (service, start)
         bus = Bus(choice)
         do {
             follower = try ServiceFollower(
-                service: service, on: bus, activation: startsService ? .onDemand : .ifRunning, cursors: cursors,
-                onCursorFailure: { name, error in note("the place of '\(name)': \(error.message)") }
+                service: service, on: bus, activation: start == nil ? .ifRunning : .onDemand, cursors: cursors,
+                onCursorFailure: { name, error in note("the place of '\(name)': \(error.message)") },
+                // What else keeps it from the bus, the calls report.
+                onConnectionFailure: { error in if error.cause is SystemError { note(error.message) } }
             ) { output in
                 if let input = WatchInput(output) { deliver(input) }
             }
@@ -52,11 +58,20 @@ final class BusService: FollowedService {
 
     func call(_ call: OutgoingCall, timeout: Duration) async throws -> IncomingReply {
         do {
-            let reply = try await follower.call(
-                path: call.path, interface: call.interface, member: call.member,
-                signature: try Signature(call.signature), body: call.body, timeout: timeout)
+            let signature = try Signature(call.signature)
+            let send = { @Sendable [follower] in
+                try await follower.call(
+                    path: call.path, interface: call.interface, member: call.member, signature: signature,
+                    body: call.body, timeout: timeout)
+            }
+            // A command that was sent to a service that left since may have run: only its answer ends the wait.
+            let watch = FailureMapping.isQuestion(call.interface) ? start : nil
+            let reply = if let watch { try await watch.run(send) } else { try await send() }
             return IncomingReply(signature: reply.signature, body: reply.body)
+        } catch let error as StartFailure {
+            throw cannotStart(error.reason)
         } catch let error as RelayError {
+            if let other = await outcome(ofStart: error, calling: call, timeout: timeout) { throw other }
             let failure = FailureMapping.failure(
                 error, service: service, interface: call.interface, member: call.member, timeout: timeout)
             switch (error.cause as? RemoteError)?.name {
@@ -67,6 +82,32 @@ final class BusService: FollowedService {
             case _ where error.code == .limitsExceeded: throw ServiceBusy(failure: failure)
             default: throw failure
             }
+        }
+    }
+    private func cannotStart(_ reason: UnitProbe.Reason) -> ServiceAbsent {
+        ServiceAbsent(failure: .cannotStart(service, on: bus, reason), cannotStart: true)
+    }
+    /// What to throw in place of an error that the service's start brought about; nil: it is of another kind.
+    private func outcome(
+        ofStart error: RelayError, calling call: OutgoingCall, timeout: Duration
+    ) async -> (any Error)? {
+        guard let start, FailureMapping.isQuestion(call.interface) else { return nil }
+        let name = (error.cause as? RemoteError)?.name ?? ""
+        let isOfStart =
+            name.hasPrefix("org.freedesktop.DBus.Error.Spawn.") || name.hasPrefix("org.freedesktop.systemd1.")
+        if isOfStart, let remote = error.cause as? RemoteError {
+            return cannotStart(await start.reason(afterFailure: remote.message))
+        }
+        let isLate = name.hasSuffix(".Error.TimedOut") || (error.code == .timedOut && error.cause == nil)
+        guard isLate || name.hasSuffix(".Error.NameHasNoOwner") else { return nil }
+        switch await start.standing() {
+        case .fails(let reason): return cannotStart(reason)
+        case .starts(let progress) where isLate:
+            return CLIFailure(
+                .timedOut,
+                "\(call.member): '\(service)' has not started within \(timeout): \(progress), or wait longer with "
+                    + "--timeout SECONDS")
+        case .starts, .unknown: return nil
         }
     }
 }

@@ -9,6 +9,8 @@ protocol PulledEvents: Sendable {
     func acknowledge(_ delivery: FollowedDelivery)
     /// The end; what was acknowledged is kept.
     func cancel()
+    /// After the end: what was acknowledged could not be kept.
+    var hasUnwrittenPlace: Bool { get }
 }
 
 extension EnvelopeSubscription: PulledEvents {}
@@ -46,6 +48,8 @@ protocol CallFailure: Error, Sendable {
 /// There is no such service on the bus now; it may come.
 struct ServiceAbsent: CallFailure, Equatable {
     let failure: CLIFailure
+    /// The bus could start it, and that has failed: the failure says why.
+    var cannotStart = false
 }
 
 /// The service has no room for the answer now: others have not taken theirs.

@@ -6,12 +6,14 @@ struct FoundService: Equatable, Sendable {
     let name: String
     /// Else the bus starts it when it is called.
     let isRunning: Bool
+    /// Whether it is meant only where it is named, or is the only one: its D-Bus service file says so.
+    var isSecondary = false
 }
 
 /// Finds the services on a bus that are built with Relay, without starting any.
 ///
 /// A service that runs shows it by its objects, of which one has `org.eventrelay.Stream1`. One that does not run shows
-/// it by its D-Bus service file, which has a line `X-Relay=true`.
+/// it by its D-Bus service file, which has a line `X-Relay=true`, or `X-Relay=secondary`.
 struct ServiceFinder {
     /// The reference service, which needs no proof.
     static let standard = "org.eventrelay.Service1"
@@ -47,9 +49,19 @@ struct ServiceFinder {
         var (found, late) = walk(running.subtracting([Self.standard]), first)
         if patience == nil, !late.isEmpty { found.formUnion(walk(late, .second).found) }
         if running.contains(Self.standard) { found.insert(Self.standard) }
-        let started = startable.filter { $0 == Self.standard || isMarked($0) }
-        return found.map { FoundService(name: $0, isRunning: true) }.sorted { $0.name < $1.name }
-            + started.map { FoundService(name: $0, isRunning: false) }.sorted { $0.name < $1.name }
+        let started = startable.filter { $0 == Self.standard || kind(of: $0) != .other }
+        func all(_ names: Set<String>, isRunning: Bool) -> [FoundService] {
+            names.sorted().map { name in
+                FoundService(name: name, isRunning: isRunning, isSecondary: kind(of: name) == .secondary)
+            }
+        }
+        return all(found, isRunning: true) + all(started, isRunning: false)
+    }
+    /// All names on the bus, running or startable, in order.
+    func names() throws(RelayError) -> [String] {
+        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: Patience.second.whole)
+        guard lists.count == 2 else { return [] }
+        return (try Self.names(lists[0].get()) + ((try? Self.names(lists[1].get())) ?? [])).sorted()
     }
     private static func names(_ reply: BusReply) throws(RelayError) -> [String] {
         let names = try reply.read("as") { reader in
@@ -62,12 +74,7 @@ struct ServiceFinder {
         }
         return names.filter { !$0.hasPrefix(":") && !$0.hasPrefix("org.freedesktop.") }
     }
-    private func isMarked(_ name: String) -> Bool {
-        guard let text = serviceFile(name) else { return false }
-        return text.split(whereSeparator: \.isNewline).contains { line in
-            line.filter { $0 != " " }.lowercased() == "x-relay=true"
-        }
-    }
+    private func kind(of name: String) -> ServiceFile.Kind { serviceFile(name).map { ServiceFile($0).kind } ?? .other }
 
     // MARK: Objects
 
@@ -127,16 +134,25 @@ extension ServiceFinder {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         let data = folders(value("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share")
         if bus == .system {
-            return (["/usr/local/share", "/usr/share", "/lib"] + data).map { $0 + "/dbus-1/system-services" }
+            let folders = ["/etc", "/run", "/usr/local/share", "/usr/share", "/lib"] + data
+            return folders.map { $0 + "/dbus-1/system-services" }
         }
         let home = value("XDG_DATA_HOME") ?? value("HOME").map { $0 + "/.local/share" }
         return ([value("XDG_RUNTIME_DIR"), home].compactMap { $0 } + data).map { $0 + "/dbus-1/services" }
     }
 
-    /// Which service is meant where none is named. Throws `.usage` where there are several.
+    /// The text of a name's D-Bus service file; nil: it has none that can be read.
+    static func file(of name: String, on bus: BusChoice, environment: [String: String]) -> String? {
+        folders(of: bus, environment: environment).lazy.compactMap { SmallFile.text("\($0)/\(name).service") }.first
+    }
+
+    /// Which service is meant where none is named: the only one, apart from secondary ones. Throws `.usage` where there
+    /// are several.
     static func choice(of services: [FoundService]) throws(CLIFailure) -> String {
-        guard let first = services.first else { return standard }
-        if services.count == 1 { return first.name }
+        if services.isEmpty { return standard }
+        let primary = services.filter { !$0.isSecondary }
+        let meant = primary.isEmpty ? services : primary
+        if let only = meant.first, meant.count == 1 { return only.name }
         let names = services.map { $0.name + ($0.isRunning ? "" : " (not running)") }
         throw CLIFailure(
             .usage,

@@ -7,43 +7,36 @@ extension Examination {
     private static let patience = Duration.milliseconds(1_500)
     private static let look = Duration.milliseconds(50)
 
-    func own(_ name: String, _ owner: Owner, _ peer: any BusPeer) {
-        // While somebody owns it, the bus says "no" to those who may not, and "exists" to those who may.
-        var body = WireWriter()
-        guard (try? body.string(name)) != nil, let signature = try? Signature("su") else { return }
-        let doNotQueue: UInt32 = 4
-        body.uint32(doNotQueue)
-        do throws(RelayError) {
-            let answer = try peer.ask(.toBus("RequestName", signature, body: body.bytes), within: timeout).read("u") {
-                try $0.uint32()
-            }
-            if answer == 1 {
-                // It went away just now: nobody may take this program for it.
-                if let release = MethodCall.toBus("ReleaseName", of: name) { _ = peer.ask([release], within: timeout) }
-                return report(Finding("own", .warning, "the service went away meanwhile", remedy: "ask again"))
-            }
-            let isStranger = owner.userID.map { $0 != facts.userID && facts.userID != 0 } ?? false
-            report(
-                isStranger
-                    ? Finding(
-                        "own", .failed, "you could take the name, although the service is another user's",
-                        remedy: "allow 'own' to the service's user alone, in a policy file of the bus")
-                    : Finding("own", .ok, "you could own the name, as the service's user or an administrator"))
-        } catch  where error.code == .notPermitted {
-            report(
-                owner.userID == facts.userID
+    /// By the rules, and not by trying: if the service left meanwhile, this program would have its name.
+    func own(_ name: String, _ owner: Owner) {
+        let account = access.account
+        guard let policy = access.policy else {
+            return report(
+                Finding("own", .ok, "the policy of this bus is not known here: not examined who may take the name"))
+        }
+        let isOwners = owner.userID == account.userID
+        guard policy.allowsOwning(name, account) else {
+            let titles = policy.owners(of: name).map(\.title)
+            let others = titles.isEmpty ? "" : ", and lets \(Words.list(titles)) take it"
+            return report(
+                isOwners
                     ? Finding(
                         "own", .warning,
                         "you may not own the name, although the service is yours: it cannot be restarted",
                         remedy: "allow 'own' to this user, in a policy file of the bus")
-                    : Finding("own", .ok, "the bus keeps you from taking the name"))
-        } catch {
-            report(Finding("own", .warning, error.message))
+                    : Finding("own", .ok, "the bus keeps you from taking the name\(others)"))
         }
+        let isStranger = owner.userID != nil && !isOwners && account.userID != 0
+        report(
+            isStranger
+                ? Finding(
+                    "own", .failed, "you could take the name, although the service is another user's",
+                    remedy: "allow 'own' to the service's user alone, in a policy file of the bus")
+                : Finding("own", .ok, "you could own the name, as the service's user or an administrator"))
     }
 
     /// What the service offers; nil: it cannot be called.
-    func send(_ owner: Owner, _ peer: any BusPeer) -> Catalogue? {
+    func send(_ name: String, _ owner: Owner, _ peer: any BusPeer) -> Catalogue? {
         do throws(RelayError) {
             let catalogue = try PeerWalk(peer: peer, timeout: timeout).catalogue(of: owner.name)
             let offered = catalogue.offered
@@ -56,11 +49,7 @@ extension Examination {
                         "send", .ok, "the service answers: \(Quantity.count(UInt64(offered.count), "interface"))"))
             return offered.isEmpty ? nil : catalogue
         } catch  where error.code == .notPermitted {
-            report(
-                Finding(
-                    "send", .failed, "the bus does not let user \(facts.userID) call the service: \(error.message)",
-                    remedy: "allow 'send_destination' to this user or to a group of theirs, in a policy file of the bus"
-                ))
+            refused(name, access.remedy(forCalling: name) == nil ? ": \(error.message)" : "")
         } catch  where error.code == .timedOut {
             report(
                 Finding(
@@ -93,8 +82,10 @@ extension Examination {
             } catch  where error.code == .notPermitted {
                 report(
                     Finding(
-                        "receive", .failed, "user \(facts.userID) may not subscribe to \(interface): \(error.message)",
-                        remedy: "join a group that the interface's requirement names, or change the requirement"))
+                        "receive", .failed,
+                        "\(access.account.title) may not subscribe to \(interface): \(error.message)",
+                        remedy: access.remedy(forRefusal: error.message)
+                            ?? "meet the interface's requirement, or change it in the service"))
             } catch {
                 report(Finding("receive", .failed, "\(interface): \(error.message)"))
             }
@@ -132,5 +123,15 @@ extension Examination {
             to: owner.name, path: Stream1.path(of: interface), interface: Stream1.name, member: "Attach",
             signature: try Signature(Stream1.attachSignature), body: body.bytes)
         return try peer.ask(call, within: timeout).read(Stream1.attachmentSignature) { try Stream1.readAttachment(&$0) }
+    }
+}
+
+extension BusPolicy.Context {
+    fileprivate var title: String {
+        switch self {
+        case .everyone, .mandatory: "everyone"
+        case .group(let name): "group '\(name)'"
+        case .user(let name): "user '\(name)'"
+        }
     }
 }

@@ -16,17 +16,19 @@ extension Examination {
                     remedy: "use a Unix socket of the bus; TCP passes none"))
     }
 
-    func memory(_ all: [(interface: String, status: ServiceStatus?)], _ owner: Owner?, _ peer: (any BusPeer)?) {
+    func memory() {
         if let error = facts.sealingFailure() {
             return report(
                 Finding(
                     "memory", .failed, "this system seals no shared memory: \(error.message)",
                     remedy: "use a kernel from 5.1 on, and let this process have memfds"))
         }
+        report(Finding("memory", .ok, "this system seals shared memory"))
+    }
+
+    func ring(_ all: [(interface: String, status: ServiceStatus?)], _ owner: Owner, _ peer: any BusPeer) {
         // One that nobody opened would only be made for this.
-        guard let owner, let peer, let open = all.first(where: { $0.status?.ringIsOpen == true }) else {
-            return report(Finding("memory", .ok, "this system seals shared memory"))
-        }
+        guard let open = all.first(where: { $0.status?.ringIsOpen == true }) else { return }
         func call(_ member: String) -> MethodCall {
             MethodCall(
                 to: owner.name, path: Stream1.path(of: open.interface), interface: Stream1.name, member: member)
@@ -35,19 +37,19 @@ extension Examination {
             let reply = try peer.ask(call("OpenRing"), within: timeout)
             defer { _ = peer.ask([call("CloseRing")], within: timeout) }
             guard let ring = reply.descriptors.first else {
-                return report(Finding("memory", .failed, "the ring of \(open.interface) came without a descriptor"))
+                return report(Finding("ring", .failed, "the ring of \(open.interface) came without a descriptor"))
             }
             if let fault = facts.ringFault(ring) {
                 return report(
                     Finding(
-                        "memory", .failed, "the ring of \(open.interface) is not sealed: \(fault.message)",
+                        "ring", .failed, "the ring of \(open.interface) is not sealed: \(fault.message)",
                         remedy: "update the service"))
             }
-            report(Finding("memory", .ok, "this system seals shared memory; the ring of \(open.interface) came sealed"))
+            report(Finding("ring", .ok, "the ring of \(open.interface) came sealed"))
         } catch {
             report(
                 Finding(
-                    "memory", .warning, "the ring of \(open.interface) cannot be opened: \(error.message)",
+                    "ring", .warning, "the ring of \(open.interface) cannot be opened: \(error.message)",
                     remedy: "subscribers get signals instead, which are slower"))
         }
     }

@@ -9,6 +9,14 @@ struct Finding: Equatable, Sendable {
     let text: String
     /// What to do; empty where there is nothing to do.
     let remedy: String
+    /// The service that it is about; nil: none.
+    private(set) var service: String?
+
+    func about(_ service: String) -> Finding {
+        var copy = self
+        copy.service = service
+        return copy
+    }
 
     init(_ check: String, _ grade: Grade, _ text: String, remedy: String = "") {
         (self.check, self.grade, self.text, self.remedy) = (check, grade, text, remedy)
@@ -38,7 +46,13 @@ struct Finding: Equatable, Sendable {
         output.append("\n")
     }
     func appendObject(to output: inout ByteBuffer) {
-        output.append("{\"check\":\"\(check)\",\"grade\":\"\(grade.rawValue)\",\"text\":")
+        output.append("{\"check\":\"\(check)\",\"grade\":\"\(grade.rawValue)\",")
+        if let service {
+            output.append("\"service\":")
+            SafeText.append(quoted: service, to: &output)
+            output.append(",")
+        }
+        output.append("\"text\":")
         SafeText.append(quoted: text, to: &output)
         if !remedy.isEmpty {
             output.append(",\"remedy\":")

@@ -13,6 +13,14 @@ struct SystemFacts: Sendable {
     /// What is wrong with memory that a service has sent; nil: nothing.
     var ringFault: @Sendable (ReceivedDescriptor) -> RelayError?
     var pause: @Sendable (Duration) -> Void
+    var account: @Sendable () -> UserAccount = { .ofProcess() }
+    /// The rules of a bus; nil: they are not known here.
+    var policy: @Sendable (BusChoice, any BusPeer) -> BusPolicy? = { PolicyFiles.policy(of: $0, $1) }
+    /// The last line that a unit's processes have logged; nil: there is none, or this user may not read it.
+    var lastLine: @Sendable (_ unit: String, _ isUserUnit: Bool) -> String? = {
+        UnitLog.lastLine(of: $0, isUserUnit: $1)
+    }
+    var canRun: @Sendable (_ program: String) -> Bool = { access($0, X_OK) == 0 }
 }
 
 extension SystemFacts {

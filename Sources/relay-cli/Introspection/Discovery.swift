@@ -19,13 +19,15 @@ struct Discovery {
         case found(Catalogue)
         /// There is no such service now.
         case absent
+        /// There is none, and it cannot be started now: this is why.
+        case cannotStart(CLIFailure)
         case failed(CLIFailure)
     }
     func outcome() async -> Outcome {
         do {
             return .found(try await catalogue())
-        } catch is ServiceAbsent {
-            return .absent
+        } catch let absence as ServiceAbsent {
+            return absence.cannotStart ? .cannotStart(absence.failure) : .absent
         } catch {
             return .failed(CLIFailure(ofCall: error))
         }

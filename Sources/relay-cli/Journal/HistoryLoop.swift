@@ -154,8 +154,11 @@ struct HistoryLoop {
     /// Prints events of a source until another one has an earlier event, or its page is over.
     private mutating func printRun(of index: Int) throws(CLIFailure) {
         guard let page = sources[index].page else { return }
-        let others = sources.indices.lazy.filter { $0 != index }.compactMap { [sources] in sources[$0].time }
-        let bound = others.min()
+        // Of events of the same time, those of the earlier source come first, whatever was printed before them.
+        let others = sources.indices.lazy.filter { $0 != index }.compactMap { [sources] other in
+            sources[other].time.map { (time: $0, isAfter: other > index) }
+        }
+        let bound = others.min { ($0.time, $0.isAfter ? 1 : 0) < ($1.time, $1.isAfter ? 1 : 0) }
         var next = sources[index].next
         let end = sources[index].end
         // `withUnsafeBytes` rethrows untyped: the failure comes out by the side.
@@ -172,7 +175,10 @@ struct HistoryLoop {
                     next += 1
                     if output.waitingBytes >= Self.mostComposed { try flush() }
                 } while next < end && printed < limit && !isClosed
-                    && bound.map { page.events[next].stamp.publishedAt <= $0 } ?? true
+                    && bound.map { bound in
+                        let time = page.events[next].stamp.publishedAt
+                        return time < bound.time || (time == bound.time && bound.isAfter)
+                    } ?? true
             } catch { failure = error }
         }
         sources[index].next = next

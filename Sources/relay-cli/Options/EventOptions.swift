@@ -9,7 +9,8 @@ enum EventOptions {
             return text
         },
         "an event's name, or one with its interface; without any, all events")
-    static let noWait = Option(switch: "no-wait", "end with exit code 69 if the service is not there")
+    static let noWait = Option(
+        switch: "no-wait", "end with exit code 69 if the service is not there, and cannot be started")
     static let since = Option<When?>(
         "since", .when(allowsStart: true), "begin with WHEN: 17, 2026-11-20T13:00:00, 13:00, 15m, start")
     static let until = Option<When?>(

@@ -15,6 +15,8 @@ struct GlobalOptions: Equatable, Sendable {
     var service = ServiceFinder.standard
     /// Whether the command line names it.
     var namesService = false
+    /// No service was named, and none found: `service` is the reference service's name.
+    var isAssumed = false
     var json = false
     var allowsColor = true
     /// How long a call may wait for its reply.
@@ -27,7 +29,8 @@ extension GlobalOptions {
     static let address = Option<String?>("bus", .busAddress, "the bus at this D-Bus address")
     static let service = Option<String?>(
         "service", letter: "s", .busName,
-        "the service's bus name; without it RELAY_SERVICE in the environment, else the only service of Relay on the bus"
+        "the service's bus name; without it RELAY_SERVICE in the environment, else the only service of Relay on the bus "
+            + "that is not secondary"
     )
     static let json = Option(switch: "json", "JSON, one object a line; errors on stderr, too")
     static let noColor = Option(

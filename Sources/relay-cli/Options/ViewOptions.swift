@@ -91,6 +91,12 @@ extension EventView {
         if chosen.isEmpty { return }
         let known = Set(chosen.values.joined().map(\.name))
         for name in self.fields ?? [] where !known.contains(name) {
+            if let entry = StampName(rawValue: name) {
+                throw CLIFailure(
+                    .usage,
+                    "option '--fields': '\(entry.rawValue)' is no field, and is not left out of a line; "
+                        + "'--format' chooses all that a line has: --format '{\(entry.rawValue)} …'")
+            }
             throw CLIFailure(
                 .usage,
                 "option '--fields': none of these events has a field '\(name)'"

@@ -96,6 +96,10 @@ struct TopMachine {
             if !waits { return [.end(.absent(service, on: bus))] }
             model.notice = isKnown ? "\(service) went away; waiting for it" : "waiting for \(service)"
             return []
+        case .cannotStart(let failure):
+            if !waits { return [.end(failure)] }
+            model.notice = failure.message
+            return []
         case .failed(let failure) where isKnown:
             // It left meanwhile, or does not answer: asked again when it comes back.
             model.notice = failure.message

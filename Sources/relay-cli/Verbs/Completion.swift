@@ -62,7 +62,7 @@ struct Completion: Verb {
             try context.tool.write(
                 CompletionScript.text(for: shell, of: Program.declaration, names: Self.asked))
         case .names(let names, let command):
-            let followed = try context.follow(on: try context.locateBus()) { _ in }
+            let followed = try context.follow(on: try context.locateBus(), startsService: false) { _ in }
             followed.activate()
             defer { followed.invalidate() }
             let isNamed = try context.tool.namedService(context.options) != nil

@@ -9,16 +9,23 @@ struct Doctor: Verb {
         details: [
             """
             Examines what a front end needs, from here to the service's journal, and prints a line for each: ok, warning or
-            failed, with the remedy below it. It looks only: a service that does not run is not started.
+            failed, with the remedy below it. Without --service and RELAY_SERVICE it examines every service of Relay on the
+            bus.
+            """,
+            """
+            It changes nothing. A service that does not run is not started; one that runs is asked, and subscribed to
+            for a moment.
             """,
             .terms([
                 "bus": "the bus answers",
                 "name": "the service's name is owned, or the bus can start the service",
-                "own": "who else could take the name",
+                "unit": "what would start a service that does not run, and why that fails",
+                "own": "who could take the name, by the bus's policy files",
                 "send": "the bus and the service let this user call",
                 "receive": "they let this user subscribe, and signals come",
                 "descriptors": "the bus passes file descriptors, which rings and long replays need",
-                "memory": "this system seals shared memory; the service's ring is sealed",
+                "memory": "this system seals shared memory",
+                "ring": "the service's ring is sealed, if one is open",
                 "journal": "each durable interface is kept, and its file is sound",
                 "disk": "the journal's file system has room",
                 "limits": "how many descriptors this process may have; what the bus carries",
@@ -27,7 +34,7 @@ struct Doctor: Verb {
             ]),
         ],
         examples: [
-            Example("doctor", summary: "the only service on the session bus"),
+            Example("doctor", summary: "the services on the session bus"),
             Example("--system", "doctor", "--json", summary: "on the system bus, for a program: an object a line"),
         ],
         exitCodes: [
@@ -41,23 +48,34 @@ struct Doctor: Verb {
     func run(in context: VerbContext) throws(CLIFailure) {
         let (tool, options, style) = (context.tool, context.options, context.style)
         let named = try tool.namedService(options)
+        let environment = tool.environment
         var examination = Examination(
-            timeout: options.timeout, facts: tool.facts, serviceFile: { tool.serviceFile($0, on: $1) },
-            programs: tool.programs)
+            timeout: options.timeout, facts: tool.facts,
+            serviceFile: { ServiceFinder.file(of: $0, on: $1, environment: environment) }, programs: tool.programs)
         // What is found is printed at once: some checks wait.
         var failure: CLIFailure?
         var output = tool.channel
         var counts: [Finding.Grade: Int] = [:]
         var failed: [String] = []
+        var areSeveral = false
         examination.report = { finding in
             counts[finding.grade, default: 0] += 1
-            if finding.grade == .failed && !failed.contains(finding.check) { failed.append(finding.check) }
+            let service = areSeveral ? finding.service : nil
+            let title = service.map { "\(finding.check) of \($0)" } ?? finding.check
+            if finding.grade == .failed && !failed.contains(title) { failed.append(title) }
             if style.json {
                 finding.appendObject(to: &output.pending)
             } else {
                 finding.append(style, to: &output.pending)
             }
             do throws(CLIFailure) { _ = try output.drain() } catch { failure = failure ?? error }
+        }
+        examination.heading = { service in
+            areSeveral = true
+            if style.json { return }
+            output.pending.append("\n")
+            SafeText.append(service, to: &output.pending)
+            output.pending.append("\n")
         }
         examination.run(service: named) { () throws(CLIFailure) in
             try tool.locator.locate(options.bus)

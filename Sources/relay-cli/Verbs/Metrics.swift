@@ -55,7 +55,7 @@ struct Metrics: Verb {
     func run(in context: VerbContext) throws(CLIFailure) {
         let (bus, options, duration) = (try context.locateBus(), context.options, self.duration)
         let counters = TopCounters()
-        let followed = try context.follow(on: bus) { input in
+        let followed = try context.follow(on: bus, startsService: false) { input in
             if case .event(let event) = input { counters.add(event, now: Timestamp.now.microseconds) }
         }
         followed.activate()

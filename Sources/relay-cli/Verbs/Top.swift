@@ -38,6 +38,9 @@ struct Top: Verb {
             ctrl-Z gives the terminal back until 'fg'.
             """,
             """
+            A service that the bus can start is started, and does not exit as idle while it is shown.
+            """,
+            """
             Streams are sorted by name, rate, p50, p99, lag or lost, subscribers by lag, name, transport or interface.
             """,
             """
@@ -96,7 +99,7 @@ struct Top: Verb {
         let programs = TopPrograms(
             context.options.json ? nil : try? context.tool.openPeer(bus, min(timeout, Self.patience)))
         let (counters, inbox) = (TopCounters(), TopInbox(wakeup: try Wakeup()))
-        let followed = try context.follow(on: bus) { input in
+        let followed = try context.follow(on: bus, startsService: true) { input in
             switch input {
             case .event(let event): counters.add(event, now: Timestamp.now.microseconds)
             case .gap(let interface, let gap): counters.add(gap, of: interface)

@@ -37,6 +37,11 @@ struct Watch: Verb {
             Events that were missed appear as a gap in their place. Waits for a service that is not there yet, and for
             one that went away. Ends with exit code 0 on SIGINT, on SIGTERM, and when --count or --for is met.
             """,
+            """
+            A service that the bus can start is started, and does not exit as idle while it is watched. One that went
+            away is not started again. If a start fails, the reason is reported. Without --service and RELAY_SERVICE, on
+            a bus without a service of Relay, the first one that comes is watched.
+            """,
             "Of an array of more than 16 numbers the first 8 are shown; with --json it is whole.",
             """
             On a terminal, events that come faster than about 40 a second are sampled: each name has its share of the
@@ -84,6 +89,7 @@ struct Watch: Verb {
             ExitMeaning(.ok, "ended by a signal, --count or --for"),
             ExitMeaning(.badValue, "--since or --resume, and none of these events is kept"),
             ExitMeaning(.cannotCreate, "no folder for the places of --resume"),
+            ExitMeaning(.outputFailed, "the output, or the place of --resume, could not be written"),
             ExitMeaning(.timedOut, "no reply in time, or another watch resumes by that name")))
 
     static let duration = Option<Duration?>("for", .seconds, "end after this time")
@@ -101,13 +107,22 @@ struct Watch: Verb {
 
     func run(in context: VerbContext) throws(CLIFailure) {
         let bus = try context.locateBus()
-        let (tool, options) = (context.tool, context.options)
+        let (tool, given) = (context.tool, context.options)
         // Before any other thread, of which the connection is the first.
         let stop = try tool.stop()
+        var context = context
+        let end = duration.map { ContinuousClock.now + $0 }
+        if given.isAssumed && waitsForService {
+            tool.note("waiting for a service of Relay on \(Bus(bus))")
+            let wait = ServiceWait(tool: tool, bus: bus, timeout: given.timeout, stop: stop.descriptor, end: end)
+            guard let service = try wait.service() else { return }
+            context.options.service = service
+        }
+        let options = context.options
         let wakeup = try Wakeup()
         let queue = WatchQueue(wakeup: wakeup)
         let cursors: String? = if case .resuming(_, let folder) = start { folder } else { nil }
-        let followed = try context.follow(on: bus, cursors: cursors) { queue.append($0) }
+        let followed = try context.follow(on: bus, startsService: true, cursors: cursors) { queue.append($0) }
         let discovery = Discovery(caller: followed, timeout: options.timeout, service: options.service)
         let beginning = WatchBeginning(
             start, isTail: isTail, service: options.service, followed: followed,
@@ -125,7 +140,8 @@ struct Watch: Verb {
                     template: view.template),
                 linesPerSecond: linesPerSecond(isTerminal: tool.isTerminal)),
             output: tool.channel, queue: queue, wakeup: wakeup, stop: stop.descriptor,
-            duration: duration, confirmations: confirms ? LineConfirmations(descriptor: tool.input) : nil,
+            duration: end.map { max(.zero, $0 - .now) },
+            confirmations: confirms ? LineConfirmations(descriptor: tool.input) : nil,
             now: { Timestamp.now.microseconds },
             perform: { action in
                 switch action {

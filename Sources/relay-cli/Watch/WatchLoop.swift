@@ -1,6 +1,7 @@
 import CRelayShims
 import Glibc
 import RelayCore
+import RelayTool
 
 /// The one thread of `watch`: waits for events, for room in the output, for a signal and for the end of the time, all
 /// at once, so that none of them can hold up another.
@@ -48,13 +49,17 @@ struct WatchLoop {
 
     /// Returns when the watch is over; nil: in a good way.
     mutating func run() -> CLIFailure? {
+        let failure = watch()
+        say(.max)
+        // What the reader confirmed before it went away counts.
+        if confirmations != nil { takeConfirmations() }
+        return sources.cancel() ? failure : failure ?? Self.placeLost
+    }
+    private static let placeLost = CLIFailure(
+        .outputFailed, "the place of --resume could not be written: a watch of this name shows the last events again")
+
+    private mutating func watch() -> CLIFailure? {
         let deadline = duration.map { ContinuousClock.now + $0 }
-        defer {
-            say(.max)
-            // What the reader confirmed before it went away counts.
-            if confirmations != nil { takeConfirmations() }
-            sources.cancel()
-        }
         act(machine.start())
         while true {
             wakeup.clear()

@@ -140,6 +140,7 @@ struct WatchMachine {
         var actions: [Action]
         switch discovery {
         case .absent: actions = absent()
+        case .cannotStart(let failure): actions = cannotStart(failure)
         case .failed(let failure) where isKnown && failure == .notRelay(service):
             isStale = false
             actions = [.note("\(service) is back, but has changed: \(failure.message)")]
@@ -166,6 +167,15 @@ struct WatchMachine {
         }
         hasSaidWaiting = true
         return [.note("waiting for \(service)")]
+    }
+
+    /// Somebody may mend what keeps it from starting: also a matter of waiting.
+    private mutating func cannotStart(_ failure: CLIFailure) -> [Action] {
+        if isKnown { return [.note(failure.message)] }
+        if !watch.waitsForService { return [end(failure)] }
+        if hasSaidWaiting { return [] }
+        hasSaidWaiting = true
+        return [.note(failure.message), .note("waiting for \(service)")]
     }
 
     private mutating func found(_ catalogue: Catalogue) -> [Action] {

@@ -84,6 +84,9 @@ struct WatchSources {
             sources[mark.source].events.acknowledge(mark.delivery)
         }
     }
-    /// The end: places are kept, names are free.
-    func cancel() { for source in sources { source.events.cancel() } }
+    /// The end: places are kept, names are free. Returns whether every place was kept.
+    func cancel() -> Bool {
+        for source in sources { source.events.cancel() }
+        return !sources.contains { $0.events.hasUnwrittenPlace }
+    }
 }

@@ -44,10 +44,15 @@ struct ServiceFinderTests {
         let bus = bus(
             ["org.a.Shop": relay, "org.b.Player": other], startable: ["org.c.Old", "org.d.Lazy", "org.a.Shop"])
         let services = try found(
-            bus, files: ["org.d.Lazy": "[D-BUS Service]\nX-Relay = true\n", "org.c.Old": "Name=org.c.Old\n"])
+            bus,
+            files: [
+                "org.d.Lazy": "[D-BUS Service]\nX-Relay = true\n", "org.c.Old": "Name=org.c.Old\n",
+                "org.a.Shop": "[D-BUS Service]\nX-Relay=secondary\n",
+            ])
         #expect(
             services == [
-                FoundService(name: "org.a.Shop", isRunning: true), FoundService(name: "org.d.Lazy", isRunning: false),
+                FoundService(name: "org.a.Shop", isRunning: true, isSecondary: true),
+                FoundService(name: "org.d.Lazy", isRunning: false),
             ])
     }
     @Test("the reference service needs no proof, running or not") func standard() throws {
@@ -114,6 +119,11 @@ struct ServiceFinderTests {
     @Test("the only one is taken, none leaves the reference service, several are listed") func choice() throws {
         #expect(try ServiceFinder.choice(of: []) == "org.eventrelay.Service1")
         #expect(try ServiceFinder.choice(of: [FoundService(name: "a.b", isRunning: false)]) == "a.b")
+        // A secondary service counts only where it is the only one.
+        let second = FoundService(name: "c.d", isRunning: true, isSecondary: true)
+        #expect(try ServiceFinder.choice(of: [second, FoundService(name: "a.b", isRunning: false)]) == "a.b")
+        #expect(try ServiceFinder.choice(of: [second]) == "c.d")
+        #expect(throws: CLIFailure.self) { try ServiceFinder.choice(of: [second, second]) }
         let failure = #expect(throws: CLIFailure.self) {
             try ServiceFinder.choice(of: [
                 FoundService(name: "a.b", isRunning: true), FoundService(name: "c.d", isRunning: false),
@@ -137,7 +147,9 @@ struct ServiceFinderTests {
                 ])
         #expect(
             ServiceFinder.folders(of: .system, environment: ["XDG_DATA_DIRS": "/x"])
-                == ["/usr/local/share", "/usr/share", "/lib", "/x"].map { $0 + "/dbus-1/system-services" })
+                == ["/etc", "/run", "/usr/local/share", "/usr/share", "/lib", "/x"].map {
+                    $0 + "/dbus-1/system-services"
+                })
     }
 
     private final class Asked: Sendable {

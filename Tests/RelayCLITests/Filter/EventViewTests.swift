@@ -70,6 +70,11 @@ struct EventViewTests {
                 "option '--fields': none of these events has a field 'titel'; did you mean 'title'?"
             ])
         #expect(
+            try await refusal("--fields", "sequence,title") == [
+                "option '--fields': 'sequence' is no field, and is not left out of a line; '--format' chooses all that a line "
+                    + "has: --format '{sequence} …'"
+            ])
+        #expect(
             try await refusal("--format", "{sequence} {titel}") == [
                 "option '--format', column 13: none of these events has a field 'titel'; did you mean 'title'?",
                 "  {sequence} {titel}", "              ^",

@@ -222,4 +222,22 @@ struct HistoryTests {
                     + "org.eventrelay.Relocation1; name events of one, or give a time"
             ])
     }
+    @Test("events of one time come by their interfaces' names, at each reading") func equalTimes() async throws {
+        let other = "org.eventrelay.Other1"
+        let objects = Samples.objects.merging([
+            "/org/eventrelay": Samples.childrenXML("Relocation1", "Other1"),
+            "/org/eventrelay/Other1": Samples.relocationXML.replacing(FakeJournal.interface, with: other),
+        ]) { $1 }
+        let journal = try FakeJournal.sample(20)
+        let second = FakeJournal((1...20).map { FakeJournal.ping($0) }, token: journal.token)
+        journal.change { state in
+            state.intercept = { call, _ in
+                call.path == "/org/eventrelay/Other1" ? try second.answer(call) : nil
+            }
+        }
+        let result = try await HistoryRun.run(
+            "history", "--format", "{interface} {sequence}", from: journal, objects: objects)
+        #expect(
+            result.lines == (1...20).flatMap { ["\(other) \($0)", "\(FakeJournal.interface) \($0)"] }, "\(result)")
+    }
 }

@@ -46,10 +46,16 @@ final class FakePulled: PulledEvents {
     let waiting: Mutex<ArraySlice<FollowedDelivery>>
     let acknowledged = Mutex<[UInt64]>([])
     let isCancelled = Mutex(false)
+    /// Whether its place cannot be kept.
+    let isLost: Bool
+    var hasUnwrittenPlace: Bool { isLost && isCancelled.withLock { $0 } }
     /// Called when something is acknowledged.
     let onAcknowledgement = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init(_ deliveries: [FollowedDelivery]) { waiting = Mutex(deliveries[...]) }
+    init(_ deliveries: [FollowedDelivery], isLost: Bool = false) {
+        self.isLost = isLost
+        waiting = Mutex(deliveries[...])
+    }
     func next() -> FollowedDelivery? { waiting.withLock { $0.popFirst() } }
     func acknowledge(_ delivery: FollowedDelivery) {
         switch delivery {

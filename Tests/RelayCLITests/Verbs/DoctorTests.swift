@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayTestKit
 import RelayTool
 import Synchronization
 import TestTraits
@@ -9,77 +10,10 @@ import Testing
 
 @Suite("doctor", .tags(.g8))
 struct DoctorTests {
-    private static let name = "org.eventrelay.Service1"
-    private static let owner = ":1.5"
+    private typealias World = DoctorWorld
+    private static let name = DoctorWorld.name
+    private static let owner = DoctorWorld.owner
     private static let interface = "org.eventrelay.Relocation1"
-
-    /// What a service and its bus answer; each test changes what it is about.
-    private struct World: Sendable {
-        var owner: String? = DoctorTests.owner
-        var startable: [String] = []
-        var ownerUser: UInt32 = 1_000
-        /// Of calls by their member: what is answered instead.
-        var refusals: [String: (name: String, message: String)] = [:]
-        var heads: [UInt64] = [7]
-        var features = StreamFeature.all
-        var signals: [String] = [DoctorTests.owner]
-        var passesDescriptors = true
-        var journal: FakeJournal
-        var facts = SystemFacts(
-            userID: 1_000, clockIsSynchronised: { true }, descriptorLimit: { 1_024 }, sealingFailure: { nil },
-            ringFault: { _ in nil }, pause: { _ in })
-
-        init() throws { journal = try FakeJournal.sample(3) }
-
-        func peer() -> FakePeer {
-            let heads = Heads(self.heads)
-            return FakePeer(passesDescriptors: passesDescriptors, senders: signals) { call throws(RelayError) in
-                try answer(call, heads)
-            }
-        }
-        private func answer(_ call: MethodCall, _ heads: Heads) throws(RelayError) -> BusReply {
-            if let refusal = refusals[call.member] {
-                throw FakePeer.refusal(refusal.name, refusal.message, calling: call)
-            }
-            switch call.member {
-            case "ListNames": return FakePeer.names(owner == nil ? [] : [DoctorTests.name])
-            case "ListActivatableNames": return FakePeer.names(startable)
-            case "GetNameOwner":
-                guard let owner else { throw FakePeer.refusal("NameHasNoOwner", "no owner", calling: call) }
-                return FakePeer.text(owner)
-            case "GetConnectionUnixUser": return FakePeer.reply("u") { $0.uint32(ownerUser) }
-            case "RequestName": return FakePeer.reply("u") { $0.uint32(3) }
-            case "Introspect":
-                guard let xml = Samples.objects[call.path] else {
-                    throw FakePeer.refusal("UnknownObject", "no", calling: call)
-                }
-                return FakePeer.text(xml)
-            case "Attach":
-                let attachment = Attachment(
-                    epoch: 1, from: 0, oldest: 1, head: heads.next(), last: [:],
-                    details: AttachOptions(features: features))
-                return FakePeer.reply(Stream1.attachmentSignature, from: DoctorTests.owner) {
-                    try Stream1.write(attachment, into: &$0)
-                }
-            case "OpenRing":
-                return BusReply(
-                    sender: DoctorTests.owner, signature: "hh", body: [0, 0, 0, 0, 1, 0, 0, 0],
-                    descriptors: [ReceivedDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC))])
-            case "CloseRing": return FakePeer.reply("") { _ in }
-            case "Status":
-                let outgoing = OutgoingCall(
-                    path: call.path, interface: call.interface, member: "Status", signature: "", body: [])
-                guard let reply = try? journal.answer(outgoing) else { throw RelayError(.unavailable, "it left") }
-                return BusReply(sender: DoctorTests.owner, signature: reply.signature, body: reply.body)
-            default: throw FakePeer.refusal("UnknownMethod", "no such method", calling: call)
-            }
-        }
-    }
-    private final class Heads: Sendable {
-        private let heads: Mutex<[UInt64]>
-        init(_ heads: [UInt64]) { self.heads = Mutex(heads) }
-        func next() -> UInt64 { heads.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
-    }
 
     private func run(
         _ world: World, _ peer: FakePeer? = nil, json: Bool = false, columns: Int? = nil, hasBus: Bool = true
@@ -92,6 +26,7 @@ struct DoctorTests {
                 FakeFollowed(FakeService())
             }
             tool.facts = world.facts
+            tool.environment["XDG_DATA_HOME"] = world.serviceFile
             tool.programs = { _, _ in [Self.owner: "relay-service"] }
             return tool.run(json ? ["doctor", "--json"] : ["doctor"])
         }.value
@@ -111,25 +46,28 @@ struct DoctorTests {
         #expect(
             result.output == """
                 ok       bus          the session bus answers; this program is :1.99
+                ok       descriptors  the bus passes file descriptors
+                ok       memory       this system seals shared memory
+                ok       limits       1,024 descriptors a process
+                ok       clock        the system's clock is synchronised
                 ok       name         'org.eventrelay.Service1' is owned by :1.5 (relay-service, user 1000, as you are)
                 ok       own          you could own the name, as the service's user or an administrator
                 ok       send         the service answers: 1 interface
                 ok       receive      signals of the service come
-                ok       descriptors  the bus passes file descriptors
-                ok       memory       this system seals shared memory; the ring of org.eventrelay.Relocation1 came sealed
+                ok       ring         the ring of org.eventrelay.Relocation1 came sealed
                 ok       journal      org.eventrelay.Relocation1 keeps 38 events in a file of 9 MiB, which is sound
                 ok       disk         3 GiB free for the journal
-                ok       limits       1,024 descriptors a process
-                ok       clock        the system's clock is synchronised
                 ok       versions     relay-cli \(Version.current); both sides know replays and runs
 
-                12 ok, 0 warnings, 0 failed
+                13 ok, 0 warnings, 0 failed
 
                 """)
         #expect(result.code == .ok && result.notes.isEmpty)
         // It leaves what it attached to, and closes the ring that it opened.
         #expect(peer.calls.contains { $0.member == "CloseRing" })
         #expect(peer.calls.filter { $0.member == "Attach" }.count == 2)
+        // It takes no name, for no moment: the service could leave just then.
+        #expect(!peer.calls.contains { ["RequestName", "StartServiceByName"].contains($0.member) })
     }
 
     @Test("without a bus the rest that can be examined is, and the code is 1") func noBus() async throws {
@@ -162,10 +100,13 @@ struct DoctorTests {
             result.output.hasPrefix(
                 """
                 ok       bus          the session bus answers; this program is :1.99
+                ok       descriptors  the bus passes file descriptors
+                ok       memory       this system seals shared memory
+                ok       limits       1,024 descriptors a process
+                ok       clock        the system's clock is synchronised
                 ok       name         nobody owns 'org.eventrelay.Service1' now; the bus starts the service when it is called
                 warning  service      it does not run, and is not started by looking at it: policy, journal and disk are not examined
-                                      -> start it, for example with 'relay-cli list', and ask again
-                ok       descriptors  the bus passes file descriptors
+                                      -> start it, for example with 'relay-cli -s org.eventrelay.Service1 list', and ask again
 
                 """))
         #expect(peer.calls.allSatisfy { $0.destination == "org.freedesktop.DBus" && $0.member != "StartServiceByName" })
@@ -175,7 +116,7 @@ struct DoctorTests {
         #expect(missing.code == .refused)
         #expect(
             missing.text
-                == #"{"check":"name","grade":"failed","text":"nobody owns 'org.eventrelay.Service1', and the bus knows no way "#
+                == #"{"check":"name","grade":"failed","service":"org.eventrelay.Service1","text":"nobody owns 'org.eventrelay.Service1', and the bus knows no way "#
                 + #"to start it","remedy":"start the service, install its D-Bus service file, or name another with "#
                 + #"--service NAME"}"#)
     }
@@ -183,25 +124,45 @@ struct DoctorTests {
     private static let denied = (name: "AccessDenied", message: "rejected by policy")
     @Test("what is wrong is named, with the remedy: the policy") func policy() async throws {
         var world = try World()
-        (world.ownerUser, world.refusals["RequestName"]) = (0, Self.denied)
-        #expect(await finding("own", world).text.contains(#""ok","text":"the bus keeps you from taking the name""#))
-        world.refusals = [:]
+        let closed = BusPolicy(rules: [
+            BusPolicy.Rule(context: .user("relay"), allows: true, subject: .owning(.name(Self.name))),
+            BusPolicy.Rule(
+                context: .group("relay-users"), allows: true,
+                subject: .calling(.name(Self.name), interface: nil, member: nil)),
+        ])
+        world.ownerUser = 0
         let own = await finding("own", world)
         #expect(own.code == .refused && own.text.contains("although the service is another user's"))
-        world = try World()
-        world.refusals["RequestName"] = Self.denied
-        #expect(await finding("own", world).text.contains(#""grade":"warning","text":"you may not own the name"#))
+        world.facts.policy = { _, _ in closed }
+        #expect(
+            await finding("own", world).text.contains(
+                #""text":"the bus keeps you from taking the name, and lets user 'relay' take it""#))
+        world.ownerUser = 1_000
+        #expect(
+            await finding("own", world).text.contains(#""text":"you may not own the name, although the service is"#))
+        world.facts.policy = { _, _ in nil }
+        #expect(await finding("own", world).text.contains("the policy of this bus is not known here"))
 
         world = try World()
         world.refusals["Introspect"] = Self.denied
         let send = await finding("send", world)
-        #expect(send.code == .refused && send.text.contains("does not let user 1000 call the service"))
+        #expect(send.code == .refused && send.text.contains("does not let user 'alice' call the service: "))
         #expect(send.text.contains("'send_destination'"))
+        world.facts.policy = { _, _ in closed }
+        let outside = await finding("send", world)
+        #expect(
+            outside.text.contains(
+                #""text":"the bus does not let user 'alice' call the service","remedy":"join the group that may: sudo adduser "#
+                    + #"alice relay-users, and log in again"}"#), "\(outside)")
+        // Also of a service that does not run, whose bus refuses the call that would start it.
+        (world.owner, world.startable) = (nil, [Self.name])
+        #expect(await finding("send", world).text.contains("sudo adduser alice relay-users"))
 
         world = try World()
         world.refusals["Attach"] = Self.denied
         let receive = await finding("receive", world)
-        #expect(receive.code == .refused && receive.text.contains("user 1000 may not subscribe to \(Self.interface)"))
+        #expect(
+            receive.code == .refused && receive.text.contains("user 'alice' may not subscribe to \(Self.interface)"))
         world = try World()
         (world.signals, world.heads) = ([], [7, 9])
         let silent = await finding("receive", world)
@@ -236,7 +197,7 @@ struct DoctorTests {
         #expect(memory.code == .refused && memory.text.contains("seals no shared memory: no memfd"))
         world = try World()
         world.facts.ringFault = { _ in RelayError(.invalidArgument, "it can shrink") }
-        let ring = await finding("memory", world)
+        let ring = await finding("ring", world)
         #expect(ring.code == .refused && ring.text.contains("is not sealed: it can shrink"))
         world = try World()
         world.journal.change { $0.storageError = 30 }
@@ -247,7 +208,35 @@ struct DoctorTests {
         let journal = await finding("journal", world)
         #expect(journal.code == .refused && journal.text.contains("does not report its status"))
     }
-    @Test("of several services one has to be named") func several() async throws {
+    @Test("a unit that cannot start is named, with the reason and what shows more; a program that is missing too")
+    func unit() async throws {
+        let folder = try TestFolder()
+        var world = try World()
+        (world.owner, world.startable, world.serviceFile) = (nil, [Self.name], folder.path)
+        let services = folder.path + "/dbus-1/services"
+        try #require(mkdir(folder.path + "/dbus-1", 0o700) == 0 && mkdir(services, 0o700) == 0)
+        let file = open("\(services)/\(Self.name).service", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let text = "[D-BUS Service]\nName=\(Self.name)\nX-Relay=true\nExec=/usr/bin/box\nSystemdService=box.service\n"
+        #expect(write(file, text, text.utf8.count) == text.utf8.count)
+        close(file)
+        world.unit = UnitState(active: "failed", sub: "failed", result: "exit-code", end: (1, 73))
+        world.facts.lastLine = { unit, _ in unit == "box.service" ? "no room" : nil }
+        let failed = await finding("unit", world)
+        #expect(
+            failed.code == .refused
+                && failed.text.contains(
+                    #""text":"its unit box.service has failed: exit code 73; its last log line: no room","remedy":"see "#
+                        + #"'systemctl --user status box.service' and 'journalctl --user -u box.service'"}"#),
+            "\(failed)")
+        world.unit = UnitState()
+        let idle = await finding("unit", world)
+        #expect(idle.code == .ok && idle.text.contains("its unit box.service is inactive (dead), and has not failed"))
+        // A bus that has no service manager.
+        world.unit = nil
+        world.facts.canRun = { _ in false }
+        #expect(await finding("unit", world).text.contains("the bus would run '/usr/bin/box', which it cannot"))
+    }
+    @Test("without a name all services are examined, each under its name") func several() async throws {
         let objects = Samples.objects
         let peer = FakePeer { call throws(RelayError) in
             switch call.member {
@@ -258,11 +247,12 @@ struct DoctorTests {
             }
         }
         let result = await run(try World(), peer)
-        #expect(result.code == .refused && result.notes == ["1 check failed: name"])
         #expect(
-            result.output.contains(
-                "failed   name         there are several services: org.a.One and org.b.Two\n"
-                    + "                      -> name one with --service NAME\n"))
+            result.code == .refused && result.notes == ["2 checks failed: name of org.a.One and name of org.b.Two"])
+        #expect(result.output.contains("\norg.a.One\nfailed   name         'org.a.One': "))
+        #expect(result.output.contains("\norg.b.Two\nfailed   name         'org.b.Two': "))
+        let machine = await run(try World(), peer, json: true)
+        #expect(machine.output.contains(#"{"check":"name","grade":"failed","service":"org.b.Two","text":"#))
     }
     @Test("this system can do what the doctor asks of it") func facts() {
         let facts = SystemFacts.ofProcess()

@@ -59,6 +59,25 @@ struct WatchMachineTests {
         #expect(script.take(try Samples.catalogue()) == [.follow(all)])
     }
 
+    @Test("a service that cannot start is waited for, with the reason; with --no-wait that is the end")
+    func cannotStart() throws {
+        let failure = CLIFailure(.unavailable, "its unit has failed")
+        var script = script()
+        #expect(script.take(.cannotStart(failure)) == [.note("its unit has failed"), .note("waiting for \(service)")])
+        #expect(script.take(.state(.active)) == [.discover])
+        #expect(script.take(.cannotStart(failure)) == [], "it was said")
+        #expect(script.take(.state(.active)) == [.discover])
+        #expect(script.take(try Samples.catalogue()) == [.follow(all)])
+        #expect(script.take(.state(.interrupted)) == [.note("\(service) went away; waiting for it")])
+        #expect(script.take(.state(.active)) == [.discover])
+        #expect(script.take(.cannotStart(failure)) == [.note("its unit has failed")])
+
+        var hasty = Watch()
+        hasty.waitsForService = false
+        var other = self.script(hasty)
+        #expect(other.take(.cannotStart(failure)) == [.end(failure)])
+    }
+
     @Test("with --no-wait its absence is the end, with 69; but once seen, it may come back")
     func noWait() throws {
         var options = Watch()

@@ -113,6 +113,17 @@ struct WatchPlacesTests {
         }
     }
 
+    @Test("a place that cannot be written at the end is an error, and not a success") func unwritten() async throws {
+        let pipe = TestPipe()
+        let pulled = FakePulled(try deliveries(1...3), isLost: true)
+        let result = await run(
+            "watch", "--resume", "a", pulled: pulled, output: pipe.writing, endsWhenAcknowledged: true)
+        #expect(result.code == .outputFailed && pulled.isCancelled.withLock { $0 })
+        #expect(
+            result.notes.last
+                == "the place of --resume could not be written: a watch of this name shows the last events again")
+    }
+
     @Test("what a reader has not taken is not acknowledged, and not taken ahead without end")
     func unread() async throws {
         let pipe = TestPipe()

@@ -89,6 +89,7 @@ extension CursorFile {
     static func failure(_ name: String, _ what: String, _ code: Int32) -> RelayError {
         let cause = SystemError(code)
         let isFull = code == ENOSPC || code == EDQUOT
-        return RelayError(isFull ? .storageFull : .unavailable, "cursor '\(name)': \(what): \(cause)", cause: cause)
+        return RelayError(
+            isFull ? .storageFull : .unavailable, "cursor '\(name)': \(what): \(cause)\(cause.remedy)", cause: cause)
     }
 }

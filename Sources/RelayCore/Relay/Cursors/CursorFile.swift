@@ -151,9 +151,9 @@ final class CursorFile: Sendable {
     /// Writes what is not written yet. Also from outside, before what may be the end.
     func flush() { _ = write() }
 
-    /// One of its users has ended: writes; lets the name go with the last one. False: it is open still.
+    /// One of its users has ended: writes; lets the name go with the last one. False: it could not be written.
     func leave(_ index: Int) -> Bool {
-        flush()
+        let isWritten = write()
         // No copy takes its place from here on: another process may have the name.
         let isLast = writing.withLock { _ in
             state.withLock { state in
@@ -163,11 +163,11 @@ final class CursorFile: Sendable {
                 return state.isClosed
             }
         }
-        guard isLast else { return false }
+        guard isLast else { return isWritten }
         syncAtEnd()
         // Unlocked at once, and not when the last reference goes: another process may wait for it.
         while flock(lock, LOCK_UN) != 0 && errno == EINTR {}
-        return true
+        return isWritten
     }
 
     // MARK: Writing

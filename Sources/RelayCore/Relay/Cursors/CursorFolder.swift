@@ -65,7 +65,8 @@ struct CursorFolder: Sendable {
     }
     private func failure(_ what: String, _ code: Int32) -> RelayError {
         let cause = SystemError(code)
-        return RelayError(.unavailable, "the folder for cursors, \(path), \(what): \(cause)", cause: cause)
+        return RelayError(
+            .unavailable, "the folder for cursors, \(path), \(what): \(cause)\(cause.remedy)", cause: cause)
     }
 }
 

@@ -29,6 +29,9 @@ final class CursorStore: Sendable {
         let result = files.withLock { files in
             Result { () throws(RelayError) -> Cursor in
                 if let cursor = try files[name]?.file?.use(interface, names: names) { return cursor }
+                // libdispatch ends a process that has no descriptors left for its first timer: it takes them here, before
+                // many cursors have.
+                if files.isEmpty { queues.write.asyncAfter(deadline: .now()) {} }
                 let folder = try CursorFolder(given, environment: CursorFolder.environment)
                 let file = try CursorFile(
                     name, in: folder, service: service, restarts: restarts, queues: queues, faults: faults,
@@ -100,6 +103,9 @@ final class Cursor: Sendable {
     /// Where the subscriber of this name stopped; nil: it is new.
     let start: CursorPlace?
     private let isEnded = Atomic<Bool>(false)
+    private let isLost = Atomic<Bool>(false)
+    /// It has ended, and its last place could not be written.
+    var isUnwritten: Bool { isLost.load(ordering: .acquiring) }
 
     init(_ file: CursorFile, _ index: Int, _ names: Set<String>?, _ start: CursorPlace?) {
         (self.file, self.index, self.names, self.start) = (file, index, names, start)
@@ -118,6 +124,6 @@ final class Cursor: Sendable {
     /// Writes, and lets the name go: when this returns, another subscriber can have it. Any number of times.
     func end() {
         if isEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
-        _ = file.leave(index)
+        if !file.leave(index) { isLost.store(true, ordering: .releasing) }
     }
 }

@@ -15,6 +15,8 @@ extension PageBroker {
         guard size >= Self.worthwhile, session.features.contains(.replays), case .unused = line, session.hasOwner,
             let stream = session.streams.first(where: { $0.schemas != nil })
         else { return }
+        // Pages go on coming as messages, after the next of which this is tried again.
+        guard session.hasRoom(forDescriptors: 3, "the replay of \(stream.interface)") else { return }
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         guard session.canPassDescriptors, socketpair(AF_UNIX, type, 0, &ends) == 0 else {

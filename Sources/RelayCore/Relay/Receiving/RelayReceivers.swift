@@ -90,6 +90,10 @@ final class RelayReceivers: SessionSink {
         if case .invalidated = state { finish() }
     }
 
+    func connectionFailed(_ error: RelayError) {
+        if !isOver { publisher.deliver(EventRelay.ConnectionFailure(error: error), stamp: nil) }
+    }
+
     func unreadable(of interface: String) -> Int {
         (receivers[interface] ?? [:]).values.reduce(0) { $0 + $1.drops.unreadable }
     }

@@ -33,6 +33,8 @@ package final class EnvelopeSubscription: Sendable {
     }
     /// Nothing comes any more, and everything was taken.
     package var isOver: Bool { source.feed.isOver }
+    /// It was cancelled, and its cursor could not be written: what was acknowledged last will come again.
+    package var hasUnwrittenPlace: Bool { source.hasUnwrittenPlace }
     /// Ends it, and writes its cursor; the cursor's name is free when this returns. Any number of times.
     package func cancel() { source.cancel() }
 }

@@ -200,6 +200,8 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         if let place { cursor.advance(place) }
     }
     /// What was taken up to this place has been handled.
+    /// It was cancelled, and how far its subscriber has come could not be written.
+    var hasUnwrittenPlace: Bool { cursor?.isUnwritten ?? false }
     func acknowledge(_ place: ReplayBuffer.Place) { cursor?.advance(place) }
 
     /// Drops what is held, and ends. Any number of times.

@@ -38,6 +38,11 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
         generation += 1
         (opened, awaited) = (nil, nil)
         guard session.canPassDescriptors else { return stream.inletRefused(session) }
+        // The ring and the wait page, and one more for what happens meanwhile.
+        guard session.hasRoom(forDescriptors: 3, "the ring of \(stream.interface)") else {
+            stream.inletRefused(session)
+            return orderRetry(stream, session)
+        }
         // Asked for before, so that it is known how to read what comes.
         stream.askSchemas(session)
         let generation = generation

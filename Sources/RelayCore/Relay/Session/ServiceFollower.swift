@@ -39,11 +39,13 @@ package final class ServiceFollower: Sendable {
     package convenience init(
         service: String, on bus: Bus, activation: EventRelay.Activation = .ifRunning, cursors: String? = nil,
         faults: CursorFaults = .none, onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in },
+        onConnectionFailure: @escaping @Sendable (RelayError) -> Void = { _ in },
         deliver: @escaping @Sendable (SessionOutput) -> Void
     ) throws {
         try self.init(
             service: service, on: bus, activation: activation, cursors: cursors, faults: faults,
-            onCursorFailure: onCursorFailure, sink: ClosureSink(deliver))
+            onCursorFailure: onCursorFailure,
+            sink: ClosureSink(onConnectionFailure: onConnectionFailure, deliver))
     }
     deinit {
         core.invalidate { [loop] in loop.stop() }

@@ -70,7 +70,10 @@ extension SessionController {
             forgetOwner(loss) { $0.ownerVanished() }
             ownerAbsent()
             // It had decided to end when this relay attached: see `EventRelay.Activation.onDemand`.
-            if wasNew { schedule(after: Self.patience) { $0.startIfWanted() } }
+            // Without a subscription nothing is started: calls in between do not count.
+            if state.onLoop.earlyDepartures.startsAgain(wasNew: wasNew && !streams.isEmpty) {
+                schedule(after: Self.patience) { $0.startIfWanted() }
+            }
         case .replaced(let loss, by: let candidate):
             forgetOwner(loss) { $0.ownerVanished() }
             ownerAppeared(candidate)

@@ -103,6 +103,19 @@ extension SessionController {
         }
     }
 
+    /// Whether so many file descriptors can be had. If not, that is reported once, until they can.
+    func hasRoom(forDescriptors count: Int, _ purpose: String) -> Bool {
+        guard let error = DescriptorRoom.error(for: count, purpose) else {
+            state.onLoop.hasReportedLack = false
+            return true
+        }
+        if !state.onLoop.hasReportedLack {
+            state.onLoop.hasReportedLack = true
+            sink.connectionFailed(error)
+        }
+        return false
+    }
+
     // MARK: Rules
 
     func addMatch(_ rule: MatchRule, for interface: String) {

@@ -161,8 +161,14 @@ package final class SessionController: BusHandler {
             case .success(let connection):
                 busFailure.withLock { $0 = nil }
                 connected(connection)
-            case .failure(let error):
+            case .failure(let failure):
+                // libdbus does not say it in words that help.
+                let error = DescriptorRoom.error(for: 1, "the connection to \(bus)") ?? failure
                 busFailure.withLock { $0 = error }
+                if !state.onLoop.hasReportedOutage, !state.onLoop.session.isOver {
+                    state.onLoop.hasReportedOutage = true
+                    sink.connectionFailed(error)
+                }
                 calls.endWaiting(error)
                 calls.barriers.endAll(error, isLast: false, self)
                 switch state.onLoop.session.connectionFailed() {
@@ -181,6 +187,7 @@ package final class SessionController: BusHandler {
     private func connected(_ connection: BusConnection) {
         guard case .askForOwner(let generation) = state.onLoop.session.connected() else { return connection.close() }
         state.onLoop.connection = connection
+        state.onLoop.hasReportedOutage = false
         connection.addMatch(.owner(of: service)) { [weak self] result in
             guard let self, case .failure(let error) = result, error.code != .unavailable else { return }
             fail(RelayError(error.code, "the bus does not say who owns \(service): \(error.message)", cause: error))

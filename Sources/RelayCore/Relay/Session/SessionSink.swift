@@ -18,6 +18,8 @@ package protocol SessionSink: AnyObject, Sendable {
     /// from it, and also where the state stays as it is.
     func ownerGone()
     func state(_ state: EventRelay.State)
+    /// What keeps the relay from the bus, or from a direct way. Once for each outage.
+    func connectionFailed(_ error: RelayError)
     /// How many events of an interface it could not decode, for metrics. From any thread.
     func unreadable(of interface: String) -> Int
     /// How many events its subscriptions had no room for, for metrics. From any thread.
@@ -25,6 +27,7 @@ package protocol SessionSink: AnyObject, Sendable {
 }
 
 extension SessionSink {
+    package func connectionFailed(_ error: RelayError) {}
     package func unreadable(of interface: String) -> Int { 0 }
     package var overflowed: Int { 0 }
 }
@@ -32,8 +35,14 @@ extension SessionSink {
 /// Turns a follower's calls into values.
 package final class ClosureSink: SessionSink {
     private let deliver: @Sendable (SessionOutput) -> Void
+    private let onConnectionFailure: @Sendable (RelayError) -> Void
     private let names = Mutex<[(interface: String, name: String)]>([])
-    package init(_ deliver: @escaping @Sendable (SessionOutput) -> Void) { self.deliver = deliver }
+    package init(
+        onConnectionFailure: @escaping @Sendable (RelayError) -> Void = { _ in },
+        _ deliver: @escaping @Sendable (SessionOutput) -> Void
+    ) {
+        (self.deliver, self.onConnectionFailure) = (deliver, onConnectionFailure)
+    }
 
     package func schemas(_ schemas: StreamSchemas, of interface: String) {}
     package func token(for name: String, of interface: String) -> Int {
@@ -59,6 +68,7 @@ package final class ClosureSink: SessionSink {
     }
     package func ownerGone() {}
     package func state(_ state: EventRelay.State) { deliver(.state(state)) }
+    package func connectionFailed(_ error: RelayError) { onConnectionFailure(error) }
 }
 
 /// What a follower delivers, as a value: for tools that know no Swift types.

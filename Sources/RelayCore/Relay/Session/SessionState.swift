@@ -13,6 +13,10 @@ struct SessionState {
     var backoff = Backoff()
     /// Until when the present owner counts as one that was just found.
     var newUntil: UInt64 = 0
+    /// What keeps it from the bus was reported, and what keeps it from rings and replays.
+    var (hasReportedOutage, hasReportedLack) = (false, false)
+    /// How often owners have left while they counted so.
+    var earlyDepartures = EarlyDepartures()
 }
 
 /// A signal of an owner that is not verified yet, copied out of its message.

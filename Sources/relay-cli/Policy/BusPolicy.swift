@@ -1,0 +1,121 @@
+/// The rules of a bus about who may own a name and who may call its owner, as its configuration files state them.
+///
+/// Reading them replaces trying: a request for a name takes the name if its owner leaves at that moment.
+struct BusPolicy: Equatable, Sendable {
+    /// The users to whom a rule applies.
+    enum Context: Hashable, Sendable {
+        case everyone
+        case group(String)
+        case user(String)
+        case mandatory
+    }
+    enum Pattern: Equatable, Sendable {
+        case any
+        case name(String)
+        /// The name, and every name below it.
+        case prefix(String)
+
+        func matches(_ name: String) -> Bool {
+            switch self {
+            case .any: true
+            case .name(let other): name == other
+            case .prefix(let prefix): name == prefix || name.hasPrefix(prefix + ".")
+            }
+        }
+    }
+    enum Subject: Equatable, Sendable {
+        case owning(Pattern)
+        /// Sending a method call to an owner of the name. nil: every interface or member.
+        case calling(Pattern, interface: String?, member: String?)
+    }
+    struct Rule: Equatable, Sendable {
+        let context: Context
+        let allows: Bool
+        let subject: Subject
+    }
+    /// In the order of the files.
+    var rules: [Rule] = []
+
+    /// Whether this account may own the name.
+    func allowsOwning(_ name: String, _ account: UserAccount) -> Bool {
+        isAllowed(account.contexts) { subject in
+            if case .owning(let pattern) = subject { pattern.matches(name) } else { false }
+        }
+    }
+    /// Whether this account may ask the name's owner what it offers, which is the first call of every client.
+    func allowsCalling(_ name: String, _ account: UserAccount) -> Bool {
+        isAllowed(account.contexts) { Self.isIntrospection($0, name) }
+    }
+    /// The groups whose members may call the name's owner.
+    func groups(thatCall name: String) -> [String] {
+        var groups: [String] = []
+        for rule in rules {
+            guard case .group(let group) = rule.context, !groups.contains(group),
+                isAllowed([.group(group)], { Self.isIntrospection($0, name) })
+            else { continue }
+            groups.append(group)
+        }
+        return groups
+    }
+    /// The users and groups that may own the name, apart from what everyone may.
+    func owners(of name: String) -> [Context] {
+        var owners: [Context] = []
+        for rule in rules where rule.context != .everyone && rule.context != .mandatory {
+            let isOwner = isAllowed([rule.context]) { subject in
+                if case .owning(let pattern) = subject { pattern.matches(name) } else { false }
+            }
+            if isOwner && !owners.contains(rule.context) { owners.append(rule.context) }
+        }
+        return owners
+    }
+
+    private static func isIntrospection(_ subject: Subject, _ name: String) -> Bool {
+        guard case .calling(let pattern, let interface, let member) = subject, pattern.matches(name) else {
+            return false
+        }
+        return (interface ?? "org.freedesktop.DBus.Introspectable") == "org.freedesktop.DBus.Introspectable"
+            && (member ?? "Introspect") == "Introspect"
+    }
+    /// The last rule that matches decides: of the rules for everyone, then of groups, of users, and of mandatory ones.
+    private func isAllowed(_ contexts: Set<Context>, _ matches: (Subject) -> Bool) -> Bool {
+        var isAllowed = false
+        for rank in 0..<4 {
+            for rule in rules where rule.context.rank == rank && matches(rule.subject) {
+                let applies = rule.context == .everyone || rule.context == .mandatory || contexts.contains(rule.context)
+                if applies { isAllowed = rule.allows }
+            }
+        }
+        return isAllowed
+    }
+}
+
+extension BusPolicy.Context {
+    fileprivate var rank: Int {
+        switch self {
+        case .everyone: 0
+        case .group: 1
+        case .user: 2
+        case .mandatory: 3
+        }
+    }
+}
+
+/// The user that a program runs as, by names and by numbers: policies use either.
+struct UserAccount: Equatable, Sendable {
+    var userID: UInt32
+    /// nil: the system does not know it.
+    var userName: String?
+    /// The groups of this process, by name where they have one, and by number.
+    var groups: Set<String> = []
+    /// The groups that a new login of the user would have.
+    var groupsAtLogin: Set<String> = []
+
+    var contexts: Set<BusPolicy.Context> {
+        var contexts = Set(groups.map { BusPolicy.Context.group($0) })
+        contexts.insert(.user("\(userID)"))
+        if let userName { contexts.insert(.user(userName)) }
+        return contexts
+    }
+    /// For people.
+    var title: String { userName.map { "user '\($0)'" } ?? "user \(userID)" }
+}

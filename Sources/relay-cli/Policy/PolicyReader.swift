@@ -1,0 +1,169 @@
+import CExpat
+
+/// Reads the configuration files of a bus: the rules of `BusPolicy`, with those of the files that a file includes.
+struct PolicyReader {
+    /// The text of a file; nil: it cannot be read.
+    let text: (_ path: String) -> String?
+    /// The names in a folder; empty: it cannot be read.
+    let names: (_ folder: String) -> [String]
+
+    /// How deep files may include others, and how many there may be.
+    private static let (deepest, mostFiles) = (8, 2_000)
+
+    /// nil: the file cannot be read, or is no configuration.
+    func policy(at path: String) -> BusPolicy? {
+        var (policy, files) = (BusPolicy(), 0)
+        return read(path, depth: 0, &files, into: &policy) ? policy : nil
+    }
+    private func read(_ path: String, depth: Int, _ files: inout Int, into policy: inout BusPolicy) -> Bool {
+        files += 1
+        guard depth <= Self.deepest, files <= Self.mostFiles, let text = text(path),
+            let parts = PolicyBuilder.parts(of: text)
+        else { return false }
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+        for part in parts {
+            switch part {
+            case .rule(let rule): policy.rules.append(rule)
+            case .file(let path): _ = read(absolute(path), depth: depth + 1, &files, into: &policy)
+            case .folder(let path):
+                let folder = absolute(path)
+                for name in names(folder).sorted() where name.hasSuffix(".conf") {
+                    _ = read("\(folder)/\(name)", depth: depth + 1, &files, into: &policy)
+                }
+            }
+        }
+        return true
+    }
+}
+
+/// Collects what expat reports of one file. A class, for C's callbacks to find it; it lives as long as one parse.
+final class PolicyBuilder {
+    enum Part: Equatable {
+        case rule(BusPolicy.Rule)
+        case file(String)
+        case folder(String)
+    }
+    private static let mostElements = 50_000
+
+    private let parser: XML_Parser
+    private var parts: [Part] = []
+    private var open: [String] = []
+    private var elements = 0
+    private var context: BusPolicy.Context?
+    private var text = ""
+    private var isRefused = false
+
+    private init(_ parser: XML_Parser) { self.parser = parser }
+
+    /// nil: the text is no configuration of a bus.
+    static func parts(of xml: String) -> [Part]? {
+        guard let handle = XML_ParserCreate("UTF-8") else { return nil }
+        defer { XML_ParserFree(handle) }
+        let builder = PolicyBuilder(handle)
+        // Unretained: the builder outlives the parser's calls, which all happen below.
+        XML_SetUserData(handle, Unmanaged.passUnretained(builder).toOpaque())
+        XML_SetElementHandler(
+            handle, { context, name, attributes in PolicyBuilder.from(context)?.start(name, attributes) },
+            { context, _ in PolicyBuilder.from(context)?.end() })
+        XML_SetCharacterDataHandler(handle) { context, text, length in
+            PolicyBuilder.from(context)?.add(text, length)
+        }
+        // No configuration needs entities of its own, and they are how small texts become huge.
+        XML_SetEntityDeclHandler(handle) { context, _, _, _, _, _, _, _, _ in PolicyBuilder.from(context)?.refuse() }
+        let bytes = xml.utf8.map { CChar(bitPattern: $0) }
+        guard let size = Int32(exactly: bytes.count), XML_Parse(handle, bytes, size, 1) == XML_STATUS_OK,
+            !builder.isRefused
+        else { return nil }
+        return builder.parts
+    }
+    private static func from(_ context: UnsafeMutableRawPointer?) -> PolicyBuilder? {
+        // The pointer is the one that `parts` has set, while it runs.
+        context.map { Unmanaged<PolicyBuilder>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func refuse() {
+        isRefused = true
+        _ = XML_StopParser(parser, XML_Bool(XML_FALSE))
+    }
+    private func add(_ characters: UnsafePointer<XML_Char>?, _ length: Int32) {
+        guard let characters, open.last == "include" || open.last == "includedir", text.utf8.count < 4_096 else {
+            return
+        }
+        let bytes = UnsafeBufferPointer(start: characters, count: Int(length)).map { UInt8(bitPattern: $0) }
+        text += String(decoding: bytes, as: UTF8.self)
+    }
+    private func start(
+        _ name: UnsafePointer<XML_Char>?, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?
+    ) {
+        guard !isRefused, let name else { return }
+        elements += 1
+        if elements > Self.mostElements { return refuse() }
+        let element = String(cString: name)
+        var values: [String: String] = [:]
+        var next = attributes
+        while let key = next?[0], let value = next?[1] {
+            values[String(cString: key)] = String(cString: value)
+            next = next?.advanced(by: 2)
+        }
+        switch (open.last, element) {
+        case (nil, "busconfig"): break
+        case (nil, _): return refuse()
+        case ("busconfig", "policy"): context = Self.context(values)
+        case ("policy", "allow"), ("policy", "deny"):
+            if let context, let subject = Self.subject(values) {
+                parts.append(.rule(BusPolicy.Rule(context: context, allows: element == "allow", subject: subject)))
+            }
+        default: break
+        }
+        text = ""
+        open.append(element)
+    }
+    private func end() {
+        let path = String(text.trimmingSpaces)
+        switch open.popLast() {
+        case "policy": context = nil
+        case "include" where !path.isEmpty: parts.append(.file(path))
+        case "includedir" where !path.isEmpty: parts.append(.folder(path))
+        default: break
+        }
+        text = ""
+    }
+
+    /// nil: a context that no user of today has, such as a console.
+    private static func context(_ values: [String: String]) -> BusPolicy.Context? {
+        if let user = values["user"] { return .user(user) }
+        if let group = values["group"] { return .group(group) }
+        switch values["context"] {
+        case "default": return .everyone
+        case "mandatory": return .mandatory
+        default: return nil
+        }
+    }
+    /// nil: a rule about neither owning a name nor calling its owner.
+    private static func subject(_ values: [String: String]) -> BusPolicy.Subject? {
+        func pattern(_ name: String?, _ prefix: String?) -> BusPolicy.Pattern? {
+            if let name { return name == "*" ? .any : .name(name) }
+            return prefix.map { .prefix($0) }
+        }
+        if let owned = pattern(values["own"], values["own_prefix"]) { return .owning(owned) }
+        let ofSending = values.keys.contains { $0.hasPrefix("send_") }
+        guard ofSending, ["*", "method_call"].contains(values["send_type"] ?? "*"), values["send_error"] == nil,
+            values["send_broadcast"] != "true", (values["send_path"] ?? "/") == "/"
+        else { return nil }
+        func given(_ key: String) -> String? { values[key].flatMap { $0 == "*" ? nil : $0 } }
+        return .calling(
+            pattern(values["send_destination"], values["send_destination_prefix"]) ?? .any,
+            interface: given("send_interface"), member: given("send_member"))
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingSpaces: SubSequence {
+        let isSpace = { (character: Character) in character.isWhitespace }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return self[startIndex..<startIndex]
+        }
+        return self[first...last]
+    }
+}

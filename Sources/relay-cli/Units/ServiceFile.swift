@@ -1,0 +1,51 @@
+/// A D-Bus service file: how a bus starts the owner of a name.
+struct ServiceFile: Equatable, Sendable {
+    /// How `relay-cli` counts a service.
+    enum Kind: Equatable, Sendable {
+        /// `X-Relay=true`: a service of Relay.
+        case relay
+        /// `X-Relay=secondary`: one of Relay that is meant only where it is named, or the only one.
+        case secondary
+        case other
+    }
+    var kind = Kind.other
+    /// The unit that systemd starts for the bus.
+    var unit: String?
+    /// The command line that a bus without systemd runs.
+    var exec: String?
+
+    init(_ text: String) {
+        var section = ""
+        for line in text.split(whereSeparator: \.isNewline) {
+            let line = line.trimmed
+            if line.hasPrefix("[") { section = String(line) }
+            guard section == "[D-BUS Service]", !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") else {
+                continue
+            }
+            let value = String(line[line.index(after: equals)...].trimmed)
+            switch line[..<equals].trimmed.lowercased() {
+            case "x-relay": kind = value.lowercased() == "true" ? .relay : value == "secondary" ? .secondary : .other
+            case "systemdservice" where !value.isEmpty: unit = value
+            case "exec" where !value.isEmpty: exec = value
+            default: break
+            }
+        }
+    }
+    /// The program of the command line; nil: it is quoted in a way that is not read here.
+    var program: String? {
+        guard let word = exec?.split(separator: " ").first, word.hasPrefix("/"), !word.contains("\\") else {
+            return nil
+        }
+        return String(word)
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return self[startIndex..<startIndex]
+        }
+        return self[first...last]
+    }
+}

@@ -1,0 +1,119 @@
+import RelayCore
+import TestTraits
+import Testing
+
+@testable import relay_cli
+
+@Suite("The policy of a bus, as its files state it", .tags(.g8))
+struct BusPolicyTests {
+    private static let name = "org.example.Printer"
+    private static let files = [
+        "/bus/system.conf": """
+        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+            "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+        <busconfig>
+          <policy context="default">
+            <deny own="*"/>
+            <deny send_type="method_call"/>
+            <allow send_type="signal"/>
+            <allow send_destination="org.freedesktop.DBus" send_interface="org.freedesktop.DBus"/>
+          </policy>
+          <includedir>system.d</includedir>
+          <include ignore_missing="yes">/etc/local.conf</include>
+          <include ignore_missing="yes">missing.conf</include>
+        </busconfig>
+        """,
+        "/bus/system.d/org.example.Printer.conf": """
+        <busconfig>
+          <policy user="printer"><allow own_prefix="org.example"/></policy>
+          <policy group="printer-users">
+            <allow send_destination="org.example.Printer"/>
+          </policy>
+          <policy group="staff">
+            <allow send_destination="org.example.Printer" send_interface="org.example.Printing1"/>
+          </policy>
+          <policy user="0"><allow send_destination="org.example.Printer"/></policy>
+          <policy at_console="true"><allow send_destination="org.example.Printer"/></policy>
+        </busconfig>
+        """,
+        "/bus/system.d/README": "<busconfig><policy context=\"default\"><allow own=\"*\"/></policy></busconfig>",
+        "/etc/local.conf": """
+        <busconfig><policy context="mandatory"><deny send_destination="org.example.Closed"/></policy></busconfig>
+        """,
+    ]
+    private static func reader(_ files: [String: String] = files) -> PolicyReader {
+        PolicyReader(text: { files[$0] }) { folder in
+            files.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
+        }
+    }
+    private func account(_ user: UInt32, _ name: String, _ groups: Set<String> = []) -> UserAccount {
+        UserAccount(userID: user, userName: name, groups: groups, groupsAtLogin: groups)
+    }
+
+    @Test("who may own a name and call its owner follows from the files that a configuration includes")
+    func rules() throws {
+        let policy = try #require(Self.reader().policy(at: "/bus/system.conf"))
+        let (alice, bob) = (account(1_000, "alice"), account(1_001, "bob", ["printer-users"]))
+        #expect(!policy.allowsCalling(Self.name, alice) && policy.allowsCalling(Self.name, bob))
+        // By its number; and a rule for one interface does not let a client ask what there is.
+        #expect(policy.allowsCalling(Self.name, account(0, "root")))
+        #expect(!policy.allowsCalling(Self.name, account(1_002, "carol", ["staff"])))
+        #expect(policy.groups(thatCall: Self.name) == ["printer-users"])
+        #expect(!policy.allowsOwning(Self.name, alice) && policy.allowsOwning(Self.name, account(9, "printer")))
+        #expect(!policy.allowsOwning("org.examples.Printer", account(9, "printer")))
+        #expect(policy.owners(of: Self.name) == [.user("printer")])
+        #expect(policy.groups(thatCall: "org.example.Closed").isEmpty)
+    }
+    @Test("the last rule that matches decides: those for everyone, of groups, of users, then mandatory ones")
+    func order() throws {
+        let text = """
+            <busconfig>
+              <policy user="alice"><deny send_destination="a.b"/></policy>
+              <policy context="mandatory"><deny own="a.c"/></policy>
+              <policy context="default"><allow send_destination="*"/><allow own="*"/></policy>
+              <policy group="staff"><allow send_destination="a.b"/></policy>
+            </busconfig>
+            """
+        let policy = try #require(Self.reader(["/c": text]).policy(at: "/c"))
+        #expect(!policy.allowsCalling("a.b", account(1_000, "alice", ["staff"])))
+        #expect(policy.allowsCalling("a.b", account(1_001, "bob")))
+        #expect(!policy.allowsOwning("a.c", account(0, "root")) && policy.allowsOwning("a.d", account(1_001, "bob")))
+    }
+    @Test("what is no configuration is none, and files that include each other end")
+    func broken() {
+        for text in ["", "<busconfig", "<node/>", "<!DOCTYPE b [<!ENTITY e \"x\">]><busconfig>&e;</busconfig>"] {
+            #expect(Self.reader(["/c": text]).policy(at: "/c") == nil, "\(text)")
+        }
+        #expect(Self.reader().policy(at: "/nowhere") == nil)
+        let loop = "<busconfig><include>c</include><includedir>.</includedir></busconfig>"
+        #expect(Self.reader(["/c": loop]).policy(at: "/c")?.rules == [])
+    }
+    @Test("the configuration is the one that the daemon's command line names")
+    func commandLine() {
+        func path(_ line: String) -> String? {
+            PolicyFiles.configuration(inCommandLine: line.split(separator: " ").map(String.init))
+        }
+        #expect(path("/usr/bin/dbus-daemon --config-file=/x/bus.conf --nofork") == "/x/bus.conf")
+        #expect(path("dbus-daemon --config-file /x/bus.conf") == "/x/bus.conf")
+        #expect(path("@dbus-daemon --system") == nil)
+        #expect(path("/usr/bin/dbus-daemon --system --address=systemd:") == "/usr/share/dbus-1/system.conf")
+        #expect(path("dbus-daemon --session") == "/usr/share/dbus-1/session.conf")
+        #expect(path("/usr/bin/other --config-file=/x/bus.conf") == nil && path("") == nil)
+    }
+    @Test("the policy that the packages install names their group")
+    func packaged() throws {
+        let path = "\(#filePath)".split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+        let file = path + "/Packaging/dbus-1/system.d/org.eventrelay.Service1.conf"
+        let reader = PolicyReader(text: { SmallFile.text($0) }, names: { _ in [] })
+        let policy = try #require(reader.policy(at: file))
+        for name in ["org.eventrelay.Service1", "org.eventrelay.Telemetry1"] {
+            #expect(policy.groups(thatCall: name) == ["eventrelay-users"])
+            #expect(policy.owners(of: name) == [.user("eventrelay")])
+        }
+    }
+    @Test("this process's account has its user and groups") func process() {
+        let account = UserAccount.ofProcess()
+        #expect(account.userID == SystemFacts.ofProcess().userID && !account.groups.isEmpty)
+        #expect(account.contexts.contains(.user("\(account.userID)")))
+    }
+}
