@@ -23,11 +23,18 @@ package final class BusLoop: Sendable {
 
     /// Whether the caller holds the loop's turn: it is on the loop's thread, or began a turn.
     package var isCurrent: Bool { core.turn.isMine }
+    /// Whether that thread holds the turn.
+    package func isHeld(by thread: UInt) -> Bool { core.turn.isHeld(by: thread) }
 
     /// Waits for a turn between those of the loop's thread, on the calling thread; before and after the loop's end. Each
     /// is served in the order of coming. Not from within a turn.
     package func beginTurn() { core.turn.take() }
     package func endTurn() { core.turn.give() }
+    /// Marks the turns that have begun or are waited for, so that their end can be awaited without a turn of one's own.
+    /// Later turns see what the caller stored before this call.
+    package func markTurns() -> UInt32 { core.turn.mark() }
+    /// Whether all turns before the mark have ended.
+    package func haveTurnsEnded(before mark: UInt32) -> Bool { core.turn.hasPassed(mark) }
 
     /// Whether a thread waits for the turn: for the thread that holds it, and could keep it for long.
     package var isTurnWanted: Bool { core.turn.isWanted }

@@ -22,7 +22,16 @@ final class TicketLock: Sendable {
     deinit { calls.deallocate() }
 
     /// Whether the calling thread holds it.
-    var isMine: Bool { holder.load(ordering: .relaxed) == pthread_self() }
+    var isMine: Bool { isHeld(by: pthread_self()) }
+    func isHeld(by thread: UInt) -> Bool { holder.load(ordering: .relaxed) == thread }
+
+    /// The first ticket after those that are taken. The holder of a later one sees what the caller stored before: hence
+    /// an exchange, though it changes nothing.
+    func mark() -> UInt32 { next.wrappingAdd(0, ordering: .sequentiallyConsistent).newValue }
+    /// Whether all turns before the mark have ended.
+    func hasPassed(_ mark: UInt32) -> Bool {
+        Int32(bitPattern: serving.load(ordering: .acquiring) &- mark) >= 0
+    }
 
     /// For the thread that holds it: whether another one waits for it.
     @inline(__always) var isWanted: Bool { next.load(ordering: .relaxed) != serving.load(ordering: .relaxed) &+ 1 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The front end's side: follows a service by its name, and delivers its events to a local publisher.
 ///
 /// ```swift
@@ -103,17 +105,29 @@ public final class EventRelay: Sendable {
     ///
     /// - Isolation: from any thread. It waits for handlers that run on other threads, so do not call it while you hold
     ///   a lock that a handler takes. It does not wait for an object's `on(_:)` or `onGap(_:)`, which may await the
-    ///   caller. If a handler calls this, it does not wait at all: no new call of a handler begins, but calls on other
-    ///   threads may still be running.
+    ///   caller. If a handler of this relay calls this, it does not wait at all: no new call of a handler begins, but
+    ///   calls on other threads may still be running. The same holds for handlers of several relays that end each
+    ///   other's relay.
     public func invalidate() {
         receivers.finish()
         follower.invalidate()
+        let thread = pthread_self()
         // Two handlers that end their relay would wait for each other.
-        let waits = !follower.loop.isCurrent && !handlers.isCurrent && !publisher.isInHandler
-        // What is being delivered was under way: in a turn, which is over after this one.
-        if waits { follower.loop.withTurn {} }
-        handlers.end(waits: waits)
-        publisher.endHandlers(waits: waits)
+        var waits = !isHandling(on: thread)
+        let awaited = AwaitedHandlers(self)
+        func wait(while isRunning: () -> Bool) {
+            if waits { waits = HandlerWaits.ofProcess.wait(of: thread, for: awaited, while: isRunning) }
+        }
+        // What is being delivered was under way: in a turn.
+        let turns = follower.loop.markTurns()
+        wait { !follower.loop.haveTurnsEnded(before: turns) }
+        let (positioned, published) = (handlers.end(), publisher.endHandlers())
+        awaited.note(published)
+        wait { positioned() || published.areRunning }
+    }
+    /// Whether that thread is within a handler of this relay.
+    func isHandling(on thread: UInt) -> Bool {
+        follower.loop.isHeld(by: thread) || handlers.isHandling(on: thread) || publisher.isHandling(on: thread)
     }
 
     /// The state of the connection: the present one, then every change. The sequence ends after

@@ -73,19 +73,15 @@ public struct RelayMetrics: Hashable, Sendable {
 extension EventRelay {
     /// What this relay has received since it was made, and what it has missed.
     ///
-    /// - Isolation: from any thread, also within a handler. Outside of handlers, it waits until a running `.immediate`
-    ///   handler has returned. Reading it once a second costs next to nothing.
+    /// - Isolation: from any thread, also within a handler of this or another relay. It waits for nothing.
     public var metrics: RelayMetrics { follower.core.metrics }
 }
 
 extension SessionController {
+    /// Without a turn: an `.immediate` handler has one already, and one of another relay could wait for it for ever.
     var metrics: RelayMetrics {
-        // A turn must not be asked for within one, as an `.immediate` handler would.
-        loop.isCurrent ? metricsInTurn : loop.withTurn { metricsInTurn }
-    }
-    private var metricsInTurn: RelayMetrics {
         RelayMetrics(
-            streams: streams.map { stream in
+            streams: measured.withLock { $0 }.map { stream in
                 let ofReplays = drops(of: stream.interface).unreadable
                 return stream.metrics(unreadable: sink.unreadable(of: stream.interface) + ofReplays)
             }, overflowed: overflowed, foreignSignals: foreign.load(ordering: .relaxed))
@@ -94,14 +90,13 @@ extension SessionController {
 
 extension StreamController {
     fileprivate func metrics(unreadable: Int) -> RelayMetrics.Stream {
-        // A test may bring another inlet.
-        let hasRing = inlets.direct is RingInlet
         let transports = [
-            (hasRing ? "ring" : "memory", counts.direct), ("signal", counts.signals), ("journal", counts.read),
+            (directName, counts.direct.value), ("signal", counts.signals.value),
+            ("journal", counts.read.value),
         ]
         let gaps = counts.gaps.sorted { $0.key.rawValue < $1.key.rawValue }
         return RelayMetrics.Stream(
-            interface: interface, usesRing: hasRing && inlets.choice.phase == .direct,
+            interface: interface, usesRing: directName == "ring" && isDirect.load(ordering: .relaxed),
             transports: transports.filter { $0.1 > 0 }.sorted { $0.0 < $1.0 }.map {
                 RelayMetrics.Transport(name: $0.0, events: $0.1)
             },
@@ -109,6 +104,8 @@ extension StreamController {
                 RelayMetrics.Gaps(
                     reason: reason, count: count.gaps, events: count.events, sequences: count.sequences,
                     openEnded: count.openEnded)
-            }, pages: counts.pages, ringFaults: counts.faults, ringOverruns: counts.overruns, unreadable: unreadable)
+            }, pages: Int(clamping: counts.pages.value),
+            ringFaults: Int(clamping: counts.faults.value), ringOverruns: Int(clamping: counts.overruns.value),
+            unreadable: unreadable)
     }
 }

@@ -103,14 +103,15 @@ extension EventService {
     /// A ``run()`` under way ends, too, with its own patience. When this returns, no handler of a command runs, except
     /// a handler that ignored its cancellation after the patience.
     ///
-    /// - Isolation: from any task. It does not wait for its caller: if a command's handler calls this, it returns at
-    ///   once, and the service ends when that handler has returned and its reply was sent.
+    /// - Isolation: from any task. It does not wait for its caller: if a command's handler calls this, or a task that
+    ///   the handler began and that is not detached, it returns at once. The service ends when that handler has returned
+    ///   and its reply was sent.
     /// - Cancellation: does not shorten it.
     /// - Parameter patience: as in ``run(patience:idleExit:onReady:onStopping:)``.
     /// - Throws: if the service had ended by itself, the reason, unless `run()` throws it: `.unavailable` if the bus
     ///   went away, or the reason why the journal failed.
     public func stop(patience: Duration = .seconds(10)) async throws {
-        if core.queues.isCurrent || core.running.isCurrent {
+        if core.queues.isCurrent {
             let isEnder = takeEnding()
             core.finish(nil)
             if isEnder { Task.detached { await self.end(patience) } }

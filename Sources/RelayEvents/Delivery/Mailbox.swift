@@ -154,13 +154,8 @@ final class Mailbox: Sendable {
             return state.tokens.popFirst()
         }
     }
-    /// Whether the calling thread is within a handler of this: but for those of objects.
-    var isCurrent: Bool { state.withLock { $0.runner } == pthread_self() }
-    /// Returns when no handler runs here any more: but for those of objects, which may wait for the caller.
-    func awaitHandler() {
-        // A handler is short, and this is for the end of a relay: a look now and then.
-        while state.withLock({ $0.runner }) != 0 { usleep(50) }
-    }
+    /// The thread that is within a handler of this, but for those of objects, which may wait for others. 0: none.
+    var handlerThread: UInt { state.withLock { $0.runner } }
 
     // MARK: Queues and pollable targets
 

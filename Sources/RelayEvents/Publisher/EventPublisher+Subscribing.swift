@@ -94,15 +94,15 @@ extension EventPublisher {
         if suspects.count > 1 { state.withLock { $0.objectsToSweep = max(16, 2 * $0.objects.count) } }
     }
 
-    /// Whether the calling thread is within a handler of a closure that this calls: but for an immediate one.
-    package var isInHandler: Bool {
-        state.withLock { $0.mailboxes.all }.contains { $0.isCurrent }
+    /// Whether that thread is within a handler of a closure that this calls: but for an immediate one.
+    package func isHandling(on thread: UInt) -> Bool {
+        state.withLock { $0.mailboxes.all }.contains { $0.handlerThread == thread }
     }
     /// Cancels the subscriptions of all closures and objects. Streams go on, and so does a later subscription.
     ///
-    /// - Parameter waits: returns when no handler runs any more, but for an object's `on` or `onGap`, which may wait for
-    ///   the caller. Not within a handler: two of them would wait for each other. Nor under a lock that one takes.
-    package func endHandlers(waits: Bool) {
+    /// - Returns: their handlers, some of which may run still: but for immediate ones, and for an object's `on` or
+    ///   `onGap`, which may wait for the caller.
+    package func endHandlers() -> EndedHandlers {
         let (immediate, buffered) = state.withLock { state in
             let channels = state.channels.all
             return (
@@ -112,7 +112,7 @@ extension EventPublisher {
         }
         for subscriber in immediate { subscriber.cancel() }
         for subscriber in buffered { subscriber.cancel() }
-        if waits { for subscriber in buffered { subscriber.mailbox.awaitHandler() } }
+        return EndedHandlers(mailboxes: buffered.map(\.mailbox))
     }
 
     func add<I: EventInterface>(_ stream: StreamBuffer, to interface: I.Type) {
@@ -186,4 +186,12 @@ extension EventPublisher {
             state.withLock { _ in channel.reportedInterest = news }
         }
     }
+}
+
+/// The handlers of subscriptions that have ended.
+package struct EndedHandlers: Sendable {
+    let mailboxes: [Mailbox]
+    package var areRunning: Bool { mailboxes.contains { $0.handlerThread != 0 } }
+    /// Whether that thread is within one of them.
+    package func isHandling(on thread: UInt) -> Bool { mailboxes.contains { $0.handlerThread == thread } }
 }

@@ -62,8 +62,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
         source.cancel()
         task.withLock { $0 }?.cancel()
     }
-    var isInHandler: Bool { activity.isCurrent }
-    func awaitHandler() { activity.wait() }
+    var handlerThread: UInt { activity.thread }
     var isActive: Bool { source.isActive }
     var missed: Int { source.feed.missed }
     private func begin() { if !maySuspend { activity.begin() } }

@@ -39,8 +39,7 @@ final class ReplayHandler<Payload: Sendable>: AwaitableSubscription {
         }
     }
     func cancel() { source.cancel() }
-    var isInHandler: Bool { activity.isCurrent }
-    func awaitHandler() { activity.wait() }
+    var handlerThread: UInt { activity.thread }
     var isActive: Bool { source.isActive }
     var missed: Int { source.feed.missed }
 

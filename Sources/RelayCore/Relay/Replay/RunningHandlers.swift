@@ -10,20 +10,14 @@ struct HandlerActivity: ~Copyable {
 
     func begin() { runner.store(pthread_self(), ordering: .relaxed) }
     func end() { runner.store(0, ordering: .releasing) }
-    var isCurrent: Bool { runner.load(ordering: .relaxed) == pthread_self() }
-    /// Returns when no handler runs any more.
-    func wait() {
-        // A handler is short, and this is for the end of a relay: a look now and then.
-        while runner.load(ordering: .acquiring) != 0 { usleep(50) }
-    }
+    /// 0: none.
+    var thread: UInt { runner.load(ordering: .acquiring) }
 }
 
 /// A subscription whose handlers can be waited for.
 protocol AwaitableSubscription: SubscriptionBody {
-    /// Whether the calling thread is within its handler.
-    var isInHandler: Bool { get }
-    /// Returns when its handler does not run any more, unless that may wait for the caller.
-    func awaitHandler()
+    /// The thread that is within its handler, unless that may wait for others. 0: none.
+    var handlerThread: UInt { get }
 }
 
 /// A relay's positioned subscriptions that have handlers: all of them end with the relay.
@@ -61,19 +55,20 @@ final class RunningHandlers: Sendable {
             state.limit = max(16, 2 * state.entries.count)
         }
     }
-    /// Whether the calling thread is within one of the handlers.
-    var isCurrent: Bool { state.withLock { $0.entries }.contains { $0.body?.isInHandler == true } }
+    /// Whether that thread is within one of the handlers; also after the end.
+    func isHandling(on thread: UInt) -> Bool {
+        state.withLock { $0.entries }.contains { $0.body?.handlerThread == thread }
+    }
     /// Cancels all.
     ///
-    /// - Parameter waits: returns when none of their handlers runs any more. Not within a handler.
-    func end(waits: Bool) {
+    /// - Returns: whether one of their handlers runs still, asked at any time.
+    func end() -> @Sendable () -> Bool {
         let entries = state.withLock { state in
             state.isOver = true
-            defer { state.entries = [] }
             return state.entries
         }
         let bodies = entries.compactMap(\.body)
         for body in bodies { body.cancel() }
-        if waits { for body in bodies { body.awaitHandler() } }
+        return { bodies.contains { $0.handlerThread != 0 } }
     }
 }

@@ -69,7 +69,7 @@ extension RingInlet {
                 }
                 take(record, isTooLarge: true, ring, stream, session)
             case .lapped:
-                stream.counts.overruns += 1
+                stream.counts.overruns.increment()
                 stream.suspectLoss(session)
             case .absent: break  // The next record shows it.
             case .empty:

@@ -23,6 +23,7 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
 
     init(_ transport: RingTransport) { self.transport = transport }
 
+    var name: String { "ring" }
     var epoch: UInt64? { ring?.epoch }
     var isOpening: Bool { opened != nil || awaited != nil }
     var hasEnded: Bool { ring?.hasEnded == true }

@@ -25,6 +25,8 @@ package final class SessionController: BusHandler {
     private let faults = Atomic<Int>(0)
     /// What positioned subscriptions dropped, by the interface.
     private let drops = Mutex<[String: DropCounts]>([:])
+    /// The streams in their order, for code that counts without a turn.
+    let measured = Mutex<[StreamController]>([])
     let accounts = AccountCache(of: SystemAccounts())
     /// How long after a question that the bus could not answer it is asked again.
     static let patience = Duration.seconds(1)
@@ -134,6 +136,7 @@ package final class SessionController: BusHandler {
             StreamAddress(service, interface), isDurable: durable.contains(interface), transport, sink)
         state.onLoop.streams[interface] = stream
         state.onLoop.streamsInOrder.append(stream)
+        measured.withLock { $0.append(stream) }
         stream.begin(stream.shared, self)
         startIfWanted()
         return stream

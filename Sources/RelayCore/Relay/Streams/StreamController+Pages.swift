@@ -41,7 +41,7 @@ extension StreamController {
     ) {
         do throws(RelayError) {
             let reply = try result.get()
-            counts.pages += 1
+            counts.pages.increment()
             if member.search != nil {
                 try search(reply, member, session)
             } else if let feed = member.feed {
@@ -148,7 +148,7 @@ extension StreamController {
                     return reportExcess(stamp, member, session)
                 }
                 guard token >= 0 else { return }
-                counts.read &+= 1
+                counts.read.increment()
                 let start = found.signatureStart
                 entries.append(
                     ReplayPage.Entry(

@@ -86,7 +86,7 @@ extension StreamController {
             for member in members { receive(event, raw, stamp, member, session) }
         } else if let epoch = shared.machine.receiveNext(event.name, stamp.sequence, stamp.previous) {
             if event.isWanted {
-                counts.direct &+= 1
+                counts.direct.increment()
                 session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
             } else if event.isExcess {
                 reportExcess(stamp.inEpoch(epoch), shared, session)

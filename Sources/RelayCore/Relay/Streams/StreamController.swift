@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One followed interface: its members, what is known of its events, and how they come. Asks the owner of its session,
 /// and hands what comes to the machine of each member.
 ///
@@ -13,7 +15,11 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     @exclusivity(unchecked) private(set) var hasOthers = false
     @exclusivity(unchecked) var events: StreamEvents
     private(set) var inlets: StreamInlets
-    @exclusivity(unchecked) var counts = StreamCounts()
+    let counts = StreamCounts()
+    /// The name of the transport past the bus.
+    let directName: String
+    /// Whether events come by the direct inlet now. Read on any thread.
+    let isDirect = Atomic<Bool>(false)
     /// Keeps what it has parsed of the signatures in pages.
     var pageReader = PageReader()
     /// What the bus passes on, by the rules that it was given.
@@ -32,6 +38,7 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
         members = [shared]
         events = StreamEvents(address.interface, sink)
         inlets = StreamInlets(transport, of: address.interface)
+        directName = inlets.direct.name
     }
     package var interface: String { address.interface }
     package var path: String { address.path }
@@ -142,6 +149,7 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
         _ session: SessionController, _ decide: (inout TransportChoice) -> [TransportChoice.Action]
     ) {
         let actions = inlets.choose(decide)
+        isDirect.store(inlets.choice.phase == .direct, ordering: .relaxed)
         for member in members { member.machine.reportsLoss = inlets.reportsLoss }
         for action in actions {
             switch action {
@@ -183,7 +191,7 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     /// It holds what it cannot hold: nothing more of it counts.
     package func inletFaulted(_ session: SessionController) {
         session.noteFault()
-        counts.faults += 1
+        counts.faults.increment()
         choose(session) { $0.faulted() }
     }
     /// The owner has ended this relay's attachment, or the inlet: both are asked for again. What the inlet has comes

@@ -1,35 +1,49 @@
-/// What a stream has brought its members: for `RelayMetrics`. Counted in turns of the loop, so that an event costs one
-/// addition.
-struct StreamCounts {
+import Synchronization
+
+/// What a stream has brought its members: for `RelayMetrics`. Counted in turns of the loop, and read on any thread
+/// without one.
+struct StreamCounts: ~Copyable {
     struct GapCount {
         var gaps = 0
         var events: UInt64 = 0
         var sequences: UInt64 = 0
         var openEnded = 0
     }
-    var signals: UInt64 = 0
+    let signals = TurnCount()
     /// By the inlet past the bus.
-    var direct: UInt64 = 0
+    let direct = TurnCount()
     /// By pages of the journal.
-    var read: UInt64 = 0
-    var pages = 0
-    var faults = 0
-    var overruns = 0
-    private(set) var gaps: [Gap.Reason: GapCount] = [:]
+    let read = TurnCount()
+    let pages = TurnCount()
+    let faults = TurnCount()
+    let overruns = TurnCount()
+    private let gapCounts = Mutex<[Gap.Reason: GapCount]>([:])
 
     /// An event reaches a member that way.
-    @inline(__always) mutating func count(_ raw: RawEvent) {
-        if raw.isPayload { direct &+= 1 } else if raw.isLive { signals &+= 1 } else { read &+= 1 }
+    @inline(__always) func count(_ raw: RawEvent) {
+        if raw.isPayload { direct.increment() } else if raw.isLive { signals.increment() } else { read.increment() }
     }
-    mutating func count(_ gap: Gap) {
-        var count = gaps[gap.reason] ?? GapCount()
-        count.gaps += 1
-        count.events &+= UInt64(max(0, gap.count ?? 0))
-        if gap.isOpenEnded {
-            count.openEnded += 1
-        } else {
-            count.sequences &+= gap.sequences.upperBound - gap.sequences.lowerBound &+ 1
+    func count(_ gap: Gap) {
+        gapCounts.withLock { gaps in
+            var count = gaps[gap.reason] ?? GapCount()
+            count.gaps += 1
+            count.events &+= UInt64(max(0, gap.count ?? 0))
+            if gap.isOpenEnded {
+                count.openEnded += 1
+            } else {
+                count.sequences &+= gap.sequences.upperBound - gap.sequences.lowerBound &+ 1
+            }
+            gaps[gap.reason] = count
         }
-        gaps[gap.reason] = count
     }
+    var gaps: [Gap.Reason: GapCount] { gapCounts.withLock { $0 } }
+}
+
+/// A number that only the holder of a turn increments, so that an event costs one addition; any thread may read it.
+struct TurnCount: ~Copyable {
+    private let number = Atomic<UInt64>(0)
+    @inline(__always) func increment() {
+        number.store(number.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    }
+    var value: UInt64 { number.load(ordering: .relaxed) }
 }

@@ -26,6 +26,8 @@ package protocol DirectInlet: Inlet, AnyObject, Sendable {
 
     /// The owner has ended it: nothing more comes in it.
     var hasEnded: Bool { get }
+    /// Of its transport, in metrics. Always the same.
+    var name: String { get }
 
     /// Asks the owner for it. An answer under way no longer counts.
     func open(_ stream: StreamController, _ session: SessionController)
@@ -48,6 +50,8 @@ extension DirectInlet {
     // Nothing comes between the owner and it that could lose an event unseen.
     package var reportsLoss: Bool { true }
     package var hasEnded: Bool { false }
+    // Only tests bring others than the ring.
+    package var name: String { "memory" }
 }
 
 /// A transport past the bus: what the direct inlets of one session share.

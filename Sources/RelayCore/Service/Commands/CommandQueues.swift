@@ -96,14 +96,8 @@ final class CommandQueues: Sendable {
     }
     /// Calls back whenever the last job has ended.
     func onNone(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onNone = body } }
-    /// Whether the caller's task is one that runs commands.
-    var isCurrent: Bool {
-        withUnsafeCurrentTask { current in
-            guard let current else { return false }
-            // Both are the task's address.
-            return state.withLock { $0.tasks.values.contains { $0.hashValue == current.hashValue } }
-        }
-    }
+    /// Whether the caller is within a job: on its task, or on one that began within it, while the job runs.
+    var isCurrent: Bool { CommandScope.current?.isWithin(self) == true }
     /// A peer has left: what only it waited for is dropped.
     func depart(_ peer: String) {
         let waiters = state.withLock { state in
@@ -170,7 +164,9 @@ final class CommandQueues: Sendable {
 
     private func run(_ peer: String) async {
         while let (job, isCommand) = next(peer) {
-            await job()
+            let scope = CommandScope(self)
+            await CommandScope.$current.withValue(scope) { await job() }
+            scope.end()
             let (waiters, onNone) = state.withLock { state in
                 let waiters = state.end(1, commands: isCommand ? 1 : 0)
                 return (waiters, state.count == 0 ? state.onNone : nil)

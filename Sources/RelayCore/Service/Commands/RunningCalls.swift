@@ -21,18 +21,6 @@ final class RunningCalls: Sendable {
     /// Those that wait and those that run.
     var count: Int { calls.withLock { $0.count } }
 
-    /// Whether the caller's task runs one of them.
-    var isCurrent: Bool {
-        withUnsafeCurrentTask { current in
-            guard let current else { return false }
-            return calls.withLock { calls in
-                calls.values.contains { phase in
-                    // Both are the task's address.
-                    if case .running(let task) = phase { task.hashValue == current.hashValue } else { false }
-                }
-            }
-        }
-    }
     func admit(_ call: IncomingCall) { calls.withLock { $0[Key(call)] = .waiting } }
     /// It was answered, or will not be.
     func remove(_ call: IncomingCall) { calls.withLock { $0[Key(call)] = nil } }
