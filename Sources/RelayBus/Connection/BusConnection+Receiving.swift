@@ -48,6 +48,9 @@ extension BusConnection {
                 let wasIn = !uniqueName.isEmpty
                 if end(reason), wasIn { loop.execute { [handler] in handler?.disconnected(reason) } }
             } else {
+                if isFollowing.load(ordering: .relaxed), message.hasSender("org.freedesktop.DBus") {
+                    noteOwnerChange(message)
+                }
                 handler?.signal(message)
             }
         }
@@ -86,28 +89,38 @@ extension BusConnection {
     }
     private func answer(_ message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor]) {
         let (sender, serial) = (message.sender, message.replySerial)
-        guard let entry = pending.withLock({ $0.answered(by: sender, serial: serial) }) else {
-            strays.add(1, ordering: .relaxed)
+        switch pending.withLock({ $0.answered(by: sender, serial: serial) }) {
+        case .ends(let entry):
+            loop.cancel(timer: entry.timer)
+            entry.completion(result(of: message, attached, for: entry))
+        case .isDoubtful(let entry):
+            let answer = PendingCalls.HeldAnswer(
+                sender: sender ?? "", result: result(of: message, attached, for: entry),
+                size: 1 + message.withBody { $0.count })
+            if !hold(answer, for: serial, to: entry.destination) { dropReply(of: sender) }
+        case .isStray:
             // It is closed with its message. The service has to know that it is no longer on its way.
             if let sender { received(message, attached, from: sender) }
-            return
+            dropReply(of: sender)
         }
-        loop.cancel(timer: entry.timer)
+    }
+    private func result(
+        of message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor], for entry: PendingCalls.Entry
+    ) -> Result<BusReply, RelayError> {
         if message.kind == .methodReturn {
             let body = message.body
             if entry.takesDescriptors {
                 let transferred = Self.transferred(message, attached, atMost: DescriptorBag.limit)
-                if let sender { received(message, attached, from: sender) }
-                return entry.completion(
-                    .success(
-                        BusReply(
-                            sender: sender ?? "", signature: message.signature, body: body, transferred: transferred)))
+                if let sender = message.sender { received(message, attached, from: sender) }
+                return .success(
+                    BusReply(
+                        sender: message.sender ?? "", signature: message.signature, body: body,
+                        transferred: transferred))
             }
-            let reply = BusReply(
-                sender: sender ?? "", signature: message.signature, body: body,
-                descriptors: message.descriptors(atMost: 2) + message.processDescriptor())
-            entry.completion(.success(reply))
-            return
+            return .success(
+                BusReply(
+                    sender: message.sender ?? "", signature: message.signature, body: body,
+                    descriptors: message.descriptors(atMost: 2) + message.processDescriptor()))
         }
         var text = ""
         if message.signature.hasPrefix("s") {
@@ -117,7 +130,7 @@ extension BusConnection {
             }
         }
         let remote = RemoteError(name: message.errorName ?? "", message: text)
-        entry.completion(.failure(ErrorNames.relayError(remote, calling: entry.title)))
+        return .failure(ErrorNames.relayError(remote, calling: entry.title))
     }
     private func received(
         _ message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor], from sender: String

@@ -22,6 +22,8 @@ package final class BusConnection: Sendable {
     let pending: Mutex<PendingCalls>
     /// Held while a rule's request is sent: two threads' `AddMatch` and `RemoveMatch` must not overtake each other.
     let matches = Mutex(MatchTable())
+    /// The owners of some names are followed for the sake of replies. Asked for with each signal.
+    let isFollowing = Atomic<Bool>(false)
     private let name = Mutex("")
     let strays = Atomic<Int>(0)
     let dropped = Atomic<Int>(0)
@@ -96,7 +98,7 @@ package final class BusConnection: Sendable {
         self.loop = loop
         self.handler = handler
         inner = Mutex(Inner(pointer: pointer, watches: WatchTable(loop)))
-        pending = Mutex(PendingCalls(startingAt: UInt32.random(in: 0...UInt32.max)))
+        pending = Mutex(PendingCalls(startingAt: UInt32.random(in: 0...UInt32.max), drawsSerials: true))
         let id = loop.addHandler(
             { [weak self] events in self?.ready(events) },
             whenStopped: { [weak self] in _ = self?.end(RelayError(.unavailable, "the connection's loop was stopped")) }
@@ -276,10 +278,12 @@ package final class BusConnection: Sendable {
         let entry = PendingCalls.Entry(
             title: call.title, destination: call.destination, takesDescriptors: call.takesDescriptors,
             completion: completion)
-        let (serial, isOpen) = pending.withLock { pending in
-            let serial = pending.nextSerial()
-            return (serial, pending.add(entry, serial: serial))
+        let (serial, isOpen, isKnown) = pending.withLock { pending in
+            let serial = pending.callSerial()
+            let isKnown = PendingCalls.isPeer(call.destination) || pending.owners.isFollowed(call.destination)
+            return (serial, pending.add(entry, serial: serial), isKnown)
         }
+        if !isKnown { follow(call.destination) }
         guard isOpen else {
             let error = RelayError(.unavailable, "\(call.title): the connection to the bus is gone")
             loop.execute { completion(.failure(error)) }

@@ -9,6 +9,8 @@ package protocol BusHandler: AnyObject, Sendable {
     ///
     /// - Parameter serial: the reply's own.
     func descriptorsReceived(from sender: String, reply serial: UInt32)
+    /// A reply was dropped that answers no call, or not one of its sender.
+    func replyDropped(from sender: String?)
     /// The last word: every waiting call has ended before.
     func disconnected(_ reason: RelayError)
 }
@@ -37,4 +39,5 @@ package struct OwnerChange {
 extension BusHandler {
     package func descriptorLimit(interface: String?, member: String, signature: String) -> Int { 0 }
     package func descriptorsReceived(from sender: String, reply serial: UInt32) {}
+    package func replyDropped(from sender: String?) {}
 }

@@ -1,4 +1,4 @@
-/// The calls that wait for an answer, as a value: each ends exactly once.
+/// The calls that wait for an answer, as a value: each ends exactly once, by the peer that was asked.
 struct PendingCalls {
     typealias Completion = @Sendable (Result<BusReply, RelayError>) -> Void
     struct Entry: Sendable {
@@ -8,26 +8,72 @@ struct PendingCalls {
         var takesDescriptors = false
         let completion: Completion
         var timer: UInt64 = 0
+        /// When it was added, by `NameOwners.now`.
+        fileprivate(set) var moment: UInt64 = 0
+        /// Answers of peers that are not known to have the destination's name.
+        fileprivate(set) var held: [HeldAnswer] = []
+
+        init(
+            title: String, destination: String, takesDescriptors: Bool = false, completion: @escaping Completion
+        ) {
+            (self.title, self.destination) = (title, destination)
+            (self.takesDescriptors, self.completion) = (takesDescriptors, completion)
+        }
+    }
+    /// An answer, copied out of its message.
+    struct HeldAnswer: Sendable {
+        let sender: String
+        let result: Result<BusReply, RelayError>
+        /// In bytes.
+        let size: Int
+    }
+    enum Answer {
+        /// The call that it answers, which has ended by it.
+        case ends(Entry)
+        /// It may answer this call: it is not known whether its sender has the name that was called.
+        case isDoubtful(Entry)
+        case isStray
     }
     private var entries: [UInt32: Entry] = [:]
     private var lastSerial: UInt32
+    private let drawsSerials: Bool
     private(set) var isClosed = false
+    var owners = NameOwners()
+    private var heldBytes = 0
+    /// For one call.
+    static let heldLimit = 8
+    /// For all together, in bytes.
+    static let heldBytesLimit = 16 << 20
 
-    /// Serials come from the upper half, which libdbus never reaches, and start anywhere in it: a stranger that wants
-    /// to answer in the service's place has to guess one.
-    init(startingAt start: UInt32) { lastSerial = start | 0x8000_0000 }
+    /// Serials come from the upper half, which libdbus never reaches, and start anywhere in it.
+    ///
+    /// - Parameter drawsSerials: whether those of calls are random: a peer that was asked before cannot tell the next
+    ///   one, and answer a call before it is sent.
+    init(startingAt start: UInt32, drawsSerials: Bool = false) {
+        lastSerial = start | Self.upperHalf
+        self.drawsSerials = drawsSerials
+    }
+    private static let upperHalf: UInt32 = 0x8000_0000
 
     var count: Int { entries.count }
     /// One of those that wait, for a person.
     var someTitle: String? { entries.first?.value.title }
 
     mutating func nextSerial() -> UInt32 {
-        repeat { lastSerial = lastSerial == .max ? 0x8000_0000 : lastSerial + 1 } while entries[lastSerial] != nil
+        repeat { lastSerial = lastSerial == .max ? Self.upperHalf : lastSerial + 1 } while entries[lastSerial] != nil
         return lastSerial
+    }
+    mutating func callSerial() -> UInt32 {
+        if !drawsSerials { return nextSerial() }
+        var serial: UInt32
+        repeat { serial = .random(in: Self.upperHalf...UInt32.max) } while entries[serial] != nil
+        return serial
     }
     /// False when the connection is closed: the call ends at once.
     mutating func add(_ entry: Entry, serial: UInt32) -> Bool {
         if isClosed { return false }
+        var entry = entry
+        entry.moment = owners.now
         entries[serial] = entry
         return true
     }
@@ -36,20 +82,78 @@ struct PendingCalls {
         entries[serial]?.timer = timer
         return true
     }
-    mutating func remove(_ serial: UInt32) -> Entry? { entries.removeValue(forKey: serial) }
-
-    /// The call that a reply answers. The reply must come from the call's destination, or from the bus in its place.
-    mutating func answered(by sender: String?, serial: UInt32) -> Entry? {
-        guard let entry = entries[serial] else { return nil }
-        let isExpected =
-            sender == entry.destination || sender == "org.freedesktop.DBus"
-            || !entry.destination.hasPrefix(":") && entry.destination != "org.freedesktop.DBus"
-        return isExpected ? entries.removeValue(forKey: serial) : nil
+    mutating func remove(_ serial: UInt32) -> Entry? {
+        guard let entry = entries.removeValue(forKey: serial) else { return nil }
+        if !entry.held.isEmpty { heldBytes -= entry.held.reduce(0) { $0 + $1.size } }
+        return entry
     }
+
+    // MARK: Answers
+
+    /// What a reply is. It ends a call if it comes from the call's destination, from a peer that has had the
+    /// destination's name since the call was sent, or from the bus in its place.
+    mutating func answered(by sender: String?, serial: UInt32) -> Answer {
+        guard let entry = entries[serial], let sender else { return .isStray }
+        let destination = entry.destination
+        if sender == destination || sender == Self.bus { return remove(serial).map { .ends($0) } ?? .isStray }
+        if Self.isPeer(destination) { return .isStray }
+        if owners.hadName(sender, destination, since: entry.moment) {
+            return remove(serial).map { .ends($0) } ?? .isStray
+        }
+        return .isDoubtful(entry)
+    }
+    /// Keeps a doubtful answer until the bus has answered who has the name. False: there is no room, or it is one too
+    /// many of its sender.
+    mutating func hold(_ answer: HeldAnswer, for serial: UInt32) -> Bool {
+        guard let held = entries[serial]?.held, held.count < Self.heldLimit,
+            !held.contains(where: { $0.sender == answer.sender }), answer.size <= Self.heldBytesLimit - heldBytes
+        else { return false }
+        entries[serial]?.held.append(answer)
+        heldBytes += answer.size
+        return true
+    }
+    /// Whether answers wait for a word about this name.
+    func holdsAnswers(for name: String) -> Bool {
+        heldBytes > 0 && entries.values.contains { $0.destination == name && !$0.held.isEmpty }
+    }
+    /// What becomes of held answers.
+    struct Judgement: Sendable {
+        /// The calls that end by one, in the order of their serials.
+        var ended: [(entry: Entry, answer: HeldAnswer)] = []
+        /// Whose answers are dropped.
+        var dropped: [String] = []
+    }
+    /// What is known of a name has changed.
+    ///
+    /// - Parameter isLastWord: answers of peers that have not had the name are dropped.
+    mutating func judge(_ name: String, isLastWord: Bool) -> Judgement {
+        var judgement = Judgement()
+        if heldBytes == 0 { return judgement }
+        for (serial, entry) in entries.sorted(by: { $0.key < $1.key })
+        where entry.destination == name && !entry.held.isEmpty {
+            let answer = entry.held.first { owners.hadName($0.sender, name, since: entry.moment) }
+            let others = entry.held.map(\.sender).filter { $0 != answer?.sender }
+            if let answer, let entry = remove(serial) {
+                judgement.ended.append((entry, answer))
+                judgement.dropped += others
+            } else if isLastWord {
+                heldBytes -= entry.held.reduce(0) { $0 + $1.size }
+                entries[serial]?.held = []
+                judgement.dropped += others
+            }
+        }
+        return judgement
+    }
+    /// Whether a destination is one peer and no other at any time: a unique name, or the bus itself.
+    static func isPeer(_ destination: String) -> Bool {
+        destination.utf8.first == UInt8(ascii: ":") || destination == bus
+    }
+    private static let bus = "org.freedesktop.DBus"
+
     /// Ends all, and takes no more.
     mutating func close() -> [Entry] {
         isClosed = true
-        defer { entries = [:] }
+        defer { (entries, heldBytes) = ([:], 0) }
         return entries.sorted { $0.key < $1.key }.map(\.value)
     }
 }

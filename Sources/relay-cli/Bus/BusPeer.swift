@@ -65,7 +65,8 @@ final class BusLine: BusPeer {
         private static let most = 10_000
 
         func signal(_ message: borrowing ReceivedMessage) {
-            guard let sender = message.sender else { return }
+            // The bus itself announces owners of the names that are called here.
+            guard let sender = message.sender, sender != "org.freedesktop.DBus" else { return }
             senders.withLock { if $0.count < Self.most { $0.append(sender) } }
         }
         func methodCall(_ call: IncomingCall) {}
