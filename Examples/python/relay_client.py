@@ -33,6 +33,7 @@ except ImportError as missing:
 BUS, STREAM, ERROR = "org.freedesktop.DBus", "org.eventrelay.Stream1", "org.eventrelay.Error."
 NOTHING_KEPT = 2**64 - 1  # `oldest` of a volatile interface; as `after`, the mark of a last Read.
 HELD = 1024  # So many events wait until what precedes them is known.
+PROMPT, LEISURELY = 5000, 30000  # After so many milliseconds the bus is asked again who owns the service's name.
 
 
 class Follower:
@@ -43,9 +44,10 @@ class Follower:
         self.path = "/" + interface.replace(".", "/")
         self.on_event, self.on_gap, self.wants_ring, self.only_new = on_event, on_gap, ring, only_new
         self.epoch, self.position, self.runs = position or (0, 0, [])
-        self.owner = self.ring = None
+        self.bus = self.owner = self.ring = None
         self.generation = 0  # Counts owners: what a former one answers counts for nothing.
         self.is_volatile = self.is_told = False  # Told: a volatile run's tail was accounted for, or reported.
+        self.unasked, self.is_in_doubt = 0, False  # In doubt: the bus may have dropped messages.
         self.forget()
         GLib.timeout_add(5, self.poll)
         self.connect()
@@ -53,6 +55,7 @@ class Follower:
     def forget(self):
         self.ring, self.held, self.token, self.target, self.quiet = None, [], 0, 0, None
         self.is_live = self.is_reading = self.has_ended = False
+        self.waiting = 0  # Calls of the owner that have no answer yet.
         self.generation += 1
 
     # The bus and the owner.
@@ -67,25 +70,57 @@ class Follower:
         self.bus.connect("closed", self.on_closed)
         self.bus.signal_subscribe(None, None, None, None, None, Gio.DBusSignalFlags.NO_MATCH_RULE, self.on_signal)
         self.has_rules = False
-        owner = None
-        try:
-            self.add_rule(f"sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{self.service}'")
-            if self.wants_ring:
-                self.add_rule(f"sender='{self.service}',path='{self.path}',interface='{STREAM}',member='End'")
-            else:
-                self.add_signal_rules()
-            owner, = self.call_bus("GetNameOwner", self.service)
-        except GLib.Error:
-            pass  # Nobody owns it; or the bus is gone again, and `on_closed` follows.
-        self.set_owner(owner)
+        self.add_rule(f"sender='{BUS}',interface='{BUS}',member='NameOwnerChanged',arg0='{self.service}'")
+        if self.wants_ring:
+            self.add_rule(f"sender='{self.service}',path='{self.path}',interface='{STREAM}',member='End'")
+        else:
+            self.add_signal_rules()
+        self.ask_owner()
         return False
 
-    def call_bus(self, member, text):
+    def call_bus(self, member, text, done):
+        """Calls the bus. `done` gets its answer, or the name of its error, or None if there was no answer."""
+        bus = self.bus
+
+        def finished(_, result):
+            try:
+                answer = bus.call_finish(result).unpack()
+            except GLib.Error as error:
+                answer = Gio.DBusError.get_remote_error(error)
+            if bus is self.bus and not bus.is_closed():
+                done(answer)
+
         arguments = GLib.Variant("(s)", (text,))
-        return self.bus.call_sync(BUS, "/org/freedesktop/DBus", BUS, member, arguments, None, 0, -1, None).unpack()
+        bus.call(BUS, "/org/freedesktop/DBus", BUS, member, arguments, None, 0, PROMPT, None, finished)
+
+    def ask_owner(self):
+        self.unasked = 0
+
+        def answered(answer):
+            if isinstance(answer, tuple):
+                owner, = answer
+            elif answer == BUS + ".Error.NameHasNoOwner":
+                owner = None
+            else:
+                self.is_in_doubt = True  # Asked again soon.
+                return
+            was_in_doubt, self.is_in_doubt = self.is_in_doubt, False
+            if owner != self.owner:
+                self.set_owner(owner)
+            elif was_in_doubt and self.is_live:
+                self.attach()
+
+        self.call_bus("GetNameOwner", self.service, answered)
 
     def add_rule(self, rule):
-        self.call_bus("AddMatch", "type='signal'," + rule)
+        rule = "type='signal'," + rule
+
+        def added(answer):
+            if answer is None:  # The bus may have the rule or not: with both calls it has it once.
+                self.call_bus("RemoveMatch", rule, lambda _: None)
+                self.call_bus("AddMatch", rule, added)
+
+        self.call_bus("AddMatch", rule, added)
 
     def add_signal_rules(self):
         if not self.has_rules:
@@ -113,6 +148,7 @@ class Follower:
     def call(self, member, arguments, done):
         """Calls Stream1 at the owner. `done` gets the answer, or None after an error."""
         generation = self.generation
+        self.waiting += 1
 
         def finished(bus, result):
             answer = descriptors = None
@@ -122,6 +158,7 @@ class Follower:
                 if generation == self.generation and Gio.DBusError.get_remote_error(error) == ERROR + "NotPermitted":
                     sys.exit(error.message)
             if generation == self.generation:
+                self.waiting -= 1
                 self.drain()
                 done(answer and answer.unpack(), descriptors)
 
@@ -146,9 +183,15 @@ class Follower:
                 self.quiet = None
                 self.on_head(values[0], values[1])
                 self.has_ended = self.has_ended or member == "End"
+        elif sender != BUS:
+            self.is_in_doubt = True  # A stranger's, whose messages may have taken the room of others.
 
-    def poll(self):  # The ring; and step 10: after two quiet seconds the Head may have been lost, too.
+    def poll(self):  # The ring; the owner; and step 10: after two quiet seconds the Head may have been lost, too.
         self.drain()
+        self.unasked += 5
+        is_waiting = self.owner is None or self.waiting or self.is_in_doubt or not self.is_live
+        if self.unasked >= (PROMPT if is_waiting else LEISURELY) and self.bus and not self.bus.is_closed():
+            self.ask_owner()
         if self.quiet is not None:
             self.quiet += 5
             if self.quiet >= 2000 and self.is_live:

@@ -3,21 +3,29 @@ import Glibc
 
 /// A private `dbus-daemon` at a socket of its own, which ends with this process.
 package final class BusDaemon: Sendable {
-    /// How much a daemon holds for a slow receiver.
+    /// How much a daemon holds for a slow receiver, and how many of whatever it admits.
     package struct Limits: Sendable {
         let text: String
-        /// What Debian's session bus allows: 1 GB.
+        /// What the session bus allows, as dbus-daemon comes with it: 1 GB, and descriptors without end.
         package static let session = Self(
             text: """
                 <limit name="max_incoming_bytes">1000000000</limit>
+                <limit name="max_incoming_unix_fds">250000000</limit>
                 <limit name="max_outgoing_bytes">1000000000</limit>
+                <limit name="max_outgoing_unix_fds">250000000</limit>
                 <limit name="max_message_size">1000000000</limit>
+                <limit name="service_start_timeout">120000</limit>
+                <limit name="auth_timeout">240000</limit>
+                <limit name="pending_fd_timeout">150000</limit>
                 <limit name="max_completed_connections">100000</limit>
+                <limit name="max_incomplete_connections">10000</limit>
                 <limit name="max_connections_per_user">100000</limit>
+                <limit name="max_pending_service_starts">10000</limit>
+                <limit name="max_names_per_connection">50000</limit>
                 <limit name="max_match_rules_per_connection">50000</limit>
                 <limit name="max_replies_per_connection">50000</limit>
                 """)
-        /// What dbus-daemon has built in, as the system bus: 127 MiB.
+        /// What dbus-daemon has built in, as the system bus: 127 MiB, and 64 descriptors, for a slow receiver.
         package static let builtIn = Self(text: "")
         /// A daemon that drops what a receiver does not take soon.
         package static func outgoing(_ bytes: Int) -> Self {

@@ -31,7 +31,7 @@ import Testing
         return Work(time: time.tv_sec * 1_000_000 + time.tv_nsec / 1_000, wakes: wakes.reduce(0, +))
     }
 
-    @Test("services and watchers on the ring hardly wake while nothing happens")
+    @Test("services and watchers on the ring hardly wake while nothing happens, and hardly ask the bus")
     func idle() async throws {
         let service = try await LiveService.start()
         let watcher = try service.cli("--json", "watch")
@@ -57,22 +57,46 @@ import Testing
         // The last word after the sample: a second later.
         try await monitor.line(containing: "member=Head")
 
-        let programs = [service.program, watcher, telemetry, meter]
+        // One whose service is not there.
+        let empty = try PrivateBus()
+        let lonely = try RunningProgram(
+            Programs.cli, ["--bus", empty.address, "--service", "org.example.Absent", "watch"],
+            environment: Programs.environment())
+        #expect(await eventually { lonely.errors.contains { $0.contains("waiting for org.example.Absent") } })
+        // What they ask the bus: who has the service's name.
+        let questions = try [service.address, bus.address, empty.address].map { address in
+            try RunningProgram(
+                "dbus-monitor", ["--address", address, "type='method_call',member='GetNameOwner'"],
+                environment: Programs.environment())
+        }
+        func asked() -> [Int] {
+            questions.map { monitor in monitor.output.count { $0.contains("member=GetNameOwner") } }
+        }
+        #expect(await eventually { questions.allSatisfy { !$0.output.isEmpty } })
+
+        let programs = [service.program, watcher, telemetry, meter, lonely]
         let before = try programs.map(work)
+        let askedBefore = asked()
         let start = ContinuousClock.now
         // Not a wait for something: this is what is measured.
         try await Task.sleep(for: .seconds(10))
         let taken = try zip(programs, before).map { try work($0) - $1 }
         let seconds = Int((ContinuousClock.now - start) / .seconds(1)) + 1
+        let askedMeanwhile = zip(asked(), askedBefore).map { $0 - $1 }
         for (program, work) in zip(programs, taken) {
             print("\(program.name) in \(seconds) s: woke \(work.wakes) times, took \(work.time) µs")
         }
         for (program, work) in zip(programs, taken) {
             // A service's loop wakes once a second, a watcher's as well, and its reader of the ring looks four times.
             #expect(work.wakes <= (program === watcher || program === meter ? 8 : 4) * seconds, "\(program.name)")
+            // A watcher without a service wakes to ask for it, to read the answer, and once a second.
+            if program === lonely { #expect(work.wakes <= 3 * seconds, "\(program.name)") }
             // What spins takes a share of a processor, however many there are who want it; this takes 0.05 % of one.
             #expect(work.time <= 10_000 * seconds, "\(program.name)")
         }
-        for program in [watcher, meter, monitor, telemetry] { _ = await program.terminate() }
+        // At most every 20 s where all is well, and every 3 s without a service.
+        for asked in askedMeanwhile.dropLast() { #expect(asked <= 1 + seconds / 20, "\(askedMeanwhile)") }
+        #expect(1...(1 + seconds / 3) ~= askedMeanwhile[2], "\(askedMeanwhile)")
+        for program in [watcher, meter, monitor, telemetry, lonely] + questions { _ = await program.terminate() }
     }
 }

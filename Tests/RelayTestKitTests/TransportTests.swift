@@ -118,24 +118,6 @@ struct Filed: DomainEvent, Equatable {
             return (relay, recorder)
         }
     }
-    /// A transport that nobody has: what remains are signals.
-    private final class SignalsOnly: DirectTransport {
-        private final class NoInlet: DirectInlet, Sendable {
-            var epoch: UInt64? { nil }
-            var isOpening: Bool { false }
-            var isParked: Bool { false }
-            var reportsLoss: Bool { false }
-            func rules(for names: NameScope, _ stream: StreamAddress) -> [MatchRule] { [] }
-            func open(_ stream: StreamController, _ session: SessionController) { stream.inletRefused(session) }
-            func schemasArrived(_ stream: StreamController, _ session: SessionController) {}
-            func close(_ stream: StreamController, _ session: SessionController) {}
-            func forget(isNewOwner: Bool) {}
-            func drain(through last: UInt64, _ stream: StreamController, _ session: SessionController) {}
-            func drainOrPark(most limit: Int, _ stream: StreamController, _ session: SessionController) {}
-        }
-        func inlet(of interface: String) -> any DirectInlet { NoInlet() }
-        func forgetOwner() {}
-    }
     /// The sequences of what was recorded: each is an event's or in a gap, and they rise.
     private static func account(_ recorder: EventRecorder) -> (events: Int, missing: Int, last: UInt64) {
         var (events, missing, last) = (0, 0, UInt64(0))

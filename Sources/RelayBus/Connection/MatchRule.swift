@@ -55,6 +55,8 @@ struct MatchTable {
     }
 
     var counts: [MatchRule: Int] { entries.mapValues(\.count) }
+    /// Whether a request that got no answer is still wanted: then it is repeated.
+    func repeats(_ request: UInt64, _ rule: MatchRule) -> Bool { entries[rule]?.request == request }
 
     mutating func add(_ rule: MatchRule, _ completion: @escaping Completion) -> Addition {
         if let entry = entries[rule] {

@@ -48,8 +48,12 @@ package final class BusLoop: Sendable {
 
     /// Runs a job on the loop's thread when the time has come; never after `stop()`. Returns a number for
     /// `cancel(timer:)`.
-    @discardableResult package func schedule(after duration: Duration, _ job: @escaping Job) -> UInt64 {
-        core.schedule(after: duration, job)
+    ///
+    /// - Parameter slack: how much later it may be: until then it waits for something else to wake the thread.
+    @discardableResult package func schedule(
+        after duration: Duration, slack: Duration = .zero, _ job: @escaping Job
+    ) -> UInt64 {
+        core.schedule(after: duration, slack: slack, job)
     }
     package func cancel(timer id: UInt64) { core.cancel(timer: id) }
 

@@ -80,11 +80,12 @@ final class LoopCore: Sendable {
         // A thread of its own for the jobs that come after the end. Without one they wait for the next try.
         if mustStart { try? start() } else if mustWake && !isOwnThread { wake() }
     }
-    func schedule(after duration: Duration, _ job: @escaping BusLoop.Job) -> UInt64 {
-        let deadline = MonotonicClock.deadline(after: duration, from: now)
+    func schedule(after duration: Duration, slack: Duration, _ job: @escaping BusLoop.Job) -> UInt64 {
+        let early = MonotonicClock.deadline(after: duration, from: now)
+        let deadline = MonotonicClock.deadline(after: slack, from: early)
         let (id, mustWake) = state.withLock { state -> (UInt64, Bool) in
             if state.isStopped { return (0, false) }
-            let id = state.timers.add(job, at: deadline)
+            let id = state.timers.add(job, at: deadline, early: early < deadline ? early : nil)
             // The loop reads the next deadline before it sleeps: a later one needs no wake-up.
             let mustWake = state.timers.nextDeadline() == deadline && !state.isWoken
             if mustWake { state.isWoken = true }

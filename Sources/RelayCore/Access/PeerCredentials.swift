@@ -63,7 +63,8 @@ extension PeerRequirement {
     ) {
         if isAnyone { return completion(.success(nil)) }
         do throws(RelayError) {
-            connection.send(try PeerCredentials.request(for: peer)) { result in
+            // Soon asked again: see `SessionController.orderRecheck`.
+            connection.send(try PeerCredentials.request(for: peer), timeout: .seconds(5)) { result in
                 do throws(RelayError) {
                     let reply = try result.get()
                     let credentials = try PeerCredentials(reply, readsUnit: needsUnit)

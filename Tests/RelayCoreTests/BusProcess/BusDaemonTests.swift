@@ -45,6 +45,32 @@ import Testing
         #expect(await connects(daemon.address))
         await daemon.stop()
     }
+    @Test("has the limits that dbus-daemon's own session bus has") func limits() throws {
+        let installed = try #require(try? text(of: "/usr/share/dbus-1/session.conf"))
+        let folder = try Folder()
+        let daemon = try BusDaemon(directory: folder.path)
+        defer { daemon.process.terminate() }
+        let expected = limits(in: installed)
+        #expect(expected.count > 10 && expected["max_outgoing_unix_fds"] != nil)
+        #expect(limits(in: try text(of: "\(folder.path)/bus.conf")) == expected)
+    }
+    private func text(of path: String) throws -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw SystemError(errno) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = read(file, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+    private func limits(in text: String) -> [String: Int] {
+        var limits: [String: Int] = [:]
+        for line in text.split(separator: "<limit name=\"").dropFirst() {
+            let parts = line.split(separator: "\"", maxSplits: 1)
+            guard parts.count == 2, let value = parts[1].dropFirst().split(separator: "<").first else { continue }
+            limits[String(parts[0])] = Int(value)
+        }
+        return limits
+    }
     @Test("a bus that runs there already is a conflict, and keeps its socket") func conflict() async throws {
         let folder = try Folder()
         let daemon = try BusDaemon(directory: folder.path)

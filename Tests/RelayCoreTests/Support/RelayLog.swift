@@ -10,8 +10,15 @@ final class RelayLog: Sendable {
     private let lines = Mutex<[String]>([])
     private let subscriptions = Mutex<[Subscription]>([])
 
-    init(_ bus: Bus, requiring requirement: PeerRequirement = .anyone, isSubscribed: Bool = true) throws {
-        relay = try EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, requiring: requirement)
+    /// - Parameter isOnSignals: events come as signals only.
+    init(
+        _ bus: Bus, requiring requirement: PeerRequirement = .anyone, isSubscribed: Bool = true,
+        isOnSignals: Bool = false
+    ) throws {
+        relay =
+            try isOnSignals
+            ? EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, transport: SignalsOnly())
+            : EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, requiring: requirement)
         let note: @Sendable (String) -> Void = { [weak self] line in self?.lines.withLock { $0.append(line) } }
         var all = [
             relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { state in

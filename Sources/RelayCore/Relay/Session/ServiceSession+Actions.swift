@@ -7,7 +7,7 @@ extension ServiceSession {
     enum Connection: Hashable {
         /// Nobody wants it any more.
         case close
-        case askForOwner(generation: Int)
+        case askForOwner
     }
     enum ConnectionFailure: Hashable {
         case ignored
@@ -40,19 +40,29 @@ extension ServiceSession {
         case vanished(Loss)
         case replaced(Loss, by: Candidate)
     }
-    /// What the bus answers when it is asked for the name's owner.
-    enum Ownership: Hashable {
-        case owner(String)
-        case nobody
-        /// No answer, from which nothing follows.
-        case unknown
+    /// When the bus is asked again who has the name.
+    enum Inquiry: Hashable {
+        case ignored
+        /// Now.
+        case ask
+        case order(Pace)
     }
-    enum OwnerAnswer: Hashable {
-        case changed(OwnerChange)
-        /// After a while.
-        case askAgain(generation: Int)
+    enum Pace: Hashable {
+        /// There was no answer.
+        case soon
+        /// Somebody waits for something, or nobody has the name.
+        case prompt
+        /// All is well, as far as is known.
+        case leisurely
+    }
+    /// What follows from the bus's word about the name's owner.
+    struct OwnerAnswer: Hashable {
+        var change = OwnerChange.ignored
         /// The owner is the same: after a while, what it has not answered is to be asked again; see `recheck`.
-        case recheck(generation: Int)
+        var isToBeRechecked = false
+        /// The owner is the same, and messages may have been lost: each stream is to be compared with it.
+        var isToBeCompared = false
+        var next: Inquiry
     }
     enum Recheck: Hashable {
         case ignored

@@ -7,7 +7,8 @@
 /// Invariants: a signal gets out only if its sender was verified as the owner, once, and in its order. What an owner
 /// sent that left, was refused, or went out of sight before is dropped. An answer about a former owner changes nothing.
 /// A lost bus forgets every unique name. A refused owner ends the session; after its end nothing is believed, asked or
-/// reported.
+/// reported. The bus drops what it has no room for, its own announcements and answers included: so while the relay is
+/// on the bus, a question who has the name is always on its way, or ordered.
 struct ServiceSession<Signal> {
     /// Who has the name, and is to be verified.
     struct Candidate: Hashable {
@@ -52,8 +53,22 @@ struct ServiceSession<Signal> {
             signals.append(signal)
         }
     }
+    /// How the next question who has the name comes about.
+    fileprivate enum Question {
+        /// Off the bus.
+        case none
+        case ordered(isPrompt: Bool)
+        /// On its way. `isOld`: another one was wanted since, which this one's answer may be too old for.
+        case asked(isOld: Bool)
+    }
     private var phase = Phase.inactive
-    /// Counts what was learnt of the owner: an answer counts only while its question's generation is the present one.
+    private var question = Question.none
+    /// The owner has left something unanswered.
+    private var owesAnswers = false
+    /// Something has come, or has not, that shows that the bus may have dropped more.
+    private(set) var suspectsLoss = false
+    /// Counts what was learnt of the owner: an answer about it counts only while its question's generation is the
+    /// present one.
     private(set) var generation = 0
     private var standing = Standing.connecting
     private var wasActive = false
@@ -93,7 +108,8 @@ struct ServiceSession<Signal> {
     mutating func connected() -> Connection {
         guard case .offline = phase else { return .close }
         phase = .online(.unknown)
-        return .askForOwner(generation: generation)
+        question = .asked(isOld: false)
+        return .askForOwner
     }
 
     mutating func connectionFailed() -> ConnectionFailure {
@@ -118,19 +134,74 @@ struct ServiceSession<Signal> {
     /// The bus announced that another one has the name now, or nobody.
     mutating func ownerChanged(to name: String?) -> OwnerChange { changeOwner(to: name, isNew: true) }
 
-    mutating func ownerAnswered(_ answer: Ownership, to generation: Int) -> OwnerAnswer {
-        guard generation == self.generation, case .online(let owner) = phase else { return .changed(.ignored) }
-        if case .unknown = answer { return .askAgain(generation: generation) }
+    /// The bus answered the question who has the name. Its answer is younger than each announcement that came before it.
+    ///
+    /// - Parameter isWaiting: whether anything waits for the owner, or for its answer.
+    mutating func ownerAnswered(_ answer: NameOwnership, isWaiting: Bool) -> OwnerAnswer {
+        guard case .online(let owner) = phase, case .asked(let isOld) = question else {
+            return OwnerAnswer(next: .ignored)
+        }
+        if case .unknown = answer {
+            suspectsLoss = true
+            return OwnerAnswer(next: order(.soon))
+        }
         let name: String? = if case .owner(let name) = answer { name } else { nil }
+        var result = OwnerAnswer(next: .ignored)
         switch owner {
         // It was there before this relay.
-        case .unknown: return .changed(changeOwner(to: name, isNew: false))
-        case .nobody where name == nil: return .changed(.ignored)
-        case .candidate(let present, _) where present == name: return .recheck(generation: generation)
-        case .verified(let present) where present == name: return .recheck(generation: generation)
+        case .unknown: result.change = changeOwner(to: name, isNew: false)
+        case .nobody where name == nil: break
+        case .candidate(let present, _) where present == name: result.isToBeRechecked = owesAnswers
+        case .verified(let present) where present == name:
+            (result.isToBeRechecked, result.isToBeCompared) = (owesAnswers, suspectsLoss)
         // The announcement was lost.
-        default: return .changed(changeOwner(to: name, isNew: true))
+        default: result.change = changeOwner(to: name, isNew: true)
         }
+        // All that was sent before this answer has come, or will never come.
+        (owesAnswers, suspectsLoss) = (false, false)
+        if isOld {
+            question = .asked(isOld: false)
+            result.next = .ask
+        } else {
+            result.next = order(isWaiting || isPrompt ? .prompt : .leisurely)
+        }
+        return result
+    }
+    private mutating func order(_ pace: Pace) -> Inquiry {
+        question = .ordered(isPrompt: pace != .leisurely)
+        return .order(pace)
+    }
+    /// Whether the session itself waits for the next answer.
+    private var isPrompt: Bool { owner == nil || suspectsLoss }
+
+    /// The time of the ordered question has come.
+    mutating func inquiryDue(isWaiting: Bool) -> Inquiry {
+        guard case .ordered(let wasPrompt) = question else { return .ignored }
+        // What it was brought forward for is over.
+        if wasPrompt && !isWaiting && !isPrompt { return order(.leisurely) }
+        question = .asked(isOld: false)
+        return .ask
+    }
+    /// The owner has left something unanswered: the bus may know why.
+    mutating func ownerOwes() -> Inquiry {
+        guard case .online = phase else { return .ignored }
+        owesAnswers = true
+        if case .asked = question {
+            question = .asked(isOld: true)
+            return .ignored
+        }
+        question = .asked(isOld: false)
+        return .ask
+    }
+    /// Something begins to wait for the owner: the next question is brought forward.
+    @inline(__always) mutating func beganWaiting() -> Inquiry {
+        if case .ordered(isPrompt: false) = question { order(.prompt) } else { .ignored }
+    }
+    /// Something has come of a stranger. The bus drops what it has no room for, and what took the room comes first.
+    mutating func strangerSent() -> Inquiry {
+        guard isOwnershipKnown else { return .ignored }
+        suspectsLoss = true
+        return beganWaiting()
     }
 
     /// A question to the owner had no answer, and the owner is still the same.
@@ -224,6 +295,8 @@ struct ServiceSession<Signal> {
     private mutating func leave(for next: Phase) -> Int {
         defer { phase = next }
         generation += 1
+        owesAnswers = false
+        if case .online = next {} else { (question, suspectsLoss) = (.none, false) }
         if case .online(.candidate(_, let held)) = phase { return held.count }
         return 0
     }
@@ -234,6 +307,7 @@ struct ServiceSession<Signal> {
     }
 }
 
+extension ServiceSession.Question: Hashable {}
 extension ServiceSession.HeldSignals: Equatable where Signal: Equatable {}
 extension ServiceSession.HeldSignals: Hashable where Signal: Hashable {}
 extension ServiceSession.Owner: Equatable where Signal: Equatable {}

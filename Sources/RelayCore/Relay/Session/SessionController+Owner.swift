@@ -31,32 +31,71 @@ extension SessionController {
         guard activation.startsService, !state.onLoop.streamsInOrder.isEmpty, case .nobody = callRoute else { return }
         startService()
     }
-    func askForOwner(_ generation: Int) {
+    func askBusForOwner() {
         guard let connection = state.onLoop.connection else { return }
-        askBus("GetNameOwner", connection) { [weak self] result in
-            guard let self else { return }
-            if state.onLoop.connection === connection { state.onLoop.backoff.reset() }
-            switch state.onLoop.session.ownerAnswered(Self.ownership(result), to: generation) {
-            case .changed(let change): ownerChanged(change)
-            case .askAgain(let generation):
-                schedule(after: Self.patience) { session in
-                    if session.ownerGeneration == generation { session.askForOwner(generation) }
-                }
-            case .recheck(let generation): orderRecheck(generation)
+        cancelInquiry()
+        state.onLoop.askedAt = loop.now
+        connection.askOwner(of: service) { [weak self] ownership in
+            guard let self, state.onLoop.connection === connection else { return }
+            state.onLoop.backoff.reset()
+            ownerAnswered(ownership)
+        }
+    }
+    private func ownerAnswered(_ ownership: NameOwnership) {
+        let isWaiting = isWaiting
+        let answer = state.onLoop.session.ownerAnswered(ownership, isWaiting: isWaiting)
+        follow(answer.next)
+        ownerChanged(answer.change)
+        if answer.isToBeRechecked { orderRecheck(ownerGeneration) }
+        if answer.isToBeCompared { for stream in streams { stream.suspectLoss(self) } }
+    }
+    /// The owner does not answer, and nothing was heard of its departure.
+    func askForOwner() { follow(state.onLoop.session.ownerOwes()) }
+
+    // MARK: Asking again
+
+    /// Somebody waits for something that only the owner can do, or for a stream that is out of step.
+    private var isWaiting: Bool {
+        guard let connection = state.onLoop.connection else { return false }
+        return connection.isCalling || !calls.isIdle || streams.contains { !$0.isSettled || $0.isCatchingUp }
+    }
+    /// Something begins to wait.
+    func noteWaiting() { follow(state.onLoop.session.beganWaiting()) }
+    /// A stranger's message has come: what it took of the bus's room may have cost another one.
+    func noteStranger() {
+        if !state.onLoop.session.suspectsLoss { state.onLoop.connection?.doubtOwners() }
+        follow(state.onLoop.session.strangerSent())
+    }
+    private func follow(_ inquiry: ServiceSession<HeldSignal>.Inquiry) {
+        switch inquiry {
+        case .ignored: break
+        case .ask: askBusForOwner()
+        case .order(let pace):
+            cancelInquiry()
+            // A test's bus loses nothing, and its time is moved by days.
+            if bus.linked != nil && pace != .soon { return }
+            let (delay, slack) = timing(of: pace)
+            state.onLoop.inquiryTimer = loop.schedule(after: delay, slack: slack) { [weak self] in
+                guard let self else { return }
+                state.onLoop.inquiryTimer = nil
+                let isWaiting = isWaiting
+                follow(state.onLoop.session.inquiryDue(isWaiting: isWaiting))
             }
         }
     }
-    private static func ownership(_ result: Result<BusReply, RelayError>) -> ServiceSession<HeldSignal>.Ownership {
-        do throws(RelayError) {
-            return .owner(try result.get().read("s") { try $0.string() })
-        } catch {
-            let isNobody = (error.cause as? RemoteError)?.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
-            return isNobody ? .nobody : .unknown
+    private func cancelInquiry() {
+        if let timer = state.onLoop.inquiryTimer.take() { loop.cancel(timer: timer) }
+    }
+    /// From when on the bus is asked if the loop is awake anyway, and how long it may sleep past that.
+    private func timing(of pace: ServiceSession<HeldSignal>.Pace) -> (delay: Duration, slack: Duration) {
+        switch pace {
+        case .soon: return (Self.patience, .zero)
+        case .prompt: return (.seconds(3), .seconds(2))
+        case .leisurely:
+            let passed = Duration.nanoseconds(Int64(clamping: loop.now &- state.onLoop.askedAt))
+            return (max(.zero, .seconds(20) - passed), .seconds(10))
         }
     }
-    /// The owner does not answer, and nothing was heard of its departure: `NameOwnerChanged` gets lost like any signal
-    /// when this relay is too slow for the bus.
-    func askForOwner() { askForOwner(ownerGeneration) }
 
     func ownerChanged(_ change: ServiceSession<HeldSignal>.OwnerChange) {
         switch change {
@@ -78,6 +117,8 @@ extension SessionController {
             forgetOwner(loss) { $0.ownerVanished() }
             ownerAppeared(candidate)
         }
+        // Without an owner everything waits for the next.
+        if owner == nil { noteWaiting() }
     }
     private func ownerAbsent() {
         for stream in streams { for member in stream.members { member.machine.ownerAbsent() } }

@@ -49,6 +49,7 @@ extension SessionController {
         var call = MethodCall(
             to: owner, path: path, interface: Stream1.name, member: method, signature: signature, body: body)
         call.descriptors = descriptors
+        noteWaiting()
         connection.send(call, timeout: timeout) { [weak self] result in completion(self, result) }
     }
     /// The same, without an answer.
@@ -66,6 +67,7 @@ extension SessionController {
         _ completion: @escaping @Sendable (SessionController?, Result<BusReply, RelayError>) -> Void
     ) -> Bool {
         guard let connection = state.onLoop.connection else { return false }
+        noteWaiting()
         waiting.ticket.connection = connection
         waiting.ticket.serial = connection.send(call, timeout: waiting.timeLeft) { [weak self] result in
             completion(self, result)

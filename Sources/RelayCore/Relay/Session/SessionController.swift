@@ -6,7 +6,7 @@ import Synchronization
 /// session with every call, in a turn of the loop.
 package final class SessionController: BusHandler {
     let service: String
-    private let bus: Bus
+    let bus: Bus
     let requirement: PeerRequirement
     let activation: EventRelay.Activation
     /// Interfaces that are durable whatever their service has reported yet.
@@ -188,7 +188,7 @@ package final class SessionController: BusHandler {
         schedule(after: delay) { $0.connect() }
     }
     private func connected(_ connection: BusConnection) {
-        guard case .askForOwner(let generation) = state.onLoop.session.connected() else { return connection.close() }
+        guard case .askForOwner = state.onLoop.session.connected() else { return connection.close() }
         state.onLoop.connection = connection
         state.onLoop.hasReportedOutage = false
         connection.addMatch(.owner(of: service)) { [weak self] result in
@@ -196,7 +196,7 @@ package final class SessionController: BusHandler {
             fail(RelayError(error.code, "the bus does not say who owns \(service): \(error.message)", cause: error))
         }
         for stream in state.onLoop.streamsInOrder { stream.connected(self) }
-        askForOwner(generation)
+        askBusForOwner()
     }
     package func disconnected(_ reason: RelayError) {
         guard case .forget(let loss) = state.onLoop.session.busVanished() else { return }
@@ -259,7 +259,9 @@ package final class SessionController: BusHandler {
             }
         case .hold: hold(message)
         // Anybody can send a signal of this name to us; only the owner's count.
-        case .drop: foreign.add(1, ordering: .relaxed)
+        case .drop:
+            foreign.add(1, ordering: .relaxed)
+            noteStranger()
         }
     }
     /// Keeps what an owner sends of a stream until it is verified.
@@ -274,7 +276,12 @@ package final class SessionController: BusHandler {
             state.onLoop.session.hold(signal, cost: signal.body.count)
         }
     }
+    package func replyDropped(from sender: String?) {
+        // The owner's own: late, since its call was given up.
+        if let sender, sender != "org.freedesktop.DBus", sender != owner { noteStranger() }
+    }
     package func methodCall(_ call: IncomingCall) {
+        noteStranger()
         state.onLoop.connection?.fail(
             call, ErrorNames.unknownObject, "nothing is exported here: this is a relay of \(service)")
     }

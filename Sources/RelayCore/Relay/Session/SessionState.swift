@@ -11,6 +11,9 @@ struct SessionState {
     /// The same; few.
     var streamsInOrder: [StreamController] = []
     var backoff = Backoff()
+    /// The ordered question who has the service's name, and when the last one was sent.
+    var inquiryTimer: UInt64?
+    var askedAt: UInt64 = 0
     /// Until when the present owner counts as one that was just found.
     var newUntil: UInt64 = 0
     /// What keeps it from the bus was reported, and what keeps it from rings and replays.

@@ -38,6 +38,39 @@ import Testing
             #expect(queue.nextDeadline() == model.next?.deadline, "seed \(seed), step \(step)")
         }
     }
+    @Test("one with leeway comes early if the queue is looked at, and at its deadline if not", arguments: 1...20)
+    func leeway(seed: UInt64) {
+        struct Entry {
+            let id: UInt64, early: UInt64, deadline: UInt64
+        }
+        var random = SeededGenerator(seed: seed &* 0x9E37_79B9)
+        var (queue, model, now) = (TimerQueue<Int>(), [Entry](), UInt64(0))
+        for step in 0..<3_000 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                let early = now + UInt64.random(in: 0..<100, using: &random)
+                let deadline = early + UInt64.random(in: 0..<100, using: &random)
+                let id = queue.add(step, at: deadline, early: early < deadline ? early : nil)
+                model.append(Entry(id: id, early: early, deadline: deadline))
+            case 4..<6:
+                guard let entry = model.randomElement(using: &random) else { continue }
+                #expect(queue.cancel(entry.id) != nil && queue.cancel(entry.id) == nil)
+                model.removeAll { $0.id == entry.id }
+            default:
+                now += UInt64.random(in: 0..<20, using: &random)
+                let has = model.filter { $0.deadline <= now }.min { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+                let may = model.filter { $0.early <= now }.min { ($0.early, $0.id) < ($1.early, $1.id) }
+                let isDue = queue.popDue(now) != nil
+                #expect(isDue == ((has ?? may) != nil), "seed \(seed), step \(step)")
+                if let due = has ?? may {
+                    #expect(queue.cancel(due.id) == nil, "seed \(seed), step \(step)")
+                    model.removeAll { $0.id == due.id }
+                }
+            }
+            #expect(queue.count == model.count && queue.isEmpty == model.isEmpty)
+            #expect(queue.nextDeadline() == model.map(\.deadline).min(), "seed \(seed), step \(step)")
+        }
+    }
     @Test("equal deadlines come in the order in which they were added") func equalDeadlines() {
         var queue = TimerQueue<Int>()
         for number in 0..<100 { _ = queue.add(number, at: 7) }
