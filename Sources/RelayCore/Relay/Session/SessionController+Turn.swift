@@ -107,7 +107,7 @@ extension SessionController {
 
     /// Whether so many file descriptors can be had. If not, that is reported once, until they can.
     func hasRoom(forDescriptors count: Int, _ purpose: String) -> Bool {
-        guard let error = DescriptorRoom.error(for: count, purpose) else {
+        guard let error = SpareDescriptors.error(for: count, purpose) else {
             state.onLoop.hasReportedLack = false
             return true
         }

@@ -166,7 +166,7 @@ package final class SessionController: BusHandler {
                 connected(connection)
             case .failure(let failure):
                 // libdbus does not say it in words that help.
-                let error = DescriptorRoom.error(for: 1, "the connection to \(bus)") ?? failure
+                let error = SpareDescriptors.error(for: 1, "the connection to \(bus)") ?? failure
                 busFailure.withLock { $0 = error }
                 if !state.onLoop.hasReportedOutage, !state.onLoop.session.isOver {
                     state.onLoop.hasReportedOutage = true

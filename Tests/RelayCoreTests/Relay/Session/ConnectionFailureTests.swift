@@ -40,7 +40,7 @@ import Testing
     }
     @Test("descriptors that cannot be had are named with what to do; those that can are given back")
     func descriptors() {
-        #expect(DescriptorRoom.failure(for: 3) == nil && DescriptorRoom.error(for: 3, "the ring of a.b") == nil)
+        #expect(SpareDescriptors.failure(for: 3) == nil && SpareDescriptors.error(for: 3, "the ring of a.b") == nil)
         #expect(
             SystemError(EMFILE).remedy
                 == "; close others, or raise this process's limit: ulimit -n, or LimitNOFILE= in the unit")

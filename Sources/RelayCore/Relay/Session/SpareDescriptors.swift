@@ -4,7 +4,7 @@ import Glibc
 ///
 /// libdbus ends a connection that has lost a descriptor on the way, and the relay would connect, ask and lose it again,
 /// without end.
-enum DescriptorRoom {
+enum SpareDescriptors {
     /// What keeps the process from having so many more; nil: nothing.
     static func failure(for count: Int) -> SystemError? {
         var taken: [Int32] = []
