@@ -48,7 +48,20 @@ extension JournalEngine {
         return DocumentDraft(state, sequence: sequence)
     }
     func isPresent<D: DomainDocument>(_ version: DocumentVersion, _ draft: DocumentDraft<D>) throws -> Bool {
-        try document(D.self).isPresent(version, last: draft.sequence)
+        if version.sequence != draft.sequence { return false }
+        let document = try document(D.self)
+        return try document.isInHistory(version) { question in
+            guard let index = document.logIndex, interfaces.indices.contains(index) else { return nil }
+            return try run(interfaces[index].id, question)
+        }
+    }
+    private func run(_ interface: Int64, _ question: RunQuestion) throws -> CommonRun? {
+        do throws(SQLiteError) {
+            let rows = try RunRows(database)
+            return try question.common { epoch throws(SQLiteError) in try rows.run(epoch, of: interface) }
+        } catch {
+            throw consequence(ofOwn: error)
+        }
     }
     /// Returns the version that the document then has.
     func set<D: DomainDocument>(_ state: D) throws -> DocumentVersion {

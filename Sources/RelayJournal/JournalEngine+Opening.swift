@@ -60,7 +60,9 @@ extension JournalEngine {
                 last[row.text(0)] = UInt64(bitPattern: row.integer(1))
                 pruned[row.text(0)] = UInt64(bitPattern: row.integer(2))
             }
-        let runs = try enterRun(of: logged, id, first: sequence + 1, kept: UInt64(bitPattern: row[2]))
+        let rows = try RunRows(database)
+        try rows.add(StreamRun(epoch: logged.epoch, first: sequence + 1), to: id)
+        let runs = try rows.recent(of: id, most: Self.knownRuns)
         let ages = try loadAges(id, head: sequence, events: UInt64(row[2]), RetentionRule(logged.retention))
 
         let names = logged.events.map { event in
@@ -72,38 +74,15 @@ extension JournalEngine {
             bytes: UInt64(bitPattern: row[3]))
         return (
             LogSnapshot(
-                head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 }, runs: runs,
-                schemas: schemas, documents: try documents(of: logged, id, last)),
+                head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 },
+                runs: runs.runs, schemas: schemas, documents: try documents(of: logged, id, last),
+                sample: runs.sample),
             InterfaceState(
                 id: id, logged: logged, names: names, counters: counters, ages: ages)
         )
     }
-    private func enterRun(
-        of logged: LoggedInterface, _ id: Int64, first: UInt64, kept: UInt64
-    ) throws -> [LogSnapshot.Run] {
-        try database.prepare("INSERT INTO relay_runs (interface, epoch, first) VALUES (?, ?, ?)")
-            .run(.integer(id), .integer(Int64(bitPattern: logged.epoch)), .integer(Int64(bitPattern: first)))
-        // A run is remembered as long as it has events; without, so that a position in it is still understood, for the
-        // next thousand runs. And no more of them than an `Attach` can look through.
-        try database.prepare(
-            """
-            DELETE FROM relay_runs AS r WHERE interface = ?1
-            AND (rowid < (SELECT rowid FROM relay_runs WHERE interface = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET \(Self.idleRuns))
-            AND (SELECT first FROM relay_runs n WHERE n.interface = ?1 AND n.rowid > r.rowid ORDER BY n.rowid LIMIT 1) <= ?2
-            OR rowid < (SELECT rowid FROM relay_runs WHERE interface = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET \(Self.runs - 1)))
-            """
-        ).run(.integer(id), .integer(Int64(bitPattern: first - min(kept, first))))
-        var runs: [LogSnapshot.Run] = []
-        try database.prepare("SELECT epoch, first FROM relay_runs WHERE interface = ? ORDER BY rowid")
-            .rows([.integer(id)]) { row in
-                runs.append(
-                    LogSnapshot.Run(
-                        epoch: UInt64(bitPattern: row.integer(0)), first: UInt64(bitPattern: row.integer(1))))
-            }
-        return runs
-    }
-    private static let idleRuns = 1_000
-    static let runs = 4_096
+    /// So many of the newest runs are known without a look at the disk.
+    static let knownRuns = 64
 
     private static func copy(_ text: String) -> UnsafeBufferPointer<CChar> {
         let utf8 = text.utf8

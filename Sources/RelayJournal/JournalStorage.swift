@@ -128,6 +128,12 @@ final class JournalStorage: EventLogStorage {
         }
         reader.submit(.page(request, completion))
     }
+    func find(
+        _ question: RunQuestion, in interface: String,
+        completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void
+    ) {
+        reader.submit(.runs(interface, question, completion))
+    }
     func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
         let figures: [(name: String, value: UInt64)] = try await withCheckedThrowingContinuation { continuation in
             reader.submit(.figures(interface, continuation))

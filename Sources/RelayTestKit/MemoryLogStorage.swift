@@ -158,6 +158,13 @@ package final class MemoryLogStorage: EventLogStorage {
         guard let reader = loops.withLock({ $0?.reader }) else { return completion(.failure(Self.closed)) }
         reader.execute { [store] in completion(.success(store.stream(request.interface).page(request))) }
     }
+    package func find(
+        _ question: RunQuestion, in interface: String,
+        completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void
+    ) {
+        guard let reader = loops.withLock({ $0?.reader }) else { return completion(.failure(Self.closed)) }
+        reader.execute { [store] in completion(.success(store.stream(interface).common(question))) }
+    }
     package func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
         [("events", UInt64(store.stream(interface).count))]
     }

@@ -72,6 +72,13 @@ package struct MemoryStream: Sendable {
 
     private func run(of sequence: UInt64) -> Int? { runs.lastIndex { $0.first <= max(sequence, 1) } }
 
+    func common(_ question: RunQuestion) -> CommonRun? {
+        question.common { epoch in
+            runs.lastIndex { $0.epoch == epoch }.map { index in
+                LoggedRun(first: runs[index].first, end: index + 1 < runs.count ? runs[index + 1].first - 1 : nil)
+            }
+        }
+    }
     func page(_ request: LogRequest) -> LogPage {
         func isWanted(_ name: String) -> Bool { request.names?.contains(name) ?? true }
         var (events, bytes) = ([LogPage.Event](), 0)

@@ -90,14 +90,22 @@ extension ServiceCore {
         let names = interface.kept(request.names)
         settlePage(of: call.sender)
         state.onLoop.features[call.sender] = request.options.features
-        interface.stream.attach(call.sender, request, names: names) { answer in
-            var body = WireWriter()
-            // Names and numbers of ours: nothing here can be refused.
-            guard (try? Stream1.write(answer, into: &body)) != nil,
-                let signature = try? Signature(Stream1.attachmentSignature)
-            else { return }
-            reply(to: call, connection, signature, body: body.bytes)
+        let question = interface.stream.attach(call.sender, request, names: names) { answer in
+            reply(to: call, answer, connection)
         }
+        // A run of long ago.
+        guard let question, let log = interface.log else { return }
+        find(RunLookUps.Entry(call: call, interface: interface.name, question: question), log, connection) { common in
+            interface.stream.attach(common, names: names) { [self] in reply(to: call, $0, connection) }
+        }
+    }
+    private func reply(to call: IncomingCall, _ answer: Attachment, _ connection: BusConnection) {
+        var body = WireWriter()
+        // Names and numbers of ours: nothing here can be refused.
+        guard (try? Stream1.write(answer, into: &body)) != nil,
+            let signature = try? Signature(Stream1.attachmentSignature)
+        else { return }
+        reply(to: call, connection, signature, body: body.bytes)
     }
     /// Reports how far the stream has come, behind everything that this counts.
     private func barrier(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {

@@ -22,6 +22,7 @@ final class ServiceCore: BusHandler {
         var hasDescriptorTimer = false
         var descriptorSource = UnreadSource.connection
         var replays = ReplaySockets()
+        var runLookUps = RunLookUps()
         var idleness = Idleness()
         var gate = CallGate()
         var authority = Authority()

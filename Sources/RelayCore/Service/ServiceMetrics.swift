@@ -125,7 +125,7 @@ extension PublishedStream {
         // At one moment, so that the numbers fit each other.
         return state.withLock { state in
             let (head, outlets) = (state.place.sequence, state.outlets)
-            let first = state.history?.recent.last?.first ?? 1
+            let first = state.history?.first ?? 1
             let status = Dictionary(outlets.status.map { ($0.name, $0.value) }) { first, _ in first }
             let requests = outlets.ring.requests
             return ServiceMetrics.Stream(

@@ -18,8 +18,8 @@ package struct AttachRequest: Hashable, Sendable {
 package struct AttachOptions: Hashable, Sendable {
     /// What the sender can do.
     package var features: Set<StreamFeature>
-    /// The newest runs of the history that the sender knows, by rising first sequence. Request: those of the
-    /// subscriber's position. Answer: those of the service, its own last. Empty: unknown.
+    /// A sample of the runs of the history that the sender knows, by rising first sequence (`StreamRun.sample`).
+    /// Request: those of the subscriber's position. Answer: those of the service, its own last. Empty: unknown.
     package var runs: [StreamRun]
 
     package init(features: Set<StreamFeature> = StreamFeature.all, runs: [StreamRun] = []) {
@@ -107,15 +107,4 @@ package enum StreamFeature: String, Hashable, Sendable, CaseIterable {
 
     /// What this version can do.
     package static let all = Set(allCases)
-}
-
-/// One run of a service, in the history of one of its durable interfaces.
-package struct StreamRun: Hashable, Sendable {
-    /// How many runs one side of `Attach` reports, the newest last.
-    package static let most = 16
-
-    package let epoch: UInt64
-    /// The sequence of its first event, whether there has been one or not.
-    package let first: UInt64
-    package init(epoch: UInt64, first: UInt64) { (self.epoch, self.first) = (epoch, first) }
 }

@@ -23,6 +23,10 @@ public struct Gap: Hashable, Sendable {
     public let reason: Reason
     /// Details for a person to read, if there are any: for example, which field of which event does not match.
     public let detail: String?
+    /// If the reason is `.historyReplaced`: up to this sequence, the new history has the same events as the one that
+    /// this subscription has received; 0 if no common event is known. What was received above it is undone. Nil for
+    /// other reasons.
+    public let commonThrough: UInt64?
 
     /// A gap within one run.
     ///
@@ -31,11 +35,13 @@ public struct Gap: Hashable, Sendable {
     /// - Parameter count: how many events of the subscription are missing, if that is known.
     /// - Parameter reason: why they are missing.
     /// - Parameter detail: details for a person to read.
+    /// - Parameter commonThrough: up to where a replaced history is the same.
     public init(
-        _ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason, detail: String? = nil
+        _ sequences: ClosedRange<UInt64>, epoch: UInt64, count: Int?, reason: Reason, detail: String? = nil,
+        commonThrough: UInt64? = nil
     ) {
         (self.sequences, self.epoch, self.count) = (sequences, epoch, count)
-        (self.reason, self.detail) = (reason, detail)
+        (self.reason, self.detail, self.commonThrough) = (reason, detail, commonThrough)
     }
 
     /// Why events are missing. More may be added: compare reasons, and never switch over them without a default.
@@ -50,6 +56,9 @@ public struct Gap: Hashable, Sendable {
         public static let lost = Self(rawValue: "lost")
         /// The run changed, and the undelivered events of the old run are gone.
         public static let epochChanged = Self(rawValue: "epochChanged")
+        /// The service has another history: its journal was restored from a backup, or is another one. Events that the
+        /// subscription has received may be undone; see ``Gap/commonThrough``.
+        public static let historyReplaced = Self(rawValue: "historyReplaced")
         /// The publisher's event lacks a field, or the field has another type.
         public static let schemaMismatch = Self(rawValue: "schemaMismatch")
     }
@@ -82,6 +91,7 @@ extension Gap.Reason {
         case .expired: "the journal no longer has them"
         case .lost: "they were lost on the way"
         case .epochChanged: "the service's run has ended"
+        case .historyReplaced: "the journal was replaced"
         case .schemaMismatch: "this program cannot read them"
         default: rawValue
         }
@@ -100,12 +110,16 @@ extension Gap {
     /// `next` stands right behind this gap in the same subscription, so that what lies between them upwards was not for
     /// it.
     package func merged(with next: Gap) -> Gap? {
-        guard next.epoch == epoch, next.reason == reason, next.detail == detail else { return nil }
+        guard next.epoch == epoch, next.reason == reason, next.detail == detail,
+            next.commonThrough == commonThrough
+        else { return nil }
         let (lower, upper) = (sequences.lowerBound, sequences.upperBound)
         let isBehind = lower > 0 && next.sequences.upperBound < lower - 1
         if isBehind { return nil }
         let union = min(lower, next.sequences.lowerBound)...max(upper, next.sequences.upperBound)
-        return Gap(union, epoch: epoch, count: Self.sum(count, next.count), reason: reason, detail: detail)
+        return Gap(
+            union, epoch: epoch, count: Self.sum(count, next.count), reason: reason, detail: detail,
+            commonThrough: commonThrough)
     }
     package static func sum(_ a: Int?, _ b: Int?) -> Int? {
         guard let a, let b else { return nil }

@@ -27,55 +27,48 @@ struct ArgumentHash {
         }
         return Int64(bitPattern: hash.value)
     }
+}
 
-    private struct FNV {
-        private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-        mutating func combine(_ bytes: some Sequence<UInt8>) {
-            for byte in bytes { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        }
-        mutating func combine(number: UInt64) { withUnsafeBytes(of: number.littleEndian) { combine($0) } }
-
-        /// Counts come first, so that no value's end is another one's beginning.
-        mutating func combine(_ value: DBusValue, _ hasSets: Bool) {
-            switch value {
-            case .string(let text):
-                combine(number: UInt64(text.utf8.count))
-                combine(text.utf8)
-            case .bytes(let bytes):
-                combine(number: UInt64(bytes.count))
-                if hasSets {
-                    combine(number: Self.sum(bytes) { $0.combine(CollectionOfOne($1)) })
-                } else {
-                    combine(bytes)
-                }
-            case .array(_, let elements):
-                combine(number: UInt64(elements.count))
-                if hasSets {
-                    combine(number: Self.sum(elements) { $0.combine($1, true) })
-                } else {
-                    for element in elements { combine(element, false) }
-                }
-            case .dictionary(_, let entries):
-                combine(number: UInt64(entries.count))
-                combine(
-                    number: Self.sum(entries) {
-                        $0.combine($1.key, hasSets)
-                        $0.combine($1.value, hasSets)
-                    })
-            case .structure(let fields): for field in fields { combine(field, hasSets) }
-            // Numbers, each in the one way that Swift prints it.
-            default: combine("\(value);".utf8)
+extension FNV {
+    /// Counts come first, so that no value's end is another one's beginning.
+    fileprivate mutating func combine(_ value: DBusValue, _ hasSets: Bool) {
+        switch value {
+        case .string(let text):
+            combine(number: UInt64(text.utf8.count))
+            combine(text)
+        case .bytes(let bytes):
+            combine(number: UInt64(bytes.count))
+            if hasSets {
+                combine(number: Self.sum(bytes) { $0.combine(byte: $1) })
+            } else {
+                bytes.withUnsafeBytes { combine($0) }
             }
-        }
-        private static func sum<Element>(_ elements: [Element], _ combine: (inout FNV, Element) -> Void) -> UInt64 {
-            var sum: UInt64 = 0
-            for element in elements {
-                var hash = FNV()
-                combine(&hash, element)
-                sum &+= hash.value
+        case .array(_, let elements):
+            combine(number: UInt64(elements.count))
+            if hasSets {
+                combine(number: Self.sum(elements) { $0.combine($1, true) })
+            } else {
+                for element in elements { combine(element, false) }
             }
-            return sum
+        case .dictionary(_, let entries):
+            combine(number: UInt64(entries.count))
+            combine(
+                number: Self.sum(entries) {
+                    $0.combine($1.key, hasSets)
+                    $0.combine($1.value, hasSets)
+                })
+        case .structure(let fields): for field in fields { combine(field, hasSets) }
+        // Numbers, each in the one way that Swift prints it.
+        default: combine("\(value);")
         }
+    }
+    private static func sum<Element>(_ elements: [Element], _ combine: (inout FNV, Element) -> Void) -> UInt64 {
+        var sum: UInt64 = 0
+        for element in elements {
+            var hash = FNV()
+            combine(&hash, element)
+            sum &+= hash.value
+        }
+        return sum
     }
 }

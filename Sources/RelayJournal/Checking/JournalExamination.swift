@@ -172,11 +172,21 @@ struct JournalExamination {
         if last != interface.sequence { return "its last event is #\(interface.sequence), of its names' #\(last)" }
         return nil
     }
+    /// That no run began before the one that it follows, or behind the next event: of both ends, and of the newest rows.
     private func runs(of interface: Interface) throws(SQLiteError) -> String? {
+        let limits =
+            "SELECT min(first) FROM relay_runs WHERE interface = ?1 "
+            + "UNION ALL SELECT max(first) FROM relay_runs WHERE interface = ?1"
+        if let fault = try runs(of: interface, limits) { return fault }
+        let newest = "SELECT rowid, interface, first FROM relay_runs ORDER BY rowid DESC LIMIT \(Self.newestRuns)"
+        return try runs(of: interface, "SELECT first FROM (\(newest)) WHERE interface = ?1 ORDER BY rowid")
+    }
+    private static let newestRuns = 256
+    private func runs(of interface: Interface, _ query: String) throws(SQLiteError) -> String? {
         var (last, fault): (Int64, String?) = (1, nil)
-        try database.prepare("SELECT first FROM relay_runs WHERE interface = ? ORDER BY rowid").rows([
-            .integer(interface.id)
-        ]) { row in
+        try database.prepare(query).rows([.integer(interface.id)]) { row in
+            // No limit of no rows.
+            if row.isNull(0) { return }
             guard let first = Self.count(row, 0), first >= last, first <= interface.sequence + 1 else {
                 fault = fault ?? "a run began at #\(row.integer(0)), behind one that began at #\(last)"
                 return
@@ -252,6 +262,10 @@ struct JournalExamination {
         }
         if let fault = try contradiction() { return fault }
         for interface in try interfaces().0 {
+            if isOver() { return nil }
+            // All of them. Not by an index: by the rows, whose order it is.
+            let all = "SELECT first FROM relay_runs WHERE +interface = ?1 ORDER BY rowid"
+            if let fault = try runs(of: interface, all) { return "\(interface.name): \(fault)" }
             if isOver() { return nil }
             if let fault = try rows(of: interface, isOver) { return "\(interface.name) \(fault)" }
         }

@@ -108,6 +108,10 @@ enum JournalSchema {
             PRIMARY KEY (interface, command)
         ) WITHOUT ROWID;
         """,
+        """
+        CREATE INDEX relay_runs_by_epoch ON relay_runs (interface, epoch);
+        CREATE INDEX relay_runs_by_first ON relay_runs (interface, first);
+        """,
     ]
     static var version: Int { migrations.count }
 

@@ -11,6 +11,7 @@ final class JournalReader: Sendable {
     enum Request: Sendable {
         case page(LogRequest, @Sendable (Result<LogPage, RelayError>) -> Void)
         case figures(String, CheckedContinuation<[(name: String, value: UInt64)], any Error>)
+        case runs(String, RunQuestion, @Sendable (Result<CommonRun?, RelayError>) -> Void)
     }
     private struct Queue {
         var requests: [Request] = []
@@ -121,7 +122,7 @@ final class JournalReader: Sendable {
         let name =
             switch request {
             case .page(let request, _): request.interface
-            case .figures(let name, _): name
+            case .figures(let name, _), .runs(let name, _, _): name
             }
         guard let pages, let interface = work.interfaces[name] else {
             refuse(
@@ -135,6 +136,7 @@ final class JournalReader: Sendable {
                 completion(.success(page))
                 return ReadAhead.next(after: page, of: request)
             case .figures(_, let continuation): continuation.resume(returning: try pages.figures(interface))
+            case .runs(_, let question, let completion): completion(.success(try pages.common(question, interface)))
             }
         } catch {
             refuse(request, error.asRelayError("cannot read \(file.path)"))
@@ -154,6 +156,7 @@ final class JournalReader: Sendable {
         switch request {
         case .page(_, let completion): completion(.failure(error))
         case .figures(_, let continuation): continuation.resume(throwing: error)
+        case .runs(_, _, let completion): completion(.failure(error))
         }
     }
 }

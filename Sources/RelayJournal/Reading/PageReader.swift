@@ -8,6 +8,7 @@ import RelayCore
 final class PageReader {
     private let database: Database
     private let begin, end, head, names, scan, single, figure: Statement
+    private let runs: RunRows
     /// Rows that are read in one transaction, so that it stays short.
     static let scanLimit = 4_096
     /// Transactions without an event that one page takes: where a name is too frequent to be walked, and too rare to
@@ -29,6 +30,7 @@ final class PageReader {
 
     init(_ file: JournalFile) throws(SQLiteError) {
         database = try Database(file.path, isReadOnly: true, vfs: file.vfs)
+        runs = try RunRows(database)
         begin = try database.prepare("BEGIN")
         end = try database.prepare("ROLLBACK")
         head = try database.prepare("SELECT sequence FROM relay_interfaces WHERE id = ?")
@@ -48,7 +50,7 @@ final class PageReader {
     }
 
     func page(_ request: LogRequest, _ interface: ReadInterface) throws(SQLiteError) -> LogPage {
-        var page = PageScan(request, interface)
+        var page = PageScan(request, interface, runs)
         var oldest: UInt64 = 1
         var canWalk = request.names != nil
         // Goes on in another transaction only while there is no event: what was removed meanwhile is then below
@@ -64,7 +66,7 @@ final class PageReader {
             canWalk = false
             if page.count > 0 { break }
         }
-        return page.page(oldest: oldest)
+        return try page.page(oldest: oldest)
     }
     private func moment(_ request: LogRequest, _ interface: ReadInterface) throws(SQLiteError) -> Moment {
         var moment = Moment(head: UInt64(bitPattern: try head.integers(.integer(interface.id))?.first ?? 0))
@@ -87,7 +89,7 @@ final class PageReader {
         var rows = 0
         while try scan.step() {
             rows += 1
-            if !page.take(scan.row) { return (true, rows) }
+            if try !page.take(scan.row) { return (true, rows) }
         }
         if rows == Self.scanLimit { return (false, rows) }
         page.end()
@@ -116,7 +118,7 @@ final class PageReader {
             defer { single.clear() }
             try bind(sequence, interface)
             guard try single.step() else { continue }  // Looked at in this transaction: it is there.
-            if !page.take(single.row) { return true }
+            if try !page.take(single.row) { return true }
         }
         page.end()
         return true
@@ -140,6 +142,12 @@ final class PageReader {
             let previous = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: body.count - 16, as: UInt64.self))
             return own == sequence && previous < sequence ? (previous, body.count) : nil
         }
+    }
+    /// The newest run that a subscriber and the journal have in common.
+    func common(_ question: RunQuestion, _ interface: ReadInterface) throws(SQLiteError) -> CommonRun? {
+        try begin.run()
+        defer { try? end.run() }
+        return try question.common { epoch throws(SQLiteError) in try runs.run(epoch, of: interface.id) }
     }
     func figures(_ interface: ReadInterface) throws(SQLiteError) -> [(name: String, value: UInt64)] {
         guard let row = try figure.integers(.integer(interface.id)) else { return [] }

@@ -4,6 +4,7 @@ import RelayCore
 struct PageScan {
     private let request: LogRequest
     private let interface: ReadInterface
+    private let runs: RunRows
     /// Of a page's bodies.
     private static let usualLength = 256 << 10
     /// Of the latest transaction.
@@ -23,12 +24,12 @@ struct PageScan {
     private var names: [UInt32: Int32] = [:]
     private var isAskedFor = false
 
-    init(_ request: LogRequest, _ interface: ReadInterface) {
-        (self.request, self.interface, through) = (request, interface, request.after)
+    init(_ request: LogRequest, _ interface: ReadInterface, _ runs: RunRows) {
+        (self.request, self.interface, self.runs, through) = (request, interface, runs, request.after)
     }
 
     /// Takes a row; false when the page is full, and the row was not taken.
-    mutating func take(_ row: borrowing Row) -> Bool {
+    mutating func take(_ row: borrowing Row) throws(SQLiteError) -> Bool {
         let sequence = UInt64(bitPattern: row.integer(0))
         if let run, sequence > run.end { return endRun() }
         let number = UInt32(truncatingIfNeeded: row.integer(1))
@@ -60,7 +61,7 @@ struct PageScan {
                 return true
             }
             if !isTaken { return endEarly() }
-            if run == nil { run = interface.runs.run(of: sequence) }
+            if run == nil { run = try run(of: sequence) }
         }
         through = sequence
         return true
@@ -73,12 +74,15 @@ struct PageScan {
         hasEnded = true
         return false
     }
+    /// Of the present run, most often.
+    private func run(of sequence: UInt64) throws(SQLiteError) -> (epoch: UInt64, end: UInt64) {
+        if sequence >= interface.run.first { return (interface.run.epoch, .max) }
+        return try runs.run(of: sequence, in: interface.id)
+    }
     /// There are no more rows.
     mutating func end() { if !hasEnded { through = min(head, run?.end ?? .max) } }
-    func page(oldest: UInt64) -> LogPage {
-        LogPage(
-            epoch: run?.epoch ?? interface.runs.run(of: through).epoch, contents: events, oldest: oldest,
-            through: through,
-            head: head)
+    func page(oldest: UInt64) throws(SQLiteError) -> LogPage {
+        let epoch = if let run { run.epoch } else { try run(of: through).epoch }
+        return LogPage(epoch: epoch, contents: events, oldest: oldest, through: through, head: head)
     }
 }

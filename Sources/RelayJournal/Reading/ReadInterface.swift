@@ -8,13 +8,14 @@ struct ReadInterface: Sendable {
         let overhead: Int
     }
     let id: Int64
-    let runs: RunTable
+    /// The present one.
+    let run: StreamRun
     /// By number.
     let schemas: [UInt32: Schema]
 
     init(id: Int64, _ run: LogSnapshot) {
         self.id = id
-        runs = RunTable(run.runs)
+        self.run = run.runs.last ?? StreamRun(epoch: 0, first: 1)
         schemas = run.schemas.mapValues { schema in
             let signature = schema.fields.reduce(5) { $0 + $1.type.signature.utf8.count }
             return Schema(name: schema.event, overhead: schema.event.utf8.count + signature + 32)

@@ -237,10 +237,12 @@ extension JournalReader {
             }
             let first = oldest ?? max(page.page.oldest, 1)
             oldest = first
-            let place = search.take(
-                event: event.map { ($0.sequence, $0.publishedAt) }, oldest: page.page.oldest,
-                through: page.page.through,
-                head: page.page.head)
+            let place: UInt64?
+            do throws(RelayError) {
+                place = try search.take(
+                    event: event.map { ($0.sequence, $0.publishedAt) }, oldest: page.page.oldest,
+                    through: page.page.through, head: page.page.head)
+            } catch { throw CLIFailure(.software, "\(source.interface) answers Read so that \(error.message)") }
             if let place { return (place, place < first) }
         }
         throw CLIFailure(

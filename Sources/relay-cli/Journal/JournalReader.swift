@@ -72,6 +72,8 @@ final class JournalReader: Sendable {
         try await property("Durability", of: interface, "s") { reader in try reader.string() == "durable" }
     }
     /// Where the interface stands: its run, and the sequence of its last event.
+    ///
+    /// Throws `ServiceAbsent` or `CLIFailure`: `.software` for a service that is of another run each time.
     func position(of interface: String) async throws -> (epoch: UInt64, sequence: UInt64) {
         var epoch = try await number("Epoch", of: interface)
         for _ in 0..<Self.mostAttempts {

@@ -90,6 +90,14 @@ struct EventPrinter {
             output.append(decimal: gap.sequences.lowerBound)
             output.append(",\"last\":")
             if isOpen { output.append("null") } else { output.append(decimal: gap.sequences.upperBound) }
+            output.append(",\"count\":")
+            if let count = gap.count { output.append(decimal: Int64(count)) } else { output.append("null") }
+            output.append(",\"reason\":")
+            SafeText.append(quoted: gap.reason.rawValue, to: &output)
+            if let common = gap.commonThrough {
+                output.append(",\"commonThrough\":")
+                output.append(decimal: common)
+            }
             output.append("}}\n")
             return
         }
@@ -100,6 +108,12 @@ struct EventPrinter {
             output.append(" gap: what ")
             SafeText.append(interface, to: &output)
             output.append(" published meanwhile is unknown (")
+        } else if let common = gap.commonThrough {
+            output.append(" gap: the history of ")
+            SafeText.append(interface, to: &output)
+            output.append(common == 0 ? " is another one" : " is another one after #")
+            if common > 0 { output.append(decimal: common) }
+            output.append(" (")
         } else {
             output.append(" gap: #")
             output.append(decimal: gap.sequences.lowerBound)

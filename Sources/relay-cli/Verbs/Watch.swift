@@ -63,14 +63,17 @@ struct Watch: Verb {
             """
             A document that EVENT names is shown first as it is now, with the time of this look, then each change of it: the
             fields that have changed; with --json the whole state, the first one with "transport":"state". The first is
-            not counted by --count. With --since and --resume, changes only.
+            not counted by --count. With --since and --resume, changes only. If the journal was replaced, by a backup for
+            example, the state that it has is shown.
             """,
             """
             A volatile interface keeps no events: they are shown from now on, and a note says so.
             """,
             """
-            With --json an object a line; a gap is {"gap":{"interface":…,"first":5,"last":9}}, what was skipped
-            {"skipped":{"interface":…,"events":9812}}. Integers are exact; NaN and infinities are "NaN", "Infinity" and
+            With --json an object a line; a gap is {"gap":{"interface":…,"first":5,"last":9,…}}, with its "count" and
+            "reason", and null for what is not known. If the journal was replaced, the reason is "historyReplaced", and
+            "commonThrough" is the sequence up to which its history is the same: what came above it is undone. What was
+            skipped is {"skipped":{"interface":…,"events":9812}}. Integers are exact; NaN and infinities are "NaN", "Infinity" and
             "-Infinity".
             """,
         ] + EventView.details + EventOptions.when,

@@ -38,6 +38,13 @@ struct WatchMachine {
     private var hasEnded = false
     /// The documents whose present states come before all changes.
     private var unshown: [DocumentTarget] = []
+    /// The documents that were asked for, whose states are shown.
+    private var documents: [DocumentTarget] = []
+    /// The interfaces that have another history now, which brings what is above this sequence: a state up to there is
+    /// brought by nothing else.
+    private var replaced: [String: UInt64] = [:]
+    /// The interfaces of a run that has ended: the next one's documents begin anew.
+    private var ended: Set<String> = []
     /// What was shown of them, by their interfaces' and their own names.
     private var states: [String: DocumentVersion] = [:]
 
@@ -68,7 +75,7 @@ struct WatchMachine {
             return [.note("\(interface): \(gap)")]
         case .gap(let interface, let gap):
             printer.append(gap, of: interface, now: now, to: &output)
-            return gap.detail.map { [.note("\(interface): \($0)")] } ?? []
+            return (gap.detail.map { [.note("\(interface): \($0)")] } ?? []) + lookAgain(at: interface, behind: gap)
         case .state(.active):
             return isStale ? discover() : []
         case .state(.interrupted):
@@ -79,6 +86,19 @@ struct WatchMachine {
         }
     }
 
+    /// The states of documents that were shown may be of what is undone, or has ended.
+    private mutating func lookAgain(at interface: String, behind gap: Gap) -> [Action] {
+        let affected = documents.filter { $0.interface == interface }
+        if affected.isEmpty || hasEnded { return [] }
+        guard let common = gap.commonThrough else {
+            if gap.isOpenEnded { ended.insert(interface) }
+            return []
+        }
+        for document in affected { states[document.interface + "." + document.event.name] = nil }
+        replaced[interface] = common
+        unshown += affected.filter { !unshown.contains($0) }
+        return [.show(unshown)]
+    }
     private mutating func discover() -> [Action] {
         isDiscovering = true
         return [.discover]
@@ -114,10 +134,13 @@ struct WatchMachine {
     }
     /// The present states have come, or some of them have not. `now` as in `take`.
     mutating func take(states found: [DocumentState], now: UInt64, output: inout ByteBuffer) -> [Action] {
-        if hasEnded { return [] }
+        // Of two answers the first counts.
+        if hasEnded || unshown.isEmpty { return [] }
         unshown = []
+        defer { replaced = [:] }
         var actions: [Action] = []
         for state in found {
+            if let common = replaced[state.interface], state.version.sequence > common { continue }
             states[state.interface + "." + state.name] = state.version
             if let fault = printer.append(state, now: now, to: &output) {
                 actions.append(.note("\(state.name) cannot be read in full: \(fault)"))
@@ -195,9 +218,9 @@ struct WatchMachine {
         }
         announcement = isKnown ? "\(service) is back" : "watching \(service)"
         // A state is no event, for which an expression could hold.
-        if !isKnown && watch.start == .now && watch.view.showsStates {
-            unshown = catalogue.documents(among: watch.events)
-        }
+        documents = watch.view.showsStates ? catalogue.documents(among: watch.events) : []
+        if watch.start == .now { unshown = isKnown ? documents.filter { ended.contains($0.interface) } : documents }
+        ended = []
         isKnown = true
         return [.follow(selection)]
     }

@@ -106,18 +106,23 @@ import Testing
 
     @Test(
         "a subscriber sees of each block what the page says: nothing, or a gap and then the new events",
-        arguments: [("restore", 5, ["6"]), ("move", 5, []), ("empty-events", 5, []), ("empty-all", 1, ["5"])]
-            as [(String, Int, [String])])
-    func subscriber(_ name: String, next: Int, gaps: [String]) async throws {
+        arguments: [("restore", 5, ["6": 4]), ("move", 5, []), ("empty-events", 5, []), ("empty-all", 1, ["5": 0])]
+            as [(String, Int, KeyValuePairs<String, Int>)])
+    func subscriber(_ name: String, next: Int, gaps: KeyValuePairs<String, Int>) async throws {
         let someone = try await Operator()
         for label in ["Kitchen", "Hall", "Attic", "Cellar"] { _ = try await someone.order(label) }
         try await someone.follow("vacuum-into")
         let watcher = try RunningProgram(
             Programs.cli, ["--bus", someone.bus.address, "--json", "watch"], environment: Programs.environment())
         try await watcher.line(containing: "watching")
+        let document = try RunningProgram(
+            Programs.cli, ["--bus", someone.bus.address, "--json", "watch", "Inventory"],
+            environment: Programs.environment())
+        try await document.line(containing: "\"transport\":\"state\"")
         if name == "restore" {
             _ = try await someone.order("Later")
             try await watcher.line(containing: "Later")
+            try await document.line(containing: "\"boxID\":5")
         }
         try await someone.follow(name)
         try await watcher.line(containing: "is back")
@@ -129,7 +134,19 @@ import Testing
         // Open at its end: how far the lost history went is not known here.
         let told = seen.output.filter { $0.hasPrefix("{\"gap\"") }
         #expect(told.count == gaps.count, "\(seen)")
-        for (line, first) in zip(told, gaps) { #expect(line.contains("\"first\":\(first),\"last\":null"), "\(line)") }
+        for (line, gap) in zip(told, gaps) {
+            #expect(line.contains("\"first\":\(gap.key),\"last\":null"), "\(line)")
+            #expect(line.contains("\"reason\":\"historyReplaced\",\"commonThrough\":\(gap.value)}"), "\(line)")
+        }
+        if name == "restore" {
+            // The box that the backup lacks is gone, though no event says so.
+            let lines = await eventually { document.output.count { $0.contains("\"transport\":\"state\"") } == 2 }
+            #expect(lines, "\(document.output)")
+            let state = document.output.last { $0.contains("\"transport\":\"state\"") } ?? ""
+            #expect(state.contains("\"boxID\":4") && !state.contains("\"boxID\":5"), "\(document.output)")
+        }
+        document.signal(SIGINT)
+        _ = await document.outcome()
         try await someone.end()
     }
 

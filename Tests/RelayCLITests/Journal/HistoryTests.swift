@@ -147,7 +147,10 @@ struct HistoryTests {
         #expect(gap.line(0).hasSuffix("gap: #4 to #10 of org.eventrelay.Relocation1 missing (7 events, expired)"))
         #expect(try await HistoryRun.run("history", "--since", "4", "--until", "8", from: journal).sequences == ["4-8"])
         let json = try await HistoryRun.run("export", "--since", "10", "--limit", "1", from: journal)
-        #expect(json.line(0) == #"{"gap":{"interface":"org.eventrelay.Relocation1","first":10,"last":10}}"#)
+        #expect(
+            json.line(0)
+                == #"{"gap":{"interface":"org.eventrelay.Relocation1","first":10,"last":10,"count":1,"reason":"expired"}}"#
+        )
         #expect(json.notes == ["gap: #10 of org.eventrelay.Relocation1 is no longer kept"])
         let csv = try await HistoryRun.run("export", "--format", "csv", "--since", "4", "--limit", "1", from: journal)
         #expect(csv.lines.count == 2)

@@ -112,7 +112,10 @@ struct EventPrinterTests {
         }
         let gap = Gap(5...9, epoch: 1, count: 3, reason: .lost)
         #expect(
-            text(gap, json: true) == #"{"gap":{"interface":"org.eventrelay.Relocation1","first":5,"last":9}}"# + "\n")
+            text(gap, json: true)
+                == #"{"gap":{"interface":"org.eventrelay.Relocation1","first":5,"last":9,"count":3,"reason":"lost"}}"#
+                + "\n"
+        )
         #expect(
             text(gap, json: false)
                 == "09:15:04.123 gap: #5 to #9 of org.eventrelay.Relocation1 missing (3 events, lost)\n")
@@ -131,7 +134,7 @@ struct EventPrinterTests {
         json.append(gap, of: "a.b", now: 0, to: &output)
         #expect(
             output.text == "00:00:00.000 gap: what a.b published meanwhile is unknown (epochChanged)\n"
-                + #"{"gap":{"interface":"a.b","first":1,"last":null}}"# + "\n")
+                + #"{"gap":{"interface":"a.b","first":1,"last":null,"count":null,"reason":"epochChanged"}}"# + "\n")
     }
 
     @Test("a run that ended at an unknown sequence leaves a gap without an end")
@@ -144,6 +147,20 @@ struct EventPrinterTests {
         json.append(gap, of: "a.b", now: 0, to: &output)
         #expect(
             output.text == "00:00:00.000 gap: #5 and all after it of a.b missing (epochChanged)\n"
-                + #"{"gap":{"interface":"a.b","first":5,"last":null}}"# + "\n")
+                + #"{"gap":{"interface":"a.b","first":5,"last":null,"count":null,"reason":"epochChanged"}}"# + "\n")
+    }
+
+    @Test("of a replaced history, up to where it is the same", arguments: [(8, " after #8"), (0, "")])
+    func replaced(common: UInt64, place: String) {
+        var output = ByteBuffer()
+        let gap = Gap(9...UInt64.max, epoch: 1, count: nil, reason: .historyReplaced, commonThrough: common)
+        var people = Samples.printer()
+        people.append(gap, of: "a.b", now: 0, to: &output)
+        var json = Samples.printer(json: true)
+        json.append(gap, of: "a.b", now: 0, to: &output)
+        #expect(
+            output.text == "00:00:00.000 gap: the history of a.b is another one\(place) (historyReplaced)\n"
+                + #"{"gap":{"interface":"a.b","first":9,"last":null,"count":null,"reason":"historyReplaced","#
+                + #""commonThrough":\#(common)}}"# + "\n")
     }
 }

@@ -248,6 +248,61 @@ private final class DocumentService: Sendable {
 
                 """)
     }
+    @Test(
+        "behind a replaced history, watch shows the state that it has, unless its events do",
+        arguments: ["", "--since 1h"])
+    func replaced(start: String) async throws {
+        let catalogue = try await Discovery(caller: documents.service(), timeout: .seconds(1)).catalogue()
+        let line = "watch Settings --json \(start)"
+        var machine = WatchMachine(try Line.verb(line), service: "s", printer: Samples.printer(json: true))
+        var output = ByteBuffer()
+        _ = machine.start()
+        _ = machine.take(discovery: .found(catalogue), now: 0, output: &output)
+        _ = machine.following()
+        let target = try catalogue.document("Settings")
+        let answer = await DocumentState.all([target], asking: documents.service(), timeout: .seconds(1))
+        guard case .states(let states, _) = answer else {
+            Issue.record("no states")
+            return
+        }
+        _ = machine.take(states: states, now: 0, output: &output)
+        output = ByteBuffer()
+        func part(at common: UInt64) -> [WatchMachine.Action] {
+            let gap = Gap(9...UInt64.max, epoch: 7, count: nil, reason: .historyReplaced, commonThrough: common)
+            return machine.take(.gap(interface: target.interface, gap), now: 0, output: &output)
+        }
+        // The state is of #3.
+        for (common, lines) in [(3, 1), (2, 0)] as [(UInt64, Int)] {
+            #expect(part(at: common) == [.show([target])] && !machine.isReady)
+            #expect(output.text.contains(#""reason":"historyReplaced","commonThrough":\#(common)"#))
+            output = ByteBuffer()
+            #expect(machine.take(states: states, now: 0, output: &output).isEmpty && machine.isReady)
+            #expect(output.text.split(separator: "\n").count == lines, "\(output.text)")
+            #expect(lines == 0 || output.text.contains(#""transport":"state""#))
+            output = ByteBuffer()
+        }
+        let other = Gap(9...UInt64.max, epoch: 7, count: nil, reason: .historyReplaced, commonThrough: 3)
+        #expect(machine.take(.gap(interface: "org.example.Other1", other), now: 0, output: &output).isEmpty)
+    }
+    @Test("the documents of a run that has ended are shown as the next run has them") func nextRun() async throws {
+        let catalogue = try await Discovery(caller: documents.service(), timeout: .seconds(1)).catalogue()
+        var machine = WatchMachine(try Line.verb("watch Settings"), service: "s", printer: Samples.printer())
+        var output = ByteBuffer()
+        let target = try catalogue.document("Settings")
+        _ = machine.start()
+        _ = machine.take(discovery: .found(catalogue), now: 0, output: &output)
+        _ = machine.take(states: [], now: 0, output: &output)
+        func comesBack() -> [WatchMachine.Action] {
+            _ = machine.take(.state(.interrupted), now: 0, output: &output)
+            _ = machine.take(.state(.active), now: 0, output: &output)
+            _ = machine.take(discovery: .found(catalogue), now: 0, output: &output)
+            return machine.following()
+        }
+        #expect(comesBack() == [.note("s is back")])
+        let gap = Gap(4...UInt64.max, epoch: 7, count: nil, reason: .epochChanged)
+        #expect(machine.take(.gap(interface: target.interface, gap), now: 0, output: &output).isEmpty)
+        #expect(comesBack() == [.note("s is back"), .show([target])])
+    }
     @Test("watch of all events, or from a place in the journal, begins with no state") func noPresent() async throws {
         let catalogue = try await Discovery(caller: documents.service(), timeout: .seconds(1)).catalogue()
         for line in ["watch", "watch Printed", "watch Settings --since 1h"] {

@@ -63,7 +63,10 @@ struct WatchPlacesTests {
         pipe.closeWriting()
         let lines = String(decoding: await pipe.readAll(), as: UTF8.self).split(separator: "\n")
         #expect(result.code == .ok && lines.count == 4)
-        #expect(lines[2] == #"{"gap":{"interface":"org.eventrelay.Relocation1","first":3,"last":5}}"#)
+        #expect(
+            lines[2]
+                == #"{"gap":{"interface":"org.eventrelay.Relocation1","first":3,"last":5,"count":3,"reason":"expired"}}"#
+        )
         #expect(lines[0].contains(#""transport":"journal""#) && lines[3].contains(#""sequence":6,"#))
         #expect(result.notes == ["watching org.eventrelay.Service1", "up to date with org.eventrelay.Relocation1"])
         #expect(asked.withLock { $0 } == [StreamPosition(.at(1))])

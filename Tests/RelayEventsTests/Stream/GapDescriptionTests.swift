@@ -27,6 +27,10 @@ import Testing
                 gap(2...4, 3, .schemaMismatch, detail: "Sold, field 'price'"),
                 "3 events are missing, sequences 2 to 4: this program cannot read them (Sold, field 'price')."
             ),
+            (
+                gap(9...(.max), nil, .historyReplaced, detail: "its history is the same up to #8"),
+                "Events may be missing from sequence 9 on: the journal was replaced (its history is the same up to #8)."
+            ),
             (gap(2...2, 1, .init(rawValue: "eaten")), "1 event is missing, sequence 2: eaten."),
         ])
     func description(_ gap: Gap, _ expected: String) {

@@ -84,13 +84,26 @@ import Testing
         #expect(none.epoch == 13 && none.through == 4)
         #expect(try await ledger.page(after: 4).epoch == 13)
     }
-    @Test("which run a sequence is of") func table() {
-        let table = RunTable([
-            .init(epoch: 1, first: 1), .init(epoch: 2, first: 1), .init(epoch: 3, first: 5), .init(epoch: 4, first: 9),
-        ])
-        #expect([0, 1, 4, 5, 8, 9, .max].map { table.run(of: $0).epoch } == [2, 2, 2, 3, 3, 4, 4])
-        #expect([0, 4, 5, 8, 9].map { table.run(of: $0).end } == [4, 4, 8, 8, .max])
-        #expect(RunTable([]).run(of: 3).epoch == 0)
+    @Test("which run a sequence is of, and where a run ends") func table() throws {
+        let database = try Database(":memory:", isReadOnly: false, vfs: nil)
+        try JournalSchema.migrate(database, from: 0)
+        try database.execute("INSERT INTO relay_interfaces VALUES (1, 'a', 0, 0, 0), (2, 'b', 0, 0, 0)")
+        let rows = try RunRows(database)
+        #expect(try rows.run(of: 3, in: 1).epoch == 0 && rows.run(7, of: 1) == nil)
+        for (epoch, first) in [(1, 1), (2, 1), (3, 5), (.max, 9), (5, 9)] as [(UInt64, UInt64)] {
+            try rows.add(StreamRun(epoch: epoch, first: first), to: 1)
+            try rows.add(StreamRun(epoch: epoch, first: 1), to: 2)
+        }
+        let sequences: [UInt64] = [0, 1, 4, 5, 8, 9, .max]
+        #expect(try sequences.map { try rows.run(of: $0, in: 1).epoch } == [2, 2, 2, 3, 3, 5, 5])
+        #expect(try [0, 4, 5, 8, 9].map { try rows.run(of: $0, in: 1).end } == [4, 4, 8, 8, .max])
+        #expect(
+            try rows.run(1, of: 1) == LoggedRun(first: 1, end: 0) && rows.run(2, of: 1) == LoggedRun(first: 1, end: 4))
+        #expect(try rows.run(.max, of: 1) == LoggedRun(first: 9, end: 8))
+        #expect(try rows.run(5, of: 1) == LoggedRun(first: 9, end: nil) && rows.run(4, of: 1) == nil)
+        let recent = try rows.recent(of: 1, most: 2)
+        #expect(recent.runs.map(\.epoch) == [.max, 5] && recent.sample?.map(\.epoch) == [2, 3, 5])
+        #expect(try rows.recent(of: 1, most: 5).sample == nil && rows.recent(of: 1, most: 5).runs.count == 5)
     }
     @Test("schemas of rows outlive the contract that wrote them") func schemas() async throws {
         let directory = try TestFolder()

@@ -281,31 +281,3 @@ import Testing
         #expect(ledger.stream.sequences == [1])
     }
 }
-
-@Suite("The runs of a journal", .heavy, .tags(.g3)) struct RunsTests {
-    @Test("are bounded, with events or without; the last ones stay") func bounded() async throws {
-        let directory = try TestFolder()
-        try await Ledger(directory).book(1)
-        let database = try Database(directory.database, isReadOnly: false, vfs: nil)
-        // As many services that published one event each, and that many that published none.
-        try database.execute(
-            """
-            WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
-            INSERT INTO relay_runs SELECT 1, 100000 + i, 1 FROM n
-            """)
-        try await Ledger(directory, epoch: 7).book(2)
-        #expect(try database.integers("SELECT count(*) FROM relay_runs") == [1_001])
-        try database.execute(
-            """
-            WITH RECURSIVE n(i) AS (VALUES (3) UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
-            INSERT INTO relay_events SELECT 1, i, 'Booked', 1, 1, x'00' FROM n;
-            WITH RECURSIVE n(i) AS (VALUES (3) UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
-            INSERT INTO relay_runs SELECT 1, 200000 + i, i FROM n;
-            UPDATE relay_interfaces SET sequence = 6000, events = 6000, bytes = (SELECT sum(length(body)) FROM relay_events);
-            UPDATE relay_names SET last = 6000 WHERE name = 'Booked';
-            """)
-        let ledger = try Ledger(directory, epoch: 8)
-        #expect(ledger.run.runs.count == JournalEngine.runs && ledger.run.runs.last?.epoch == 8)
-        #expect(ledger.run.runs.dropLast().last?.epoch == 206_000)
-    }
-}

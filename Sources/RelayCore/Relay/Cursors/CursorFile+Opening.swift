@@ -35,6 +35,8 @@ extension CursorFile {
         case damaged
         case text(CursorText)
     }
+    /// Also of a file of a version without a checksum, which nobody can know to be whole.
+    private static let unfit = "is not as this program writes it"
     /// The content of the file, or, if it cannot be read, of its synced copy. `damage`: the copy was needed.
     static func recall(
         _ name: String, _ directory: Int32, _ folder: String, _ service: String, restarts: Bool
@@ -49,14 +51,14 @@ extension CursorFile {
         case (.missing, .text(let text)): return (text, true, nil)
         case (.damaged, .text(let text)):
             let reason =
-                "\(path) is no cursor file, as after a power loss; \(copyPath) is used, so that its last events come again"
+                "\(path) is not as it was written, as after a power loss; \(copyPath) is used, so that its last events come again"
             return (text, true, RelayError(.unavailable, "cursor '\(name)': \(reason)"))
         case (.missing, .missing): return (CursorText(service: service), false, nil)
-        case (.damaged, .missing): damage = "\(path) is no cursor file, and there is no \(copyPath): remove it"
-        case (.missing, .damaged): damage = "\(copyPath) is no cursor file, and there is no \(path): remove it"
-        case (.damaged, .damaged): damage = "neither \(path) nor \(copyPath) is a cursor file: remove both"
+        case (.damaged, .missing): damage = "\(path) \(Self.unfit), and there is no \(copyPath): remove it"
+        case (.missing, .damaged): damage = "\(copyPath) \(Self.unfit), and there is no \(path): remove it"
+        case (.damaged, .damaged): damage = "neither \(path) nor \(copyPath) is as it was written: remove both"
         }
-        let error = RelayError(.invalidArgument, "\(damage) to start with the oldest event")
+        let error = RelayError(.invalidArgument, "cursor '\(name)': \(damage) to start with the oldest event")
         if restarts { return (CursorText(service: service), false, error) }
         throw error
     }

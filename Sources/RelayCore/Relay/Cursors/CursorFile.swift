@@ -75,6 +75,7 @@ final class CursorFile: Sendable {
         defer { if !isKept { close(directory) } }
         let lock = try Self.lock(name, directory, folder.path)
         defer { if !isKept { close(lock) } }
+        CursorDraft.removeLeftovers(of: name, in: directory)
         let found = try Self.recall(name, directory, folder.path, service, restarts: restarts)
         state = Mutex(
             State(
@@ -216,39 +217,13 @@ final class CursorFile: Sendable {
     /// A file of its own takes the old one's place, so that a crash leaves one of the two. Without a sync: see `sync`.
     private func write(_ text: CursorText) throws(RelayError) {
         try faults.at(.beforeWrite, name)
-        let file = try make("\(name).cursor.new", text)
-        // Some file systems find out here that there is no room.
-        if close(file) != 0 && errno != EINTR {
-            throw Self.failure(name, "\(folderPath)/\(name).cursor.new cannot be written", errno)
-        }
+        let draft = try CursorDraft("\(name).cursor", text, place)
+        try draft.close()
         try faults.at(.tempWritten, name)
-        try rename("\(name).cursor.new", to: "\(name).cursor")
+        try draft.publish()
         try faults.at(.renamed, name)
     }
-    private func make(_ fileName: String, _ text: CursorText) throws(RelayError) -> Int32 {
-        // Never the file that another one has open, and writes still.
-        unlinkat(folder, fileName, 0)
-        let file = openat(folder, fileName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if file < 0 { throw Self.failure(name, "\(folderPath)/\(fileName) cannot be made", errno) }
-        var bytes = Array(text.text.utf8)[...]
-        while !bytes.isEmpty {
-            // The slice's own bytes, and no more than it has.
-            let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            if count < 0 {
-                let code = errno
-                close(file)
-                throw Self.failure(name, "\(folderPath)/\(fileName) cannot be written", code)
-            }
-            bytes = bytes.dropFirst(count)
-        }
-        return file
-    }
-    private func rename(_ old: String, to new: String) throws(RelayError) {
-        if renameat(folder, old, folder, new) != 0 {
-            throw Self.failure(name, "\(folderPath)/\(new) cannot be replaced", errno)
-        }
-    }
+    private var place: CursorDraft.Place { CursorDraft.Place(cursor: name, folder: folder, path: folderPath) }
 
     // MARK: Syncing
 
@@ -267,7 +242,7 @@ final class CursorFile: Sendable {
             try writing.withLock { _ in
                 Result { () throws(RelayError) -> Void in
                     if state.withLock({ $0.isClosed }) {
-                        close(copy)
+                        copy.discard()
                     } else {
                         try replaceCopy(by: copy)
                     }
@@ -283,19 +258,15 @@ final class CursorFile: Sendable {
         }
     }
     /// A copy that is on the disk, and not yet in its place.
-    private func makeCopy(_ text: CursorText) throws(RelayError) -> Int32 {
+    private func makeCopy(_ text: CursorText) throws(RelayError) -> CursorDraft {
         try faults.at(.beforeWrite, name)
-        let copy = try make("\(name).synced.new", text)
-        if fdatasync(copy) != 0 {
-            let code = errno
-            close(copy)
-            throw Self.failure(name, "\(folderPath)/\(name).synced.new cannot be synced", code)
-        }
+        let copy = try CursorDraft("\(name).synced", text, place)
+        try copy.sync()
         return copy
     }
-    private func replaceCopy(by copy: Int32) throws(RelayError) {
-        close(copy)
-        try rename("\(name).synced.new", to: "\(name).synced")
+    private func replaceCopy(by copy: CursorDraft) throws(RelayError) {
+        try copy.close()
+        try copy.publish()
         try faults.at(.synced, name)
     }
     /// What was written last goes to the disk soon, though nobody waits for it: without that the copy counts.

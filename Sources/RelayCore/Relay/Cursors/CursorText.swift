@@ -1,17 +1,19 @@
 /// A cursor file's content, as a value.
 ///
-///     relay-cursor 2
+///     relay-cursor 3
 ///     service org.eventrelay.Service1
 ///     org.eventrelay.Relocation1 BoxProvisioned,BoxRemoved 9310467250214 118 8816203340:1,9310467250214:101
+///     checksum 8a6f3f1d20c94b57
 ///
-/// A line for each interface: its name, the events (`*`: all), the epoch, the sequence that is accounted for, and the
-/// newest runs that led there, as epoch and first sequence (`-`: unknown). Version 1, which is still read, has no runs.
+/// A line for each interface: its name, the events (`*`: all), the epoch, the sequence that is accounted for, and a
+/// sample of the runs that led there, as epoch and first sequence (`-`: unknown). The last line has the checksum of the
+/// lines before it: a digit that is not the one that was written would skip events, or bring them again.
 struct CursorText: Hashable, Sendable {
     var service: String
     var places: [String: CursorPlace] = [:]
 
-    private static let firstLine = "relay-cursor 2"
-    private static let formerFirstLine = "relay-cursor 1"
+    private static let firstLine = "relay-cursor 3"
+    private static let checksum = "checksum "
     private static let unknown = "-"
     /// More than any file of ours can have.
     static let maximumSize = 1 << 20
@@ -25,24 +27,34 @@ struct CursorText: Hashable, Sendable {
             let line = "\(interface) \(names) \(place.epoch) \(place.sequence)"
             text += "\(line) \(Self.text(place.runs))\n"
         }
-        return text
+        return text + Self.lastLine(of: text)
+    }
+    private static func lastLine(of text: String) -> String {
+        var hash = FNV()
+        hash.combine(text)
+        let digits = String(hash.value, radix: 16)
+        return checksum + String(repeating: "0", count: 16 - digits.utf8.count) + digits + "\n"
     }
 
-    /// Nil for what no version of this program has written.
+    /// Nil for what is not, byte by byte, as this version of the program writes it.
     init?(parsing text: String) {
+        guard let whole = Self(lines: text), whole.text.utf8.elementsEqual(text.utf8) else { return nil }
+        self = whole
+    }
+    private init?(lines text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         // Every line ends; a file that was cut short has a last one that does not.
-        guard lines.popLast()?.isEmpty == true, lines.count >= 2 else { return nil }
-        let isFormer = lines[0] == Self.formerFirstLine
-        guard isFormer || lines[0] == Self.firstLine else { return nil }
+        guard lines.popLast()?.isEmpty == true, lines.popLast()?.hasPrefix(Self.checksum) == true, lines.count >= 2,
+            lines[0] == Self.firstLine
+        else { return nil }
         let header = lines[1].split(separator: " ", omittingEmptySubsequences: false)
         guard header.count == 2, header[0] == "service", BusNames.isBusName(String(header[1])) else { return nil }
         service = String(header[1])
         for line in lines.dropFirst(2) {
             let parts = line.split(separator: " ", omittingEmptySubsequences: false)
-            guard parts.count == (isFormer ? 4 : 5), BusNames.isInterface(String(parts[0])),
+            guard parts.count == 5, BusNames.isInterface(String(parts[0])),
                 let names = Self.names(parts[1]), let epoch = UInt64(parts[2]), let sequence = UInt64(parts[3]),
-                let runs = isFormer ? [] : Self.runs(parts[4])
+                let runs = Self.runs(parts[4])
             else { return nil }
             let place = CursorPlace(names: names.set, epoch: epoch, sequence: sequence, runs: runs)
             if places.updateValue(place, forKey: String(parts[0])) != nil { return nil }

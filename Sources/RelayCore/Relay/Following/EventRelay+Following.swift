@@ -80,6 +80,11 @@ extension EventRelay {
             let first: Query.Reply = try await relay.call(query)
             var (pages, last) = ([first], query)
             while let next = last.next(after: pages[pages.count - 1]) {
+                // Each may be the same one: only the query knows.
+                if pages.count == mostPages {
+                    throw RelayError(
+                        .tooLarge, "\(I.name): \(Query.name) has more than \(mostPages) pages: make them larger")
+                }
                 let page: Query.Reply = try await relay.call(next)
                 if page.epoch != first.epoch {
                     let text = "\(I.name): the service restarted between two pages of \(Query.name)"
@@ -121,6 +126,9 @@ extension EventRelay {
         return Subscription(body)
     }
 }
+
+/// Of one state that is followed.
+private let mostPages = 65_536
 
 extension SessionController {
     /// The run whose events a positioned subscription has now; nil while that is not known.

@@ -54,7 +54,10 @@ package struct SnapshotJoin: Hashable, Sendable {
         }
     }
     package mutating func gap(_ gap: Gap) -> Step {
-        switch place(gap.epoch) {
+        let place = place(gap.epoch)
+        // Whichever run the state is of: it may be undone. Unless it was asked for behind this gap.
+        if gap.reason == .historyReplaced { return position != nil && askedFor == gap ? .skip : ask(for: gap) }
+        switch place {
         case .unknown: return ask(for: gap)
         case .earlierRun: return .skip
         case .ofState(let sequence):

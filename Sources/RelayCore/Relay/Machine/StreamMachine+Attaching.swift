@@ -239,10 +239,12 @@ extension StreamMachine {
         lateNames.removeResolved()
         guard let rest else { return }
         let text =
-            "the journal was replaced: its history is the same up to #\(sequence), and what was delivered of run "
-            + "\(rest.epoch) above that is undone"
+            "its history is the same up to #\(sequence), and what was delivered of run \(rest.epoch) above that is undone"
         output.append(
-            .gap(Gap(rest.sequences, epoch: rest.epoch, count: rest.count, reason: rest.reason, detail: text)))
+            .gap(
+                Gap(
+                    rest.sequences, epoch: rest.epoch, count: rest.count, reason: .historyReplaced, detail: text,
+                    commonThrough: sequence)))
     }
 
     // MARK: Steps

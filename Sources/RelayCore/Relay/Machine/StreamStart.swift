@@ -129,6 +129,8 @@ struct RunLineage: Hashable, Sendable {
     }
     /// The runs up to `epoch`, which is the last of them; empty: unknown.
     func ancestry(of epoch: UInt64) -> [StreamRun] {
+        // What a report leaves out has the epoch 0, as a position of no run has.
+        if epoch == 0 { return [] }
         for report in reports {
             if let index = report.lastIndex(where: { $0.epoch == epoch }) {
                 return Array(report[...index].suffix(StreamRun.most))

@@ -157,7 +157,7 @@ extension StreamController {
                         body: found.body))
             }
             feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: through, schemas))
-            run(member.machine.pageEnded(through: page.through, head: page.head), member, session)
+            try pageEnded(page, isEmpty: number == 0, member, session)
             member.markCaughtUp()
         } catch {
             // What came before the fault is accounted for.
@@ -168,13 +168,14 @@ extension StreamController {
     private func takeShared(
         _ reply: BusReply, _ member: StreamSubscriber, _ session: SessionController
     ) throws(RelayError) {
-        var epoch: UInt64 = 0
+        var (epoch, isEmpty): (UInt64, Bool) = (0, true)
         let page = try read(reply) { page in
             epoch = page.epoch
             if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
                 report(gap, member, session)
             }
         } event: { found, body in
+            isEmpty = false
             guard let stamp = Self.stamp(found, body, epoch) else { return }
             let event = events.event(named: found.nameBytes, for: members)
             guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
@@ -186,9 +187,23 @@ extension StreamController {
             counts.count(raw)
             session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
         }
-        run(member.machine.pageEnded(through: page.through, head: page.head), member, session)
+        try pageEnded(page, isEmpty: isEmpty, member, session)
         session.settle()
     }
+    /// Pages without an event get on, too, where the wanted ones are rare. Not for ever: a service that has nothing else
+    /// would be read until its sequences are at their end.
+    private func pageEnded(
+        _ page: StreamPage, isEmpty: Bool, _ member: StreamSubscriber, _ session: SessionController
+    ) throws(RelayError) {
+        member.emptyPages = isEmpty && page.through < page.head ? member.emptyPages + 1 : 0
+        if member.emptyPages > Self.mostEmptyPages {
+            member.emptyPages = 0
+            throw RelayError(.schemaMismatch, "\(Self.mostEmptyPages) pages in a row had no event")
+        }
+        run(member.machine.pageEnded(through: page.through, head: page.head), member, session)
+    }
+    /// Of which each covers 65,536 events at a service of this library.
+    private static let mostEmptyPages = 65_536
     private static func stamp(
         _ event: StreamPage.Event, _ body: UnsafeRawBufferPointer, _ epoch: UInt64
     ) -> Stamp? {
@@ -205,7 +220,7 @@ extension StreamController {
         } event: { event, body in
             if found == nil, let stamp = Self.stamp(event, body, 0) { found = (stamp.sequence, stamp.publishedAt) }
         }
-        let place = member.search?.take(event: found, oldest: page.oldest, through: page.through, head: page.head)
+        let place = try member.search?.take(event: found, oldest: page.oldest, through: page.through, head: page.head)
         guard let place else {
             member.readGeneration += 1
             return session.pages.lineUp(member)

@@ -42,6 +42,8 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
     var readGeneration = 0
     /// Where the page begins that is waited for.
     var readAfter: UInt64 = 0
+    /// Pages without an event, one after the other.
+    var emptyPages = 0
     /// Where the page begins that was requested while the one before it was read.
     var askedAhead: UInt64?
     /// Its next page has a large event, for which a socket has no room.
@@ -94,7 +96,7 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
         // The stream's numbers are the next owner's.
         tokens = []
         (isAnswered, isPaused, hasReportedRefusal, reportedMissing) = (false, false, false, [])
-        (needsMessage, askedAhead) = (false, nil)
+        (needsMessage, askedAhead, emptyPages) = (false, nil, 0)
         search = search.map { TimeSearch($0.time) }
     }
     func answered(_ attachment: Attachment) {

@@ -7,7 +7,7 @@ package class AnyExportedDocument: @unchecked Sendable {  // Immutable but for t
     /// Its number among the interface's events.
     let number: Int
     /// Its interface's place among those that the log keeps; nil for a volatile one.
-    let logIndex: Int?
+    package let logIndex: Int?
 
     init(_ name: String, _ stream: PublishedStream, _ number: Int, logIndex: Int?) {
         (self.name, self.stream, self.number, self.logIndex) = (name, stream, number, logIndex)
@@ -72,9 +72,24 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
     package func version(_ sequence: UInt64) -> DocumentVersion {
         DocumentVersion(epoch: stream.epoch, sequence: sequence)
     }
-    /// Whether a version is the one whose last entry has this sequence: of this run, or of one that led to it.
-    package func isPresent(_ version: DocumentVersion, last sequence: UInt64) -> Bool {
-        version.sequence == sequence && (version.epoch == stream.epoch || stream.includes(version))
+    /// Whether a version is of this run or of one that led to it: then it is the present one if the last entry has its
+    /// sequence. It stays so as long as the service runs.
+    ///
+    /// - Parameter find: looks for a run in the log.
+    package func isInHistory<Failure: Error>(
+        _ version: DocumentVersion, find: (RunQuestion) throws(Failure) -> CommonRun?
+    ) throws(Failure) -> Bool {
+        switch stream.common(version) {
+        case .known(let common): stream.includes(version, common)
+        case .unknown: stream.includes(version, try find(RunQuestion(version)))
+        }
+    }
+    /// The same, which asks the log.
+    func isInHistory(_ version: DocumentVersion, _ log: any EventLogStorage) async throws -> Bool {
+        switch stream.common(version) {
+        case .known(let common): stream.includes(version, common)
+        case .unknown: stream.includes(version, try await log.find(RunQuestion(version), in: stream.interface))
+        }
     }
 
     /// The fields of a state. Throws `InvalidArgument` for one that cannot be carried, or not be read again, and
@@ -135,7 +150,7 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
     ) throws -> DocumentVersion? {
         let fields = try encode(state)
         let (present, sequence) = present
-        guard isPresent(basis, last: sequence) else { return nil }
+        guard basis == version(sequence) else { return nil }
         if present == state {
             placed(version(sequence))
             return version(sequence)
@@ -146,12 +161,17 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
 }
 
 extension PublishedStream {
-    /// Whether a position of an earlier run is in this history: then the same sequence is the same event.
-    func includes(_ version: DocumentVersion) -> Bool {
-        state.withLock { state in
-            guard let history = state.history else { return false }
-            return history.from(epoch: version.epoch, after: version.sequence, head: state.place.sequence)
-                == version.sequence
-        }
+    /// The run of a version.
+    fileprivate func common(_ version: DocumentVersion) -> StreamHistory.Finding {
+        state.withLock { $0.history?.common(RunQuestion(version)) ?? .known(nil) }
     }
+    /// Whether the sequence of a version is the same event in this history. In this run, all are; and 0, the initial
+    /// state, is the same in all histories.
+    fileprivate func includes(_ version: DocumentVersion, _ common: CommonRun?) -> Bool {
+        version.epoch == epoch || common?.from(head: .max) ?? 0 == version.sequence
+    }
+}
+
+extension RunQuestion {
+    fileprivate init(_ version: DocumentVersion) { self.init(epoch: version.epoch, after: version.sequence) }
 }

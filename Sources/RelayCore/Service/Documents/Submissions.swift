@@ -30,9 +30,10 @@ struct Submissions<Document: EditableDocument>: Sendable {
     func answer(_ command: SubmitDocument<Document>, _ context: CommandContext) async throws -> DocumentVersion {
         if document.logIndex != nil {
             guard let log else { throw RelayError(.internalFailure, "\(Document.name) is durable, without a journal") }
-            let state = try await accepted(command, context)
+            let isKnown = try await document.isInHistory(command.basis, log)
+            let state = isKnown ? try await accepted(command, context) : nil
             return try await log.submit(command, from: context, to: document) { draft in
-                guard let state, document.isPresent(command.basis, last: draft.sequence) else {
+                guard let state, command.basis.sequence == draft.sequence else {
                     throw SubmitFailure<Document>.conflict
                 }
                 return state
@@ -40,7 +41,7 @@ struct Submissions<Document: EditableDocument>: Sendable {
         }
         let operation = try Self.operation(of: command, context)
         if let operation, let known = try repeated(operation) { return known }
-        if let state = try await accepted(command, context) {
+        if command.epoch == document.version(0).epoch, let state = try await accepted(command, context) {
             let version = try document.set(state, basedOn: command.basis) { version in
                 if let (operation, hash) = operation {
                     document.operations.withLock { $0.add(operation, hash, version) }
@@ -57,13 +58,14 @@ struct Submissions<Document: EditableDocument>: Sendable {
         }
         throw SubmitFailure<Document>.conflict
     }
-    /// What is to be set; nil if the submission is not based on the present version. The handler is not asked about such
-    /// a one: it would judge by a state that its caller has not seen, and refuse a repetition of what it has accepted.
+    /// What is to be set, of a submission that is based on a version of this history; nil if that is not the present
+    /// one. The handler is not asked about such a one: it would judge by a state that its caller has not seen, and refuse
+    /// a repetition of what it has accepted.
     private func accepted(
         _ command: SubmitDocument<Document>, _ context: CommandContext
     ) async throws -> Document? {
         let (present, sequence) = document.present
-        guard document.isPresent(command.basis, last: sequence) else { return nil }
+        guard command.basis.sequence == sequence else { return nil }
         guard let handler else { return command.state }
         do {
             return try await handler(Submission(command.state, basedOn: present, peer: context.peer))

@@ -48,6 +48,12 @@ package protocol EventLogStorage: AnyObject, Sendable {
     /// Reads a page; calls back once, on a thread of the log's. Does not hold up commits.
     func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void)
 
+    /// Looks for the newest run that a subscriber and an interface's log have in common; calls back once, on a thread
+    /// of the log's. Only where `LogSnapshot.sample` says that there are more runs than its own.
+    func find(
+        _ question: RunQuestion, in interface: String,
+        completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void)
+
     /// How much is kept of an interface, for people: `events`, `bytes` and so on. From any thread.
     func figures(of interface: String) async throws -> [(name: String, value: UInt64)]
 
@@ -66,6 +72,14 @@ extension EventLogStorage {
     package var activity: LogActivity { LogActivity() }
     /// For a log without a disk.
     package func onTrouble(_ body: @escaping @Sendable (_ reason: String?) -> Void) {}
+}
+extension EventLogStorage {
+    /// As `find`.
+    package func find(_ question: RunQuestion, in interface: String) async throws -> CommonRun? {
+        try await withCheckedThrowingContinuation { continuation in
+            find(question, in: interface) { continuation.resume(with: $0) }
+        }
+    }
 }
 
 /// Whether a log works at this moment.

@@ -25,8 +25,10 @@ package struct LogSnapshot: Sendable {
     package let last: [String: UInt64]
     /// The highest sequence of each name that was removed.
     package let pruned: [String: UInt64]
-    /// All runs that the log knows, from the oldest to the one that begins.
+    /// The newest runs that the log knows, up to the one that begins.
     package let runs: [Run]
+    /// Of all that it knows, as `StreamRun.sample` chooses; nil: `runs` are all.
+    package let sample: [Run]?
     /// Every schema that a row may have, by its number. Of several with one event name the highest is the present one.
     package let schemas: [UInt32: EventSchema]
     /// The last entries of documents, by name, whatever was removed.
@@ -34,10 +36,10 @@ package struct LogSnapshot: Sendable {
 
     package init(
         head: UInt64, last: [String: UInt64], pruned: [String: UInt64], runs: [Run], schemas: [UInt32: EventSchema],
-        documents: [String: LoggedDocument] = [:]
+        documents: [String: LoggedDocument] = [:], sample: [Run]? = nil
     ) {
         (self.head, self.last, self.pruned, self.runs, self.schemas) = (head, last, pruned, runs, schemas)
-        self.documents = documents
+        (self.documents, self.sample) = (documents, sample)
     }
 }
 

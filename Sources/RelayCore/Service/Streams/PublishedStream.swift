@@ -135,28 +135,46 @@ package final class PublishedStream: Sendable {
 
     // MARK: Peers
 
-    /// Answers `Attach`, in the place where the answer is true.
+    /// Takes a peer in, and answers its `Attach` in the place where the answer is true.
+    ///
+    /// Returns what the log has to be asked before, if anything: then the peer is in, and `answer` is for later.
     ///
     /// - Parameter names: those of the request, as `ExportedInterface.kept` has them.
-    func attach(_ peer: String, _ request: AttachRequest, names: [String], answer: (Attachment) -> Void) {
+    func attach(
+        _ peer: String, _ request: AttachRequest, names: [String], answer: (Attachment) -> Void
+    ) -> RunQuestion? {
         state.withLock { state in
             state.outlets.attach(peer, names: names)
             state.note(peer, names)
-            let head = state.place.sequence
-            // Volatile: no other run is known, and nothing can be had again.
-            var (from, oldest) = (request.epoch == epoch ? min(request.after, head) : 0, UInt64.max)
-            var details = AttachOptions()
+            var common: CommonRun?
             if let history = state.history {
-                from = history.from(
-                    epoch: request.epoch, after: request.after, ancestry: request.options.runs,
-                    head: max(head, state.handedOut))
-                oldest = history.oldest(of: names)
-                details.runs = history.recent
+                let question = RunQuestion(
+                    epoch: request.epoch, after: request.after, ancestry: request.options.runs)
+                guard case .known(let known) = history.common(question) else { return question }
+                common = known
+            } else if request.epoch == epoch {
+                // Volatile: no other run is known.
+                common = CommonRun(limit: request.after, end: nil)
             }
-            answer(
-                Attachment(
-                    epoch: epoch, from: from, oldest: oldest, head: head, last: last(state.place), details: details))
+            answer(attachment(common, names: names, &state))
+            return nil
         }
+    }
+    /// Answers an `Attach` whose question the log has answered.
+    func attach(_ common: CommonRun?, names: [String], answer: (Attachment) -> Void) {
+        state.withLock { answer(attachment(common, names: names, &$0)) }
+    }
+    private func attachment(_ common: CommonRun?, names: [String], _ state: inout State) -> Attachment {
+        let head = state.place.sequence
+        // Of a volatile interface nothing can be had again.
+        guard let history = state.history else {
+            return Attachment(
+                epoch: epoch, from: common?.from(head: head) ?? 0, oldest: .max, head: head, last: last(state.place))
+        }
+        return Attachment(
+            epoch: epoch, from: common?.from(head: max(head, state.handedOut)) ?? 0,
+            oldest: history.oldest(of: names), head: head, last: last(state.place),
+            details: AttachOptions(runs: history.sample))
     }
     /// Answers how far the stream has come, in the place where the answer is true.
     func withHead(_ answer: (StreamHead) -> Void) { state.withLock { answer(head($0.place)) } }

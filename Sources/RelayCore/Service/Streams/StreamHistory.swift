@@ -1,42 +1,43 @@
 /// What a durable interface's log knew when this run began, and what it has removed since: where a subscriber goes on.
 struct StreamHistory: Sendable {
+    enum Finding: Equatable {
+        /// Nil: nothing is in common.
+        case known(CommonRun?)
+        /// The log has older runs than are known here: it is to be asked.
+        case unknown
+    }
+    /// The newest, without a hole.
     private let runs: [LogSnapshot.Run]
+    private let hasOlderRuns: Bool
     private var pruned: [String: UInt64]
     /// The last sequences of names that only an earlier version of the contract had.
     let former: [String: UInt64]
+    /// A sample of the runs, this one last, for subscribers to know.
+    let sample: [StreamRun]
 
     /// `names` are those that this version has.
     init(_ run: LogSnapshot, names: Set<String>) {
-        (runs, pruned) = (run.runs, run.pruned)
+        (runs, pruned, hasOlderRuns) = (run.runs, run.pruned, run.sample != nil)
+        sample = run.sample ?? StreamRun.sample(of: run.runs)
         former = run.last.filter { $0.value > 0 && !names.contains($0.key) }
     }
 
-    /// Up to where the history of a subscriber that had everything up to `after`, of the run `epoch`, is that of this
-    /// log, which has come to `head`. Never more than that is certain: 0 when nothing is.
-    ///
-    /// A journal may be replaced by a copy of itself, and the copy by the original. Then each side has runs that the
-    /// other does not know. A run has one past only, so the newest one that both know is where the two part, in that
-    /// run or at its end.
-    ///
-    /// - Parameter ancestry: the subscriber's runs, by rising first sequence.
-    func from(epoch: UInt64, after: UInt64, ancestry: [StreamRun] = [], head: UInt64) -> UInt64 {
-        if epoch == 0 { return 0 }
-        guard let place = ancestry.lastIndex(where: { $0.epoch == epoch }) else {
-            return runs.lastIndex { $0.epoch == epoch }.map { min(after, last(of: $0, head)) } ?? 0
+    /// The newest run that a subscriber and the log have in common, as far as that is known without the disk.
+    func common(_ question: RunQuestion) -> Finding {
+        guard let newest = question.candidates.first else { return .known(nil) }
+        // The first that is known decides: the others need not be looked for.
+        if hasOlderRuns, !runs.contains(where: { $0.epoch == newest.epoch }) { return .unknown }
+        let common = question.common { epoch in
+            runs.lastIndex { $0.epoch == epoch }.map { LoggedRun(first: runs[$0].first, end: end(of: $0)) }
         }
-        var end = after
-        for run in ancestry[...place].reversed() {
-            if let index = runs.lastIndex(of: run) { return min(end, last(of: index, head)) }
-            end = min(end, Self.before(run.first))
-        }
-        return 0
+        return common == nil && hasOlderRuns ? .unknown : .known(common)
     }
-    private func last(of index: Int, _ head: UInt64) -> UInt64 {
-        index + 1 < runs.count ? Self.before(runs[index + 1].first) : head
+    /// Nil: the present run.
+    private func end(of index: Int) -> UInt64? {
+        index + 1 < runs.count ? runs[index + 1].first - min(runs[index + 1].first, 1) : nil
     }
-    /// The newest runs, this one last, for subscribers to know.
-    var recent: [StreamRun] { runs.suffix(StreamRun.most) }
-    private static func before(_ sequence: UInt64) -> UInt64 { sequence == 0 ? 0 : sequence - 1 }
+    /// Of this run.
+    var first: UInt64 { runs.last?.first ?? 1 }
 
     /// The oldest sequence that can still be read of these names.
     func oldest(of names: [String]) -> UInt64 {

@@ -101,12 +101,40 @@ import Testing
         #expect(await eventually { failures.count == 1 })
         #expect(
             failures.values == [
-                "box Unavailable: cursor 'box': \(folder.path)/box.cursor is no cursor file, as after a power loss; "
+                "box Unavailable: cursor 'box': \(folder.path)/box.cursor is not as it was written, as after a power loss; "
                     + "\(folder.path)/box.synced is used, so that its last events come again"
             ])
         cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 3))
         cursor.end()
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 3)
+    }
+    @Test("G2: a digit that is not the one that was written skips nothing: the copy counts, and that is reported")
+    func digit() async throws {
+        let folder = try TestFolder()
+        try twoPlaces(folder)
+        let whole = try #require(Self.content("\(folder.path)/box.cursor"))
+        let other = whole.replacing("org.example.A1 * 1 2", with: "org.example.A1 * 1 7")
+        try #require(other != whole)
+        try folder.write(other, to: "box.cursor")
+        let failures = Log<String>()
+        let cursor = try store(folder.path) { name, error in failures.add("\(name) \(error.code == .unavailable)") }
+            .open("box", "org.example.A1", names: nil)
+        #expect(cursor.start?.sequence == 1)
+        #expect(await eventually { failures.values == ["box true"] })
+    }
+    @Test("what a killed process has left half written is removed, and what is not of this cursor stays")
+    func leftovers()
+        throws
+    {
+        let folder = try TestFolder()
+        try twoPlaces(folder)
+        for name in ["box.cursor.1f.new", "box.synced.0.new", "boxes.cursor.1f.new", "box.cursor.txt"] {
+            try folder.write("x", to: name)
+        }
+        let cursor = try store(folder.path).open("box", "org.example.A1", names: nil)
+        #expect(cursor.start?.sequence == 2)
+        cursor.end()
+        #expect(folder.names == ["box.cursor", "box.cursor.txt", "box.lock", "box.synced", "boxes.cursor.1f.new"])
     }
     @Test("a file that is gone is replaced by its synced copy") func missingFile() throws {
         let folder = try TestFolder()
@@ -137,15 +165,15 @@ import Testing
         try folder.write(content, to: "box.cursor")
         try folder.write(content, to: "box.synced")
         let refusal =
-            "neither \(folder.path)/box.cursor nor \(folder.path)/box.synced is a cursor file: remove both to start with "
-            + "the oldest event"
+            "cursor 'box': neither \(folder.path)/box.cursor nor \(folder.path)/box.synced is as it was written: remove "
+            + "both to start with the oldest event"
         #expect(
             message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
                 == "InvalidArgument: " + refusal)
         unlink("\(folder.path)/box.cursor")
         #expect(
             message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) }
-                == "InvalidArgument: \(folder.path)/box.synced is no cursor file, and there is no "
+                == "InvalidArgument: cursor 'box': \(folder.path)/box.synced is not as this program writes it, and there is no "
                 + "\(folder.path)/box.cursor: remove it to start with the oldest event")
         try folder.write(content, to: "box.cursor")
         let failures = Log<String>()

@@ -138,7 +138,8 @@ import Testing
         let path = "\(folder.path)/box.cursor"
         try folder.write("hello\n", to: "box.cursor")
         let refusal =
-            "InvalidArgument: \(path) is no cursor file, and there is no \(folder.path)/box.synced: remove it "
+            "InvalidArgument: cursor 'box': \(path) is not as this program writes it, and there is no "
+            + "\(folder.path)/box.synced: remove it "
             + "to start with the oldest event"
         #expect(message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) } == refusal)
         try folder.write(String(repeating: "x", count: CursorText.maximumSize + 10), to: "box.cursor")

@@ -39,6 +39,8 @@ struct DocumentWorld: ExploredJoin {
     /// The entries that led to each run's state.
     private var histories: [UInt64: [Entry]] = [1: []]
     private var head: UInt64 = 0
+    /// The run of the last item of the stream: a later one may have begun without a word in it.
+    private var streamEpoch: UInt64 = 1
     // On the way.
     private var stream: [Item] = []
     private var question = Question.sent
@@ -75,8 +77,13 @@ struct DocumentWorld: ExploredJoin {
             begin(with: isDurable ? history : [])
         case .restore:
             guard isDurable, let last = history.last else { return false }
-            stream.append(.gap(openEnded(after: last.sequence - 1)))
+            stream.append(
+                .gap(
+                    Gap(
+                        last.sequence...UInt64.max, epoch: streamEpoch, count: nil, reason: .historyReplaced,
+                        commonThrough: last.sequence - 1)))
             begin(with: history.dropLast())
+            streamEpoch = epoch
         case .answer:
             guard question == .sent else { return false }
             question = .answered(Reply(epoch: epoch, entry: present))
@@ -94,6 +101,7 @@ struct DocumentWorld: ExploredJoin {
     }
     private mutating func enter(_ state: Int, arrives: Bool) {
         head += 1
+        streamEpoch = epoch
         let entry = Entry(sequence: head, state: state)
         history.append(entry)
         stream.append(

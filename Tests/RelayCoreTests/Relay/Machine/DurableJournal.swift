@@ -59,7 +59,7 @@ struct DurableJournal: Hashable {
         return Attachment(
             epoch: runs.last?.epoch ?? 0,
             from: history.from(epoch: epoch, after: after, ancestry: ancestry, head: head), oldest: oldest(names),
-            head: emitted, last: heads(emitted), details: AttachOptions(runs: history.recent))
+            head: emitted, last: heads(emitted), details: AttachOptions(runs: history.sample))
     }
     func heads(_ emitted: UInt64) -> [String: UInt64] {
         var heads: [String: UInt64] = [:]

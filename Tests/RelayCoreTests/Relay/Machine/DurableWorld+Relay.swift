@@ -293,7 +293,8 @@ extension DurableWorld {
             if hasAnswered || hasFirstWord || start != .now { faults.append("\(text), though it has a place") }
             for index in facts.indices { facts[index].isDue = false }
             (due, awaited) = ([], [])
-        case .epochChanged:
+        case .historyReplaced:
+            if gap.commonThrough == nil { faults.append("\(text) without what is in common") }
             if !wasRestored { faults.append("\(text) where nothing was restored") }
             for index in facts.indices {
                 let row = facts[index].row

@@ -39,7 +39,7 @@ extension StreamReadingTests {
         #expect(Self.text(machine.finishAttach(Self.answer(from: 4, head: 9))) == ["read 4"])
         for from: UInt64 in [2, 8] {
             machine = Self.started(.after(epoch: 6, sequence: 4))
-            let gap = "epochChanged 6#5...18446744073709551615"
+            let gap = "historyReplaced 6#5...18446744073709551615"
             #expect(Self.text(machine.finishAttach(Self.answer(from: from, head: 9))) == [gap, "read \(from)"])
         }
     }
@@ -53,9 +53,9 @@ extension StreamReadingTests {
         var answer = Self.answer(from: 800, head: 1_000)
         answer.details.runs = [five, StreamRun(epoch: 7, first: 1_001)]
         let action = machine.finishAttach(answer)
-        #expect(Self.text(action) == ["epochChanged 6#851...18446744073709551615", "read 800"])
+        #expect(Self.text(action) == ["historyReplaced 6#851...18446744073709551615", "read 800"])
         guard case .read(let output, after: 800) = action, case .gap(let gap)? = output.first else { return }
-        #expect(gap.detail?.contains("the same up to #800") == true)
+        #expect(gap.detail?.contains("the same up to #800") == true && gap.commonThrough == 800)
         #expect(Self.page(&machine, [801], of: 5, through: 801, head: 1_000) == ["page 5#801", "read 801"])
         // It stands in the original's history now.
         #expect(machine.position?.epoch == 5 && machine.ancestry(of: 5) == [five])

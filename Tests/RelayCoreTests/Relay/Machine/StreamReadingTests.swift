@@ -196,7 +196,7 @@ import Testing
         #expect(Self.come(&machine, 6) == ["hold"])
         #expect(
             Self.text(machine.finishAttach(Self.answer(8, from: 5, head: 6, last: ["A": 6]))) == [
-                "epochChanged 7#10...18446744073709551615", "deliver 8#6",
+                "historyReplaced 7#10...18446744073709551615", "deliver 8#6",
             ])
         #expect(Self.come(&machine, 7) == ["deliver 8#7"])
         // The same once more: this history is the one in which it stands.

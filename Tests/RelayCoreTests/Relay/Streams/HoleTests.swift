@@ -201,7 +201,7 @@ import Testing
         #expect(await recorder.has("13"))
         #expect(
             recorder.events == [
-                "1", "2", "3", "4", "5", "interrupted", "gap 6...18446744073709551615 (?, epochChanged)", "11", "12",
+                "1", "2", "3", "4", "5", "interrupted", "gap 6...18446744073709551615 (?, historyReplaced)", "11", "12",
                 "13",
             ])
         second.vanish()

@@ -196,7 +196,7 @@ import Testing
             of: Booked.self,
             from: .after(Stamp(epoch: 99, sequence: 3, previous: 0, publishedAt: Timestamp(microseconds: 0))))
         let lines = await Self.numbers(unknown, 2)
-        #expect(lines.first?.hasSuffix("(?, epochChanged)") == true, "\(lines)")
+        #expect(lines.first?.hasSuffix("(?, historyReplaced)") == true, "\(lines)")
         try await desk.stop()
     }
     @Test("a volatile interface has no past: a stamp's rest is a gap, all else begins now") func volatile()

@@ -51,17 +51,35 @@ import Testing
         #expect(from(21, 9, [(21, 1)]) == 0 && from(21, .max, [(0, 0), (21, .max)]) == 0)
         #expect(from(21, 9, [(14, 10), (21, 0)]) == 0 && from(0, 9, [(14, 10), (0, 12)]) == 0)
     }
-    @Test("the newest runs are reported") func recent() {
-        #expect(history.recent.map(\.epoch) == [11, 12, 13, 14])
-        let runs = (1...40).map { StreamRun(epoch: $0, first: $0) }
-        let long = LogSnapshot(head: 40, last: [:], pruned: [:], runs: runs, schemas: [:])
-        #expect(StreamHistory(long, names: []).recent == Array(runs.suffix(16)))
+    @Test("a list of runs reports those that have events, and this one") func sample() {
+        #expect(history.sample.map(\.epoch) == [11, 13, 14])
+    }
+    @Test("what the list of a subscriber leaves out is not taken for the run before it") func omission() {
+        // 11 went on up to 6 there; 12 to 39 were left out of the list.
+        let runs = [StreamRun(epoch: 11, first: 1), .omission(from: 4), StreamRun(epoch: 40, first: 50)]
+        #expect(history.from(epoch: 40, after: 60, ancestry: runs, head: 15) == 3)
+        #expect(RunQuestion(epoch: 0, after: 60, ancestry: runs).candidates.isEmpty)
+    }
+    @Test("a log with more runs than are known here is asked about the others") func older() {
+        let run = LogSnapshot(
+            head: 9, last: [:], pruned: [:], runs: [(13, 5), (14, 10)].map { StreamRun(epoch: $0.0, first: $0.1) },
+            schemas: [:], sample: [(11, 1), (13, 5), (14, 10)].map { StreamRun(epoch: $0.0, first: $0.1) })
+        let history = StreamHistory(run, names: [])
+        #expect(history.sample.map(\.epoch) == [11, 13, 14])
+        let question = RunQuestion(epoch: 11, after: 9)
+        #expect(history.common(question) == .unknown && history.common(RunQuestion(epoch: 0, after: 0)) == .known(nil))
+        #expect(history.common(RunQuestion(epoch: 13, after: 12)) == .known(CommonRun(limit: 12, end: 9)))
+        #expect(history.common(RunQuestion(epoch: 14, after: 12)) == .known(CommonRun(limit: 12, end: nil)))
+        let other = RunQuestion(epoch: 13, after: 12, ancestry: [StreamRun(epoch: 13, first: 6)])
+        #expect(history.common(other) == .unknown, "a run of the same number, and another one")
+        let common = question.common { epoch in epoch == 11 ? LoggedRun(first: 1, end: 4) : nil }
+        #expect(common?.from(head: 15) == 4)
     }
     @Test("the first run of all has nothing before it") func first() {
         let fresh = LogSnapshot(
             head: 0, last: [:], pruned: [:], runs: [StreamRun(epoch: 3, first: 1)], schemas: [:])
         let history = StreamHistory(fresh, names: ["A"])
-        #expect(history.from(epoch: 0, after: 0, head: 0) == 0)
+        #expect(history.from(epoch: 0, after: 0, head: 0) == 0 && history.first == 1)
         #expect(history.from(epoch: 3, after: 7, head: 2) == 2)
         #expect(history.oldest(of: ["*"]) == 1)
         let none = LogSnapshot(head: 0, last: [:], pruned: [:], runs: [], schemas: [:])

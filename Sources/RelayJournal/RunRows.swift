@@ -1,0 +1,89 @@
+import RelayCore
+
+/// The runs of interfaces, in their table: every one that there has been, each looked up by its epoch or by a sequence.
+///
+/// First sequences never fall from one run to the next; of runs that begin at the same one, only the last has events.
+/// So this order and that of the rows are the same. For one thread, as the connection is.
+struct RunRows {
+    private let byEpoch, before, after, oldest, newest, insert: Statement
+
+    init(_ database: Database) throws(SQLiteError) {
+        byEpoch = try database.prepare(
+            "SELECT first FROM relay_runs WHERE interface = ? AND epoch = ? ORDER BY rowid DESC LIMIT 1")
+        before = try database.prepare(
+            """
+            SELECT epoch, first FROM relay_runs WHERE interface = ? AND first < ?
+            ORDER BY first DESC, rowid DESC LIMIT 1
+            """)
+        after = try database.prepare("SELECT min(first) FROM relay_runs WHERE interface = ? AND first > ?")
+        oldest = try database.prepare(
+            "SELECT first FROM relay_runs WHERE interface = ? ORDER BY first, rowid LIMIT 1")
+        newest = try database.prepare(
+            "SELECT epoch, first FROM relay_runs WHERE interface = ? ORDER BY first DESC, rowid DESC LIMIT ?")
+        insert = try database.prepare("INSERT INTO relay_runs (interface, epoch, first) VALUES (?, ?, ?)")
+    }
+
+    /// A run begins.
+    func add(_ run: StreamRun, to interface: Int64) throws(SQLiteError) {
+        try insert.run(.integer(interface), Self.value(run.epoch), Self.value(run.first))
+    }
+    /// The newest run of an epoch, which is random: there is one.
+    func run(_ epoch: UInt64, of interface: Int64) throws(SQLiteError) -> LoggedRun? {
+        guard let row = try byEpoch.integers(.integer(interface), Self.value(epoch)) else { return nil }
+        let first = UInt64(bitPattern: row[0])
+        // Of those that begin there, a later one has what follows.
+        if try run(before: first &+ 1, of: interface)?.epoch != epoch {
+            return LoggedRun(first: first, end: first - min(first, 1))
+        }
+        return LoggedRun(first: first, end: try after(first, in: interface).map { $0 - min($0, 1) })
+    }
+    /// The newest of the runs that begin below a sequence.
+    func run(before sequence: UInt64, of interface: Int64) throws(SQLiteError) -> StreamRun? {
+        try before.integers(.integer(interface), Self.place(sequence)).map(Self.run)
+    }
+    /// The run that a sequence is of, and its last sequence: `UInt64.max` for the present one.
+    ///
+    /// What is older than all runs counts for the oldest.
+    func run(of sequence: UInt64, in interface: Int64) throws(SQLiteError) -> (epoch: UInt64, end: UInt64) {
+        let first = try first(of: interface)
+        let place = max(sequence, first)
+        guard let run = try run(before: place < .max ? place + 1 : place, of: interface) else { return (0, .max) }
+        return (run.epoch, try after(place, in: interface).map { $0 - min($0, 1) } ?? .max)
+    }
+    /// The lowest first sequence above a sequence.
+    private func after(_ sequence: UInt64, in interface: Int64) throws(SQLiteError) -> UInt64? {
+        var first: UInt64?
+        try after.rows([.integer(interface), Self.place(sequence)]) { row in
+            if !row.isNull(0) { first = UInt64(bitPattern: row.integer(0)) }
+        }
+        return first
+    }
+    /// The first sequence of the oldest run.
+    private func first(of interface: Int64) throws(SQLiteError) -> UInt64 {
+        try oldest.integers(.integer(interface)).map { UInt64(bitPattern: $0[0]) } ?? 1
+    }
+    /// The newest runs, the present one last, and a sample of all; without a sample, there are no others.
+    func recent(
+        of interface: Int64, most: Int
+    ) throws(SQLiteError) -> (runs: [StreamRun], sample: [StreamRun]?) {
+        var runs: [StreamRun] = []
+        try newest.rows([.integer(interface), .integer(Int64(most) + 1)]) { row in
+            runs.append(StreamRun(epoch: UInt64(bitPattern: row.integer(0)), first: UInt64(bitPattern: row.integer(1))))
+        }
+        runs.reverse()
+        guard runs.count > most, let present = runs.last else { return (runs, nil) }
+        let sample = try StreamRun.sample(to: present, oldest: first(of: interface)) { limit throws(SQLiteError) in
+            try run(before: limit, of: interface)
+        } after: { limit throws(SQLiteError) in
+            try after(limit, in: interface)
+        }
+        return (Array(runs.dropFirst()), sample)
+    }
+
+    private static func run(_ row: [Int64]) -> StreamRun {
+        StreamRun(epoch: UInt64(bitPattern: row[0]), first: UInt64(bitPattern: row[1]))
+    }
+    private static func value(_ number: UInt64) -> SQLValue { .integer(Int64(bitPattern: number)) }
+    /// What SQLite counts ends before what is asked for may.
+    private static func place(_ sequence: UInt64) -> SQLValue { .integer(Int64(clamping: sequence)) }
+}
