@@ -21,6 +21,16 @@ struct StorageTrouble: Equatable, Sendable {
             return nil
         }
     }
+    /// nil: the disk did not cause the error.
+    init?(causing error: RelayError) {
+        if let cause = error.cause as? SQLiteError {
+            self.init(cause)
+        } else if let cause = error.cause as? SystemError {
+            self.init(cause)
+        } else {
+            return nil
+        }
+    }
     /// A file may not grow.
     var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(system.code) }
     var code: RelayError.Code { isFull ? .storageFull : .unavailable }

@@ -93,8 +93,9 @@ public struct JournalInspection: Sendable {
             // The unfinished copy's name means nothing to anybody.
             guard let error = error as? RelayError, ![.cancelled, .notFound].contains(error.code) else { throw error }
             let name = UnfitJournal.explains(error) ? path : target
+            let isFull = error.code == .storageFull && StorageTrouble(causing: error)?.system.code ?? ENOSPC == ENOSPC
             let need =
-                error.code == .storageFull
+                isFull
                 ? ": one needs \(DiskRoom.text(file.size))\(DiskRoom.note(at: Self.folder(of: target)))" : ""
             let text =
                 need.isEmpty ? error.message.replacing(unfinished, with: name) : "the disk of \(target) is full"

@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 
 /// From a directory to a journal that can be written: what is examined first, and what is done only then.
@@ -47,6 +48,12 @@ struct JournalOpening {
             if hadReserve { _ = reserve.make() } else { reserve.release() }
             guard let error = error as? RelayError, error.code == .storageFull else { throw error }
             let reason = error.cause.map { "\($0)" } ?? error.message
+            if let trouble = StorageTrouble(causing: error), trouble.system.code != ENOSPC {
+                throw RelayError(
+                    .storageFull,
+                    "cannot open \(file.path) (\(reason)): \(trouble.clause(file.path)); nothing was done: "
+                        + "\(trouble.advice), and start again", cause: error.cause)
+            }
             throw RelayError(
                 .storageFull,
                 "cannot open \(file.path): its disk is full (\(reason)); nothing was done: free \(DiskRoom.text(Self.need)) "
