@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -43,4 +44,9 @@ int relay_usable_processors(void) {
     cpu_set_t set;
     // Fails where there are more processors than a set has bits: certainly more than one.
     return sched_getaffinity(0, sizeof set, &set) != 0 ? 2 : CPU_COUNT(&set);
+}
+
+void relay_return_large_blocks(void) {
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    malloc_trim(0);
 }

@@ -38,7 +38,8 @@ package final class SilentPeer {
         var writer = WireWriter()
         let start = try header.write(into: &writer, serial: lastSerial)
         writer.append(body)
-        try MessageHeader.finish(&writer, bodyStart: start)
+        // Over what ours send, too.
+        try MessageHeader.finish(&writer, bodyStart: start, limit: WireLimits.messageLength)
         try write(writer.bytes)
     }
     /// Takes what has come, and drops it.

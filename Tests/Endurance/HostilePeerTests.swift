@@ -41,6 +41,50 @@ import Testing
             relay.invalidate()
         }
     }
+    @Test("messages of 31 MiB end no connection, are copied by nobody, and leave no memory behind")
+    func largeMessages() async throws {
+        try await Site.with { site in
+            let service = try await site.startFaultyService("--serve", "ledger", "--synchronous", "normal")
+            let relay = try site.relay(Ledger1.self)
+            relay.activate()
+            _ = try await site.ask(relay, Ledger1.Ping())
+            let (name, before) = (try await site.owner(), try Memory(of: service.processID))
+            var body = WireWriter()
+            try body.string(String(repeating: "x", count: 31 << 20))
+            let (bytes, signature) = (body.bytes, try Signature("s"))
+            let path = Stream1.path(of: Ledger1.name)
+            let headers: [MessageHeader] = [
+                .methodCall(
+                    path: path, interface: Ledger1.name, member: "Ping", destination: Site.service,
+                    signature: signature),
+                .signal(
+                    path: path, interface: Ledger1.name, member: "Entry", destination: Site.service,
+                    signature: signature),
+            ]
+            // Several strangers at once: the bus passes their messages on as fast as the service takes them.
+            try await withThrowingTaskGroup { group in
+                for _ in 1...4 {
+                    group.addTask {
+                        try await blocking {
+                            let peer = try SilentPeer(socket: "\(site.folder.path)/bus")
+                            for header in headers + headers { try peer.send(header, bytes) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            _ = try await site.ask(relay, Ledger1.Ping())
+            #expect(try await site.owner() == name)
+            // One of them as it is read, and once more in libdbus.
+            let highest = try Memory(of: service.processID).highest
+            #expect(highest - before.present < 80 << 20, "\(highest >> 20) MiB of \(before.present >> 20)")
+            #expect(
+                try await eventually(within: .seconds(60)) {
+                    try Memory(of: service.processID).present - before.present < 16 << 20
+                })
+            relay.invalidate()
+        }
+    }
     /// The p99 of each of ten runs of calls.
     private func p99s(_ site: Site, _ relay: EventRelay) async throws -> [Duration] {
         var all: [Duration] = []

@@ -50,6 +50,18 @@ int relay_catch_end_signals(int pipe);
 /// In C: as above.
 int relay_catch_hang_up(int pipe);
 
+/// Has the C library write stdout line by line, whatever it is connected to. Returns 0 or an errno.
+///
+/// In C: `stdout` is a variable, which Swift does not let any thread touch.
+int relay_write_stdout_by_lines(void);
+
+/// Gives the memory of a block that is not to come again back to the kernel, and that of all further ones over 4 MiB as
+/// soon as they are freed. (By itself malloc takes the size of a freed block for the usual one, and keeps as much in each
+/// thread's arena, from where malloc_trim(3) does not return it.)
+///
+/// In C: <malloc.h> is not in Swift's Glibc module.
+void relay_return_large_blocks(void);
+
 /// Lets this thread's bounded sleeps end when they should, and not up to 50 microseconds later to save wake-ups.
 ///
 /// In C: prctl(2) is variadic.

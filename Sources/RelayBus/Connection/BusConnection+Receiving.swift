@@ -1,4 +1,5 @@
 import CDBus
+import CRelayShims
 import Glibc
 import Synchronization
 
@@ -17,17 +18,23 @@ extension BusConnection {
     private static let flood = 4
     /// Returns how many messages there were.
     @discardableResult func drain() -> Int {
-        var count = 0
+        var (count, mayBeOversized, wasOversized) = (0, false, false)
         while true {
             let message = inner.withLock { inner -> MessageHandle? in
                 guard let pointer = inner.pointer else { return nil }
+                // One that is so large has filled what may be received, by itself.
+                mayBeOversized = !inner.watches.isReading.load(ordering: .relaxed)
                 return dbus_connection_pop_message(pointer).map { MessageHandle(adopting: $0) }
             }
             guard let message else { break }
-            guard let received = ReceivedMessage(message) else { continue }  // Of a kind that D-Bus does not know yet.
+            // nil: of a kind that D-Bus does not know yet.
+            guard let received = ReceivedMessage(message, mayBeOversized: mayBeOversized) else { continue }
+            wasOversized = wasOversized || received.isOversized
             dispatch(received)
             count += 1
         }
+        // What it took is of no use to anything else. A process that gets none keeps its allocator as it is.
+        if wasOversized { relay_return_large_blocks() }
         // Out of memory in libdbus: what it has read stays; look again soon.
         let status = inner.withLock { inner in inner.pointer.map { dbus_connection_get_dispatch_status($0) } }
         if status == DBUS_DISPATCH_NEED_MEMORY {
@@ -47,7 +54,7 @@ extension BusConnection {
                 // A connection that was never admitted has no handler to notify: `open` reports that.
                 let wasIn = !uniqueName.isEmpty
                 if end(reason), wasIn { loop.execute { [handler] in handler?.disconnected(reason) } }
-            } else {
+            } else if !message.isOversized {
                 if isFollowing.load(ordering: .relaxed), message.hasSender("org.freedesktop.DBus") {
                     noteOwnerChange(message)
                 }
@@ -63,7 +70,7 @@ extension BusConnection {
             return
         }
         let size = message.withBody { $0.count }
-        let isTooLarge = size > WireLimits.defaultMessageLength
+        let isTooLarge = message.isOversized || size > WireLimits.defaultMessageLength
         let (interface, signature) = (message.interface, message.signature)
         let limit = handler?.descriptorLimit(interface: interface, member: member, signature: signature) ?? 0
         var call = IncomingCall(
@@ -75,6 +82,7 @@ extension BusConnection {
             (call.descriptors, call.transferred) = ([], Self.transferred(message, attached, atMost: limit))
         }
         if isTooLarge {
+            let size = message.isOversized ? "over \(WireLimits.receivedLength)" : "\(size)"
             let text = "\(member) with \(size) bytes of arguments, over the limit of \(WireLimits.defaultMessageLength)"
             return fail(call, ErrorNames.name(for: .tooLarge), text)
         }
@@ -107,6 +115,11 @@ extension BusConnection {
     private func result(
         of message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor], for entry: PendingCalls.Entry
     ) -> Result<BusReply, RelayError> {
+        if message.isOversized {
+            if let sender = message.sender { received(message, attached, from: sender) }
+            let text = "\(entry.title): a reply of over \(WireLimits.receivedLength) bytes, which is not looked at"
+            return .failure(RelayError(.tooLarge, text, mayHaveRun: true))
+        }
         if message.kind == .methodReturn {
             let body = message.body
             if entry.takesDescriptors {

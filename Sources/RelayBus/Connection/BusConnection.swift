@@ -29,6 +29,9 @@ package final class BusConnection: Sendable {
     let dropped = Atomic<Int>(0)
     /// What may wait for the bus before calls are no longer taken: more than events may ever take up.
     static let answerLimit = 96 << 20
+    /// With so many bytes received and not released, libdbus reads no more, until they are. There is no bound for a single
+    /// message: libdbus would end the connection over a larger one, so that anybody could end it.
+    private static let receivedLimit = WireLimits.receivedLength
     private let handlerID = Atomic<UInt64>(0)
     package let loop: BusLoop
     weak let handler: (any BusHandler)?
@@ -95,6 +98,7 @@ package final class BusConnection: Sendable {
         }
         // A private connection has it off already; a process that ends with its bus would be too high a price.
         dbus_connection_set_exit_on_disconnect(pointer, 0)
+        dbus_connection_set_max_received_size(pointer, Self.receivedLimit)
         self.loop = loop
         self.handler = handler
         inner = Mutex(Inner(pointer: pointer, watches: WatchTable(loop)))

@@ -50,7 +50,7 @@ package final class BusMonitor {
                 throw bus.refusal(Self.unanswered(failure, isConnected: dbus_connection_get_is_connected(pointer) != 0))
             }
             let request = try Self.request(rules)
-            let milliseconds = Int32(clamping: timeout.components.seconds * 1_000)
+            let milliseconds = MonotonicClock.milliseconds(until: MonotonicClock.deadline(after: timeout))
             guard
                 let reply = dbus_connection_send_with_reply_and_block(
                     pointer, request.pointer, max(1_000, milliseconds), &failure)

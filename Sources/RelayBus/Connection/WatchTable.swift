@@ -20,6 +20,9 @@ final class WatchTable: @unchecked Sendable {  // What is not under its lock is 
         var registered: [Int32: UInt32] = [:]
     }
     private let state = Mutex(State())
+    /// Whether libdbus reads. It does not while messages that were received and not released have as many bytes as the
+    /// connection allows.
+    let isReading = Atomic(true)
     private let loop: BusLoop
     var onRemoval: @Sendable () -> Void = {}
     var handlerID: UInt64 = 0
@@ -66,6 +69,7 @@ final class WatchTable: @unchecked Sendable {  // What is not under its lock is 
             if entry.flags & DBUS_WATCH_READABLE.rawValue != 0 { events |= EPOLLIN.rawValue }
             if entry.flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events |= EPOLLOUT.rawValue }
         }
+        isReading.store(events & EPOLLIN.rawValue != 0, ordering: .relaxed)
         let wanted = events == 0 ? nil : events
         guard loop.watch(descriptor, for: wanted, was: state.registered[descriptor], handler: handlerID) else {
             if wanted == nil { state.registered[descriptor] = nil }

@@ -69,7 +69,12 @@ struct MarshalledMessage: ~Copyable {
     /// Where the body begins; nil when libdbus could not marshal, or not in our byte order.
     let bodyStart: Int?
 
-    init(_ message: OpaquePointer) {
+    /// - Parameter message: nil: nothing is copied.
+    init(_ message: OpaquePointer?) {
+        guard let message else {
+            (bytes, bodyStart) = (UnsafeRawBufferPointer(start: nil, count: 0), nil)
+            return
+        }
         // A foreign sender may write big-endian; making an iterator turns the message into our order.
         var iterator = DBusMessageIter()
         dbus_message_iter_init(message, &iterator)

@@ -8,12 +8,18 @@ package struct ReceivedMessage: ~Copyable {
     private let marshalled: MarshalledMessage
 
     package let kind: MessageHeader.Kind
+    /// It is larger than any message that is of use (`WireLimits.receivedLength`): its body was not copied, and is empty
+    /// here.
+    package let isOversized: Bool
 
     /// Nil for a message that is not worth a look: of an unknown kind, or too large to marshal again.
-    init?(_ handle: consuming MessageHandle) {
+    ///
+    /// - Parameter mayBeOversized: whether to look at its size.
+    init?(_ handle: consuming MessageHandle, mayBeOversized: Bool = false) {
         let kind = MessageHeader.Kind(rawValue: UInt8(clamping: dbus_message_get_type(handle.pointer)))
-        let marshalled = MarshalledMessage(handle.pointer)
-        guard let kind, marshalled.bodyStart != nil else { return nil }
+        isOversized = mayBeOversized && MessageSize.exceeds(WireLimits.receivedLength, handle.pointer)
+        let marshalled = MarshalledMessage(isOversized ? nil : handle.pointer)
+        guard let kind, isOversized || marshalled.bodyStart != nil else { return nil }
         self.kind = kind
         self.handle = handle
         self.marshalled = marshalled

@@ -56,6 +56,8 @@ package enum WireLimits {
     package static let messageLength = 1 << 27
     /// Bytes of a message that Relay sends, by default.
     package static let defaultMessageLength = 1 << 20
+    /// A received message with more is not looked at. Nothing that a program of Relay or a bus sends is as large.
+    package static let receivedLength = 2 << 20
     /// Containers within each other, of all kinds together.
     package static let depth = 64
     /// Arrays within each other; as many structures.

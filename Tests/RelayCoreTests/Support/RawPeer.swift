@@ -29,6 +29,17 @@ final class RawPeer {
         dbus_connection_send(pointer, message.pointer, nil)
         dbus_connection_flush(pointer)
     }
+    /// The next error that came as a reply, if there is one now; other messages are dropped.
+    func error() -> (name: String, text: String)? {
+        dbus_connection_read_write(pointer, 0)
+        while let message = dbus_connection_pop_message(pointer).map({ LibDBusMessage(owning: $0) }) {
+            guard dbus_message_get_type(message.pointer) == DBUS_MESSAGE_TYPE_ERROR else { continue }
+            let name = LibDBusMessage.text(dbus_message_get_error_name(message.pointer)) ?? ""
+            // A string's length, its bytes and a NUL.
+            return (name, String(decoding: message.body.dropFirst(4).dropLast(), as: UTF8.self))
+        }
+        return nil
+    }
     func send(_ bytes: [UInt8]) throws {
         guard let message = LibDBusMessage.demarshalled(bytes) else {
             throw RelayError(.invalidArgument, "libdbus refuses the test's bytes")

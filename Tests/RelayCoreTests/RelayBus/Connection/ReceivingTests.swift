@@ -134,18 +134,47 @@ import WireSupport
     }
     private let unixDescriptorType = Int32(UInt8(ascii: "h"))
 
-    @Test("a foreign message of 33 MiB, over what we send, arrives") func foreignGiant() async throws {
+    /// A whole message with so many bytes, over what we send.
+    private func message(_ header: MessageHeader, _ count: Int) throws -> [UInt8] {
+        var writer = WireWriter(capacity: count + 1_024)
+        let start = try header.write(into: &writer, serial: 9)
+        writer.bytes([UInt8](repeating: 9, count: count))
+        try MessageHeader.finish(&writer, bodyStart: start, limit: WireLimits.messageLength)
+        return writer.bytes
+    }
+    @Test("a foreign message of 33 MiB ends nothing: a call is refused, a reply ends its call, a signal is dropped")
+    func foreignGiants() async throws {
         let peer = try await fixture.peer()
         let sender = try RawPeer(fixture.bus.address)
-        let header = MessageHeader.test(peer.name, "Went", try Signature("ay"))
-        var writer = WireWriter(capacity: 34 << 20)
-        let start = try header.write(into: &writer, serial: 9)
-        writer.bytes([UInt8](repeating: 9, count: 33 << 20))
-        try MessageHeader.finish(&writer, bodyStart: start, limit: WireLimits.messageLength)
-        try sender.send(writer.bytes)
+        let (signature, giant) = (try Signature("ay"), 33 << 20)
+        for _ in 1...2 {
+            try sender.send(try message(.test(peer.name, "Went", signature), giant))
+            try sender.send(
+                try message(
+                    .methodCall(
+                        path: "/a", interface: "org.example.A1", member: "Do", destination: peer.name,
+                        signature: signature), giant))
+        }
+        let replies = Log<Result<BusReply, RelayError>>()
+        let serial = peer.connection.send(.test(sender.name), timeout: .seconds(600)) { replies.add($0) }
+        try sender.send(try message(.methodReturn(to: serial, destination: peer.name, signature: signature), giant))
+        #expect(await eventually { replies.count == 1 })
+        #expect(replies.values.first?.code == .tooLarge)
+        var refusal: (name: String, text: String)?
+        #expect(
+            await eventually {
+                refusal = refusal ?? sender.error()
+                return refusal != nil
+            })
+        #expect(refusal?.name == "org.eventrelay.Error.TooLarge")
+        #expect(refusal?.text == "Do with over 2097152 bytes of arguments, over the limit of 1048576")
+        #expect(peer.handler.signals.isEmpty && peer.handler.all.calls.isEmpty)
+        // What is less than that is shown; a call over 1 MiB is refused with its size, as before.
+        try sender.send(try message(.test(peer.name, "Went", signature), 1_500_000))
         #expect(await eventually { peer.handler.signals.count == 1 })
-        #expect(peer.handler.signals.first?.body.count == 4 + 33 << 20)
+        #expect(peer.handler.signals.first?.body.count == 4 + 1_500_000)
         _ = try await peer.connection.call(.toBus("GetId"))
+        #expect(peer.handler.all.disconnects.isEmpty)
     }
     @Test("more than libdbus holds at a time, 63 MiB, comes through: nothing is kept") func backlog() async throws {
         let peer = try await fixture.peer()
