@@ -80,7 +80,15 @@ public final class EventJournal: EventLog {
         directory: String, synchronous: Synchronous = .full, faults: JournalFaults, vfs: String? = nil,
         permit: CommitPermit? = .process, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
-        let notices = NoticeReporter(onNotice)
+        do {
+            storage = try Self.storage(directory, synchronous, faults, vfs, permit, NoticeReporter(onNotice))
+        } catch let error as RelayError { throw error.ofOpening }
+        try storage.startCheck()
+    }
+    private static func storage(
+        _ directory: String, _ synchronous: Synchronous, _ faults: JournalFaults, _ vfs: String?,
+        _ permit: CommitPermit?, _ notices: NoticeReporter
+    ) throws -> JournalStorage {
         let lock = try DirectoryLock(directory)
         var opening = JournalOpening(in: directory, synchronous: synchronous, faults: faults, vfs: vfs, notices)
         let opened: (database: Database, isChecked: Bool)
@@ -105,11 +113,10 @@ public final class EventJournal: EventLog {
                 reader.stop()
                 throw error
             }
-            storage = JournalStorage(writer, reader, snapshots, check, file, notices, board)
+            return JournalStorage(writer, reader, snapshots, check, file, notices, board)
         } catch let error as SQLiteError {
             throw opening.file.refusal(error)
         }
-        try storage.startCheck()
     }
 
     /// For `EventService(journal:)`.

@@ -1,4 +1,3 @@
-import Glibc
 import RelayCore
 import RelayJournal
 import RelayTool
@@ -23,28 +22,9 @@ struct ServiceFailure: ProgramFailure {
         self.init(code: UnfitJournal.explains(error) ? .badValue : .outputFailed, message: error.message)
     }
 
-    /// Whether an error comes from the disk, and not from what is at a path, or from who may use it.
-    static func isOfDisk(_ cause: (any Error)?) -> Bool {
-        if cause is SQLiteError { return true }
-        return [EIO, EROFS, ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE].contains((cause as? SystemError)?.code)
-    }
     /// Why the journal cannot be opened: either the file was read, and is refused for what is in it, or it could not be
     /// had.
     init(opening error: any Error) {
-        message = (error as? RelayError)?.message ?? "\(error)"
-        code =
-            if UnfitJournal.explains(error) {
-                .badValue
-            } else {
-                switch (error as? RelayError)?.code {
-                case RelayError.Code.conflict?: .timedOut
-                // What may be over when it is tried again: a full disk, an error of the disk's, a lock of another
-                // program's.
-                case RelayError.Code.storageFull?: .outputFailed
-                case RelayError.Code.unavailable? where Self.isOfDisk((error as? RelayError)?.cause): .outputFailed
-                case RelayError.Code.internalFailure?, nil: .software
-                default: .cannotCreate
-                }
-            }
+        self.init((error as? RelayError)?.ofOpening ?? error)
     }
 }

@@ -21,8 +21,13 @@ public protocol ProgramFailure: Error {
 /// | `.timedOut`, `.conflict`, `.limitsExceeded` | 75, EX_TEMPFAIL |
 /// | `.notPermitted` | 77, EX_NOPERM |
 /// | all others | 70, EX_SOFTWARE |
+///
+/// A journal that cannot be opened ends a program as it ends `relay-service`: with 65 for what is in the file, 74 for a
+/// disk that is full or fails, 75 while another journal has the directory, and 73, EX_CANTCREAT, for a directory or a file
+/// that cannot be used.
 extension RelayError: ProgramFailure {
     public var exitCode: Int32 {
+        if let ownExitCode { return ownExitCode }
         if let cause = cause as? any ProgramFailure { return cause.exitCode }
         return switch code {
         case .refused: 1

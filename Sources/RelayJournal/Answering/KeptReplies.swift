@@ -160,7 +160,8 @@ extension UnitOfWork {
         }
         while total > engine.keptReplies.cost, let reply = try oldestOfTheHeaviest(butNot: newest) {
             try drop(reply)
-            total -= reply.cost
+            // Another program may have put any number there.
+            total = total.subtractingReportingOverflow(max(0, reply.cost)).partialValue
         }
     }
     private mutating func oldestOfTheHeaviest(butNot newest: Int64) throws -> KeptReply? {

@@ -71,7 +71,7 @@ struct JournalExamination {
     private func replyCosts() throws(SQLiteError) -> String? {
         var (all, sum, fault): (Int64, Int64, String?) = (0, 0, nil)
         try database.prepare("SELECT user, cost FROM relay_reply_costs").rows([]) { row in
-            guard let cost = Self.count(row, 1), sum <= Self.limit else {
+            guard let cost = Self.count(row, 1), sum <= Self.limit - cost else {
                 fault =
                     fault ?? "the kept replies of user \(row.integer(0)) count for no number from 0 to \(Self.limit)"
                 return

@@ -74,10 +74,11 @@ public struct JournalInspection: Sendable {
             throw RelayError(
                 .conflict, "\(target) is a name that the journal itself uses: name a file in another folder")
         }
-        let unfinished = target + ".unfinished"
+        // Of no name that another user could guess, and put a file of SQLite's beside it: the folder may be anybody's.
+        let unfinished = "\(target).\(String(UInt64.random(in: 0...(.max)), radix: 36)).unfinished"
         // SQLite takes an empty file for a new one: made here, it is closed to others from its first moment.
         let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        if descriptor < 0 { throw Self.refusal(ofMaking: target, unfinished, errno) }
+        if descriptor < 0 { throw Self.refusal(ofMaking: target, errno) }
         close(descriptor)
         do {
             try look { database in
@@ -112,13 +113,9 @@ public struct JournalInspection: Sendable {
     private static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     }
-    private static func refusal(ofMaking target: String, _ unfinished: String, _ number: Int32) -> RelayError {
+    private static func refusal(ofMaking target: String, _ number: Int32) -> RelayError {
         let what = "make the backup \(target)"
         switch number {
-        case EEXIST:
-            return refusal(
-                what, number,
-                " (\(unfinished)): another backup makes it, or was ended; in that case remove \(unfinished)")
         case ENOENT, ENOTDIR: return refusal(what, number, ": make its folder first, or name another file")
         case EACCES:
             let folder = folder(of: target)

@@ -72,7 +72,8 @@ final class PageReader {
         var moment = Moment(head: UInt64(bitPattern: try head.integers(.integer(interface.id))?.first ?? 0))
         try names.rows([.integer(interface.id)]) { row in
             guard request.names?.contains(row.text(0)) ?? true else { return }
-            moment.oldest = max(moment.oldest, UInt64(bitPattern: row.integer(1)) + 1)
+            // Another program may have put any number there since the start.
+            moment.oldest = max(moment.oldest, Self.next(UInt64(bitPattern: row.integer(1))))
             if request.names != nil { moment.last.append(UInt64(bitPattern: row.integer(2))) }
         }
         return moment
@@ -152,9 +153,11 @@ final class PageReader {
     func figures(_ interface: ReadInterface) throws(SQLiteError) -> [(name: String, value: UInt64)] {
         guard let row = try figure.integers(.integer(interface.id)) else { return [] }
         let numbers = row.map { UInt64(bitPattern: $0) }
+        let oldest = Self.next(numbers[0] - min(numbers[0], numbers[1]))
         return [
-            ("head", numbers[0]), ("oldest", numbers[0] - min(numbers[0], numbers[1]) + 1), ("events", numbers[1]),
-            ("bytes", numbers[2]), ("fileBytes", numbers[3] * numbers[4]),
+            ("head", numbers[0]), ("oldest", oldest), ("events", numbers[1]), ("bytes", numbers[2]),
+            ("fileBytes", numbers[3].multipliedReportingOverflow(by: numbers[4]).partialValue),
         ]
     }
+    private static func next(_ sequence: UInt64) -> UInt64 { sequence == .max ? .max : sequence + 1 }
 }

@@ -42,6 +42,18 @@ extension SQLValue {
     ///
     /// - Parameter value: the integer.
     public init(_ value: Int64) { self = .integer(value) }
+    /// The 64 bits of a number, which always fit: for an epoch, or another number that is compared but not ordered. Half
+    /// of all such numbers are negative in the column.
+    ///
+    /// ```swift
+    /// let insert = "INSERT INTO seen (epoch, sequence) VALUES (?, ?)"
+    /// try unit.execute(insert, [SQLValue(bitPattern: stamp.epoch), SQLValue(stamp.sequence)])
+    /// ```
+    ///
+    /// Read it back with `UInt64(bitPattern: try row["epoch", as: Int64.self])`.
+    ///
+    /// - Parameter bits: the number.
+    public init(bitPattern bits: UInt64) { self = .integer(Int64(bitPattern: bits)) }
     /// 1 for true, 0 for false.
     ///
     /// - Parameter value: the value.

@@ -120,17 +120,17 @@ import Testing
         #expect(
             message { _ = try journal.copy(to: folder.path + "/text") }
                 == "\(folder.path)/text is there already: a backup replaces nothing; name another file")
-        try folder.write("", to: "new.unfinished")
-        #expect(
-            message { _ = try journal.copy(to: folder.path + "/new") }
-                == "cannot make the backup \(folder.path)/new: File exists (\(folder.path)/new.unfinished): another backup "
-                + "makes it, or was ended; in that case remove \(folder.path)/new.unfinished")
+        // What others put there under a name that they could guess is neither used nor in the way.
+        #expect(symlink(folder.path + "/stolen", folder.path + "/new.unfinished") == 0)
+        try folder.write(String(repeating: "x", count: 1_000), to: "new.unfinished-journal")
+        _ = try journal.copy(to: folder.path + "/new")
+        _ = try JournalInspection(file: folder.path + "/new").check()
         #expect(message { _ = try journal.copy(to: folder.path + "/none/new") }.contains("No such file or directory"))
         // Beside the journal, such a name would be taken for its log.
         #expect(
             message { _ = try journal.copy(to: copy.directory.path + "/journal.sqlite-wal") }.contains(
                 "is a name that the journal itself uses"))
-        #expect(try files(folder) == ["new.unfinished", "text"])
+        #expect(try files(folder) == ["new", "new.unfinished", "new.unfinished-journal", "text"])
     }
 
     @Test("one that is to end leaves nothing") func cancelled() async throws {

@@ -100,6 +100,14 @@ struct JournalCopy {
             "INSERT INTO relay_runs VALUES (1, 5, 150), (1, 6, 100)",
             "a run began at #100, behind one that began at #150"
         ),
+        (
+            "INSERT INTO relay_reply_costs VALUES (1, 4611686018427387904), (2, 4611686018427387904)",
+            "the kept replies of user 2 count for no number from 0 to"
+        ),
+        (
+            "INSERT INTO relay_reply_costs VALUES (1, -9223372036854775808)",
+            "the kept replies of user 1 count for no number"
+        ),
         ("UPDATE relay_schemas SET fields = 'nonsense'", "schema 1"),
         ("UPDATE relay_schemas SET number = -number", "has no number of 32 bits"),
         ("DROP TABLE relay_names", "it has no table relay_names"),

@@ -56,6 +56,18 @@ import Testing
         let expected = Array(10_001...UInt64(10_000 + frequent))
         #expect(try await ledger.all(names: ["Closed"]).map(\.sequence) == expected)
     }
+    @Test("numbers that another program put there since the start end no process") func hostileNumbers() async throws {
+        let ledger = try Ledger(TestFolder())
+        for amount in 0..<5 { try await ledger.book(Int64(amount)) }
+        let other = try Database(ledger.directory.database, isReadOnly: false, vfs: nil)
+        other.keepLogAtClose(true)
+        try other.execute("UPDATE relay_names SET pruned = -1")
+        #expect(try await ledger.page().oldest == .max)
+        try other.execute("UPDATE relay_interfaces SET sequence = -1, events = 0, bytes = -1")
+        let figures = try await ledger.storage.figures(of: Ledger1.name)
+        #expect(figures.first { $0.name == "oldest" }?.value == .max)
+        #expect(try await ledger.page(after: .max - 1).events.isEmpty)
+    }
     @Test("a row that says what cannot be is passed over by no walk") func contradiction() async throws {
         let ledger = try Ledger(TestFolder())
         for year in 0..<3 {

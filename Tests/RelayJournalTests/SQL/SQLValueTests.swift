@@ -41,6 +41,20 @@ import Testing
         #expect(throws: RelayError.self) { try SQLValue(-Float.nan) }
         #expect(throws: RelayError.self) { try SQLValue(Timestamp(microseconds: .max)) }
     }
+    @Test("an epoch comes back by its bits, and is found by them") func epochs() async throws {
+        let ledger = try Ledger(TestFolder())
+        for epoch in [0, 1, UInt64(Int64.max), UInt64(Int64.max) + 1, .max] {
+            let found: [UInt64] = try await ledger.journal.unitOfWork { unit in
+                let values = [SQLValue(bitPattern: epoch), SQLValue(bitPattern: epoch)]
+                return try unit.query("SELECT ? AS epoch WHERE epoch = ?", values) { row in
+                    UInt64(bitPattern: try row["epoch", as: Int64.self])
+                }
+            }
+            #expect(found == [epoch])
+        }
+        let error = #expect(throws: RelayError.self) { try SQLValue(UInt64.max) }
+        #expect(error?.message.contains("SQLValue(bitPattern:)") == true)
+    }
     @Test("numbers, texts, bytes, times and raw values come back") func others() async throws {
         let ledger = try Ledger(TestFolder())
         for value in [0.0, -1.5, 2, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude] {
