@@ -19,7 +19,10 @@ import RelayCore
             case .failed(let error): print(error.message)  // No service, no answer in time, …
             }
         }
-        for await state in relay.states { print("\(state)") }
+        for await state in relay.states {
+            print("\(state)")
+            if case .invalidated(let error) = state { throw error }  // No retry would help: the exit code says so.
+        }
         withExtendedLifetime(ledger) {}
     }
 }

@@ -19,6 +19,7 @@ import RelayJournal
             try unit.publish(JobPrinted(jobID: jobID, title: job.title, pages: job.pages))
             return PrintJob.Reply(jobID: jobID)
         }
-        try await service.run()  // Until SIGTERM or Ctrl-C; then it finishes what runs, and exits with 0.
+        // Until SIGTERM or Ctrl-C, which RelayProgram catches; then it finishes what runs, and exits with 0.
+        try await service.run()
     }
 }

@@ -20,14 +20,16 @@ extension EventService {
     /// - Parameter patience: as there.
     /// - Parameter idleExit: as there.
     /// - Parameter onReady: is called when the service owns the name.
+    /// - Parameter onStopping: as there; is called after the manager was notified.
     /// - Parameter onReload: reads the configuration again. If it throws, the manager's status shows the error.
     /// - Throws: as there.
     public func run(
         under manager: ServiceManager, patience: Duration = .seconds(10), idleExit: Duration? = nil,
-        onReady: @Sendable () -> Void = {}, onReload: @escaping @Sendable () async throws -> Void = {}
+        onReady: @Sendable () -> Void = {}, onStopping: @Sendable () async -> Void = {},
+        onReload: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
         guard manager.isPresent else {
-            return try await run(patience: patience, idleExit: idleExit, onReady: onReady)
+            return try await run(patience: patience, idleExit: idleExit, onReady: onReady, onStopping: onStopping)
         }
         let starting = manager.beginExtending()
         defer { starting.cancel() }
@@ -73,6 +75,7 @@ extension EventService {
                 line.end()
                 // Besides the patience, the bus has its time, and the journal is closed.
                 manager.stopping(within: patience + .seconds(60))
+                await onStopping()
             }
         } catch {
             line.end()

@@ -127,6 +127,7 @@ let folder: TestFolder = given()
 let desk: Desk = given()
 let job: AnyJob = given()
 let sample: Sample = given()
+let stamp: Stamp = given()
 let box: Box = given()
 let counter: Counter = given()
 let orderList: OrderList = given()
@@ -190,6 +191,7 @@ func mark(_ order: OrderShipped) {}
 func log(_ text: String) {}
 func warn(_ text: String) {}
 func split() {}
+func publishSamples(_ service: EventService) async throws {}
 func retry() {}
 func reload() {}
 func print(_ job: PrintJob) async throws -> Int64 { given() }

@@ -1,10 +1,16 @@
 // What the code of docs/TOUR.md takes from its surroundings, beside the shop's modules: see scripts/check-doc-code.
 import RelayCore
+import RelayJournal
 import Shop
 import ShopViews
 
 func given<T>() -> T { fatalError("nothing here is run") }
 nonisolated(unsafe) let relay: EventRelay = given()
+let service: EventService = given()
+let journal: EventJournal = given()
+let stamp: Stamp = given()
+let orderID: Int64 = 0
+func publishSamples() async throws {}
 struct OpenShop { let relay: EventRelay }
 let shop: OpenShop = given()
 @MainActor let history: OrderHistory = given()
@@ -26,4 +32,29 @@ struct Lamp: EditableDocument {
     var trouble: String?
     func show(_ reply: ListOrders.Reply) {}
     func apply(_ event: Orders1) {}
+}
+
+// MARK: What a program meets sooner or later
+
+func ship(_ orderID: Int64) async throws {
+    do {
+        try await relay.call(ShipOrder(orderID: orderID))
+    } catch RelayError.refused(ShipOrder.Failure.alreadyShipped) {
+        print("it is on its way already")
+    }
+}
+struct Entry { let epoch: UInt64, sequence: UInt64 }
+func enter(_ unit: inout UnitOfWork, _ stamp: Stamp) throws -> [Entry] {
+    let insert = "INSERT INTO entered (epoch, sequence) VALUES (?, ?)"
+    try unit.execute(insert, [SQLValue(bitPattern: stamp.epoch), SQLValue(stamp.sequence)])
+    return try unit.query("SELECT epoch, sequence FROM entered") { row in
+        Entry(epoch: UInt64(bitPattern: try row["epoch", as: Int64.self]), sequence: try row["sequence"])
+    }
+}
+func serve() async throws {
+    let sampling = Task { try await publishSamples() }
+    try await service.run(onStopping: {
+        sampling.cancel()
+        _ = await sampling.result
+    })
 }

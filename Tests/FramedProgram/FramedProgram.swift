@@ -3,7 +3,8 @@ import RelayCore
 import TestSupport
 
 /// A program in the library's frame: `--do serve --bus ADDRESS` publishes as fast as it can; `--do stay` does not heed its
-/// end; `--do fail --code CODE` throws; `--do return` returns; `--do wait` waits for its cancellation, and rethrows it.
+/// end; `--do fail --code CODE` throws; `--do return` returns; `--do wait` waits for its cancellation, and rethrows it;
+/// `--do print --bus ADDRESS` prints each entry of a ledger, as README's front end does.
 @main struct FramedProgram: RelayProgram {
     static func run() async throws {
         let options = ProgramOptions(CommandLine.arguments)
@@ -13,6 +14,7 @@ import TestSupport
             throw RelayError(.init(rawValue: options.required("code")), "the first line\nand \u{1B}[31mthe second")
         case "fail-oddly": throw Odd()
         case "stay": await stay()
+        case "print": try await printLedger(.address(options.required("bus")))
         case "wait":
             say("waiting")
             try await Task.sleep(for: .seconds(86_400))
@@ -38,6 +40,17 @@ import TestSupport
         }
         try await service.run()
         say("finished")
+    }
+    private static func printLedger(_ bus: Bus) async throws {
+        let relay = try EventRelay(following: Ledger1.service, on: bus, interfaces: Ledger1.self)
+        let ledger = try relay.subscribe(to: Ledger1.Entry.self, from: .resuming("printed")) { event in
+            print("entry \(event.number)")
+        } onGap: { gap in
+            print(gap)
+        }
+        relay.activate()
+        for await state in relay.states { if case .invalidated(let error) = state { throw error } }
+        withExtendedLifetime(ledger) {}
     }
     private static func stay() async {
         say("staying")

@@ -23,7 +23,8 @@ import Glibc
 public final class EventRelay: Sendable {
     /// Delivers the service's events. Code that subscribes here need not know the bus.
     ///
-    /// Events that your own code publishes here stay in this process.
+    /// Events that your own code publishes here stay in this process. A subscription to a domain event that the relay does
+    /// not follow gets a gap with `notFollowed`, which says why: nothing but your own code can bring such an event.
     public let publisher: EventPublisher
     /// The bus name of the followed service.
     public let service: String
@@ -78,7 +79,7 @@ public final class EventRelay: Sendable {
     ) throws {
         var contract = RelayContract()
         for interface in interfaces { try contract.add(interface) }
-        let interests = RelayInterests(contract.interests)
+        let interests = RelayInterests(contract)
         self.service = service
         commands = contract.commands
         self.interfaces = contract.interfaces
@@ -132,6 +133,13 @@ public final class EventRelay: Sendable {
 
     /// The state of the connection: the present one, then every change. The sequence ends after
     /// ``State/invalidated(_:)``, or with the relay.
+    ///
+    /// A program that lives as long as its relay ends with the error of ``State/invalidated(_:)``. The loop alone would end
+    /// it as if all were well:
+    ///
+    /// ```swift
+    /// for await state in relay.states { if case .invalidated(let error) = state { throw error } }
+    /// ```
     ///
     /// The sequence holds 64 states; a slow reader misses the oldest. To receive states in order with events, subscribe
     /// to ``State`` at the ``publisher``, as to any event.
@@ -373,17 +381,9 @@ public final class EventRelay: Sendable {
             E.Interface.name, names: [E.name], from: start, buffer, ReplayDecoding(EventDecoder(type)))
     }
     func check<I: EventInterface>(_ interface: I.Type, _ what: String) throws {
-        if !isMade(for: interface) { throw unlisted(interface, what) }
+        if !interfaces.includes(interface) { throw unlisted(interface, what) }
     }
-    private func isMade<I: EventInterface>(for interface: I.Type) -> Bool {
-        interfaces[I.name].map { ObjectIdentifier($0) == ObjectIdentifier(interface) } ?? false
-    }
-    /// For what is of an interface that this relay does not follow, or is not in the contract of one that it follows.
     private func unlisted<I: EventInterface>(_ interface: I.Type, _ what: String) -> RelayError {
-        RelayError(
-            .notFound,
-            isMade(for: interface)
-                ? "\(what) is not in the contract of \(I.name): list it there"
-                : "\(what) is of \(I.name), which this relay was not made for: name it in interfaces")
+        RelayError(.notFound, interfaces.unlisted(interface, what))
     }
 }

@@ -37,6 +37,11 @@ extension EventService {
     /// Serves until the task is cancelled, then finishes running commands and releases the name. Starts the service if
     /// ``start()`` has not. Call it only once.
     ///
+    /// A service catches no signals. In a ``RelayProgram``, SIGTERM and Ctrl-C cancel the task. In any other program they
+    /// end the process at once, as a kill does: what was committed stays, running commands are cut off, and subscribers get
+    /// no `End`. A program with code at its top level begins with the frame, too: it declares a `RelayProgram`, and calls
+    /// `await PrintService.main()`.
+    ///
     /// This is the `run()` that swift-service-lifecycle's `Service` protocol requires:
     /// `extension EventService: Service {}` is the whole adapter. Because a cancellation ends the service, name SIGTERM
     /// and SIGINT in the group's `cancellationSignals`.
@@ -58,6 +63,17 @@ extension EventService {
     /// journal.close()
     /// ```
     ///
+    /// A task of your own that publishes is not the service's: it goes on until you stop it. Once the service has ended,
+    /// `publish` throws `.unavailable`. Stop the task in `onStopping`, and its last events still precede `End`:
+    ///
+    /// ```swift
+    /// let sampling = Task { try await publishSamples(service) }
+    /// try await service.run(onStopping: {
+    ///     sampling.cancel()
+    ///     _ = await sampling.result
+    /// })
+    /// ```
+    ///
     /// - Parameter patience: how long commands may run after the end was decided. After that, waiting commands are
     ///   refused with `.unavailable`, and running handlers are cancelled (`Task.isCancelled`). After one more second
     ///   the service ends without them: they can neither reply nor publish, and their callers get `.unavailable` from
@@ -66,14 +82,15 @@ extension EventService {
     /// - Parameter idleExit: how long the service is unused before it ends; nil means that it does not end when it is
     ///   unused.
     /// - Parameter onReady: is called when the service owns the name.
-    /// - Parameter onStopping: is called when the end was decided, before the name is released. Notify a service
-    ///   manager there, so that it starts the next run for later calls.
+    /// - Parameter onStopping: is called when the end was decided. The service serves until this returns, and only then
+    ///   begins to end: stop your own publishing tasks there, and wait for them. Notify a service manager there, so that
+    ///   it starts the next run for later calls. The patience begins when it has returned.
     /// - Throws: what ``start()`` throws, except `.cancelled`. `.unavailable` if the bus goes away. If the journal has
     ///   failed for good, its reason (`.outcomeUnknown` if a commit's outcome is unknown), after the pending replies
     ///   were sent.
     public func run(
         patience: Duration = .seconds(10), idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
-        onStopping: @Sendable () -> Void = {}
+        onStopping: @Sendable () async -> Void = {}
     ) async throws {
         let isStarter = !isStarted
         do {
@@ -93,7 +110,7 @@ extension EventService {
         onReady()
         if let idleExit { core.endWhenIdle(for: idleExit) }
         let reason = await core.untilEnd()
-        onStopping()
+        await onStopping()
         await end(patience)
         if let reason { throw reason }
     }

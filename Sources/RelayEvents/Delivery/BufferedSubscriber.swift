@@ -81,6 +81,12 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
         return true
     }
     var holdsNothing: Bool { isDiscarded }
+    /// What comes next has a handler that returns without waiting.
+    var isSynchronous: Bool {
+        guard case .sync = handler else { return false }
+        if case .async? = gapHandler { return orphans == 0 && queue.nextIsEvent }
+        return true
+    }
 
     private func pop() -> DeliveryQueue.Entry? {
         mailbox.state.withLock { state in

@@ -42,6 +42,7 @@ struct DeliveryQueue {
     }
     var isEmpty: Bool { entries.isEmpty && lost == nil }
     var entryCount: Int { entries.count }
+    var nextIsEvent: Bool { if case .event? = entries.first { true } else { false } }
 
     mutating func push(_ event: AnyEventBox, _ stamp: Stamp) -> Change {
         if isClosed { return Change() }

@@ -8,6 +8,10 @@ public struct DeliveryTarget: Sendable {
     package let kind: Kind
 
     /// On the publishing thread, before `publish` returns. A handler that blocks there delays everything.
+    ///
+    /// A handler that is isolated to the main actor is called there: before `publish` returns, behind what was published
+    /// earlier, if `publish` is called on the main actor, otherwise in one of its next turns. A handler that is isolated
+    /// to another actor is called in one of that actor's next turns.
     public static let immediate = Self(kind: .immediate)
     /// On the cooperative pool, one event at a time. There is no order between two subscriptions.
     public static let background = Self(kind: .background)
@@ -38,6 +42,16 @@ extension DispatchQueue {
         }
         return UInt(bitPattern: ObjectIdentifier(self))
     }
+}
+
+/// Where the main actor runs: on Linux no thread of its own, but whatever thread serves Dispatch's main queue.
+enum MainQueue {
+    private static let key = DispatchSpecificKey<Bool>()
+    private static let isMarked: Void = DispatchQueue.main.setSpecific(key: key, value: true)
+    /// Before `isCurrent` is asked for.
+    static func prepare() { isMarked }
+    /// Whether the caller runs on the main actor, or on its queue, which is as good.
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }
 
 /// Where a buffered subscription's handlers run.

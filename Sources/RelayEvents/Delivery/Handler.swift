@@ -16,7 +16,7 @@ package enum Handler<Value>: Sendable {
 /// A handler that is on no actor, as what it is: a function that may be called from anywhere.
 ///
 /// Swift calls an `@isolated(any)` function only with `await`, which queues and publishing threads cannot. The cast
-/// changes the type alone: both are called alike, and only where `isolation` is nil.
+/// changes the type alone: both are called alike, and only where `isolation` is nil, or by code that is on that actor.
 package func unisolated<Value>(_ handler: @escaping @isolated(any) @Sendable (Value) -> Void)
     -> @Sendable (Value) -> Void
 {

@@ -6,7 +6,7 @@ final class ImmediateSubscriber: SubscriptionBody {
     let call: @Sendable (UnsafeRawPointer) -> Void
     private let gapHandler: (@Sendable (Gap) -> Void)?
     private let cancelled = Atomic<Bool>(false)
-    private let missedEvents = Atomic<Int>(0)
+    private let missedEvents = Mutex(0)
     private let onCancel: @Sendable (ImmediateSubscriber) -> Void
 
     init(
@@ -17,11 +17,11 @@ final class ImmediateSubscriber: SubscriptionBody {
     }
     @inline(__always) func take(_ event: UnsafeRawPointer) { if isActive { call(event) } }
     @inline(__always) var isActive: Bool { !cancelled.load(ordering: .relaxed) }
-    var missed: Int { missedEvents.load(ordering: .relaxed) }
+    var missed: Int { missedEvents.withLock { $0 } }
 
     func call(_ gap: Gap) {
         guard isActive else { return }
-        missedEvents.wrappingAdd(gap.count ?? 1, ordering: .relaxed)
+        missedEvents.withLock { $0 = Gap.sum($0, gap.count ?? 1) ?? .max }
         gapHandler?(gap)
     }
     func cancel() {

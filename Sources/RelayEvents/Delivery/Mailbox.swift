@@ -148,6 +148,21 @@ final class Mailbox: Sendable {
             }
         }
     }
+    /// Delivers what is held, on the actor's thread, which is the caller's, in its order; up to a handler of gaps that has to wait.
+    func deliverAtOnce() {
+        // A handler of this thread may be under way, and have published what is delivered here.
+        let (runner, held) = state.withLock { ($0.runner, $0.tokens.count) }
+        for _ in 0..<held {
+            let next = state.withLock { state -> BufferedSubscriber? in
+                guard state.tokens.first?.isSynchronous == true else { return nil }
+                state.runner = 0
+                return state.tokens.popFirst()
+            }
+            guard let next else { break }
+            next.deliverNext()
+        }
+        state.withLock { $0.runner = runner }
+    }
     private func popToken() -> BufferedSubscriber? {
         state.withLock { state in
             state.runner = 0

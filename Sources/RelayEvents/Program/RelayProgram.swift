@@ -1,3 +1,4 @@
+import CRelayShims
 import Glibc
 import Synchronization
 
@@ -20,6 +21,10 @@ import Synchronization
 /// - A write past the limit of a file's size (`LimitFSIZE=`, `ulimit -f`) fails, and does not end the program.
 /// - An error becomes one line on stderr, `print-service: …`, and an exit code of sysexits(3): see ``ProgramFailure``.
 ///   A cancellation that follows a signal is no error.
+/// - What `print` writes leaves the process at the end of each line, also into a file or a pipe. Otherwise it waits there
+///   until 4 KiB have gathered, and a program that is killed loses it, though its cursor may have passed the events that
+///   were printed. Anything that does not go through C's `stdout`, such as a `FileHandle` or a buffer of your own, must
+///   be flushed in the handler.
 ///
 /// The frame does not read the command line: `run()` can use any parser. A program with its own main function, or with
 /// swift-service-lifecycle, needs no frame.
@@ -43,6 +48,8 @@ extension RelayProgram {
         DispatchLog.turnOff()
         let name = ProgramEnd.programName
         let request = EndRequest()
+        // Before anything is printed. A stdout that is closed stays as it is.
+        _ = relay_write_stdout_by_lines()
         // First: a signal that comes before the program has begun is a request, too.
         do throws(SystemError) { try EndSignals.begin { request.make() } } catch {
             ProgramEnd.say("\(name): cannot catch signals: \(error)")

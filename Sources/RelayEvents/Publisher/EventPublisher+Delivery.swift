@@ -50,17 +50,19 @@ extension EventPublisher {
     ) -> Rest {
         nonisolated(unsafe) let event = event  // Valid, and only read, until this returns.
         var after = AfterUnlock()
-        let (immediate, rest) = state.withLock { state -> (ContiguousArray<ImmediateSubscriber>?, Rest) in
-            guard let channel = state.channels.value(for: type) else { return (nil, .queues) }
+        let (immediate, rest, atOnce) = state.withLock {
+            state -> (ContiguousArray<ImmediateSubscriber>?, Rest, Mailbox?) in
+            guard let channel = state.channels.value(for: type) else { return (nil, .queues, nil) }
             state.sequence &+= 1
             offer(event, to: channel, given, state.sequence, &after)
             if given == nil { channel.previous = state.sequence }
-            return (channel.immediate, state.taps.isEmpty ? .none : .taps)
+            return (channel.immediate, state.taps.isEmpty ? .none : .taps, state.atOnce)
         }
         // Its last subscription has just ended.
         if rest == .queues { return deliver(event, type, given) }
         after.run()
         if let immediate { call(immediate, event) }
+        if let atOnce, MainQueue.isCurrent { atOnce.deliverAtOnce() }
         return rest
     }
     @inline(__always) private func call(_ immediate: ContiguousArray<ImmediateSubscriber>, _ event: UnsafeRawPointer) {

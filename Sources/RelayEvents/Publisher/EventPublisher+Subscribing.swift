@@ -9,6 +9,10 @@ extension EventPublisher {
         if let actor = handler.isolation ?? onGap?.isolation {
             // Called from one actor, the other's handler is waited for.
             let areApart = onGap?.isolation.map { $0 !== actor } ?? false
+            if case .immediate = delivery.kind, actor === MainActor.shared {
+                let gapHandler: Handler<Gap>? = onGap.map { areApart ? onActor($0) { $0 } : .sync(unisolated($0)) }
+                return Subscription(addAtOnce(E.self, buffer, unisolated(handler), gapHandler, maySuspend: areApart))
+            }
             let body = add(
                 E.self, .closures(on: actor), buffer, onActor(handler) { EventBox<E>.value(in: $0) },
                 onGap.map { onActor($0) { $0 } }, maySuspend: areApart)
@@ -36,6 +40,19 @@ extension EventPublisher {
             ))
     }
 
+    /// A handler on the main actor, of a publisher that delivers at once. It is called there only: by its mailbox, and by
+    /// what publishes there. So it is synchronous.
+    private func addAtOnce<E: Event>(
+        _ type: E.Type, _ buffer: EventBuffer, _ handler: @escaping @Sendable (E) -> Void, _ onGap: Handler<Gap>?,
+        maySuspend: Bool
+    ) -> BufferedSubscriber {
+        let body = add(
+            type, .closures(on: MainActor.shared), buffer, .sync { handler(EventBox<E>.value(in: $0)) }, onGap,
+            maySuspend: maySuspend)
+        MainQueue.prepare()
+        state.withLock { $0.atOnce = body.mailbox }
+        return body
+    }
     func add<E: Event>(
         _ type: E.Type, _ route: DeliveryRoute, _ buffer: EventBuffer, _ handler: Handler<AnyEventBox>,
         _ onGap: Handler<Gap>?, maySuspend: Bool = false
@@ -125,6 +142,11 @@ extension EventPublisher {
             return channels
         }
         for channel in channels { reportInterest(in: channel) }
+        guard let interest, let type = types.first, let gap = objection(interest, to: type) else { return }
+        deliver(lasting: gap, isNew: false, in: I.self)
+    }
+    private func objection<E: Event>(_ interest: any InterestObserver, to type: E.Type) -> Gap? {
+        interest.objection(to: type)
     }
     func remove(_ stream: StreamBuffer) {
         let channels = state.withLock { state in
@@ -167,6 +189,8 @@ extension EventPublisher {
             return (channel, channel.reportedInterest != !channel.isUnused)
         }
         if isNews { reportInterest(in: channel) }
+        // Those that came before have it.
+        if let gap = interest?.objection(to: type) { deliver(lasting: gap, isNew: false, to: [type]) }
     }
     private func reportInterest(in channel: Channel) {
         guard let interest else { return }

@@ -31,7 +31,8 @@ public final class EventPublisher: Sendable, EventSink {
     /// Creates a publisher.
     ///
     /// - Parameter delivery: where to run handlers that are not isolated to an actor: ``DeliveryTarget/mainActor`` for
-    ///   a user interface, ``DeliveryTarget/immediate`` for short handlers that need no other thread.
+    ///   a user interface, ``DeliveryTarget/immediate`` for short handlers that need no other thread. Closures in
+    ///   top-level code, and in a method of the main actor, are isolated to it.
     public init(delivery: DeliveryTarget = .background) { (self.delivery, interest) = (delivery, nil) }
     /// A publisher that reports what is subscribed to. It keeps its observer.
     package init(delivery: DeliveryTarget, interest: any InterestObserver) {

@@ -9,6 +9,9 @@ struct PublisherState {
     var channels = TypeTable<Channel>()
     var sequence: UInt64 = 0
     var mailboxes = MailboxTable()
+    /// Of a publisher that delivers at once: the mailbox of the handlers on the main actor. What is published there does
+    /// not wait for the main actor's next turn.
+    var atOnce: Mailbox?
     var objects: [ObjectIdentifier: Object] = [:]
     /// Past so many objects, dead ones are looked for.
     var objectsToSweep = 16
@@ -37,6 +40,12 @@ struct PublisherState {
 /// an observer may publish there, but must not subscribe or cancel, and nobody may subscribe or cancel while holding a
 /// lock that the observer takes.
 package protocol InterestObserver: AnyObject, Sendable {
+    /// Why no event of a type can ever come here, as a gap for each of its subscribers; nil: some may.
+    func objection<E: Event>(to type: E.Type) -> Gap?
     func interestBegan<E: Event>(in type: E.Type)
     func interestEnded<E: Event>(in type: E.Type)
+}
+
+extension InterestObserver {
+    package func objection<E: Event>(to type: E.Type) -> Gap? { nil }
 }

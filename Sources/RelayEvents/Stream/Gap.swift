@@ -61,6 +61,8 @@ public struct Gap: Hashable, Sendable {
         public static let historyReplaced = Self(rawValue: "historyReplaced")
         /// The publisher's event lacks a field, or the field has another type.
         public static let schemaMismatch = Self(rawValue: "schemaMismatch")
+        /// The relay was not made for their interface, or its contract does not list them: nothing brings them.
+        public static let notFollowed = Self(rawValue: "notFollowed")
     }
 }
 
@@ -93,6 +95,7 @@ extension Gap.Reason {
         case .epochChanged: "the service's run has ended"
         case .historyReplaced: "the journal was replaced"
         case .schemaMismatch: "this program cannot read them"
+        case .notFollowed: "this relay does not follow them"
         default: rawValue
         }
     }

@@ -157,7 +157,8 @@ extension ServiceTemplate {
                         print(gap)
                     }
                     relay.activate()
-                    for await _ in relay.states {}
+                    // It survives the end of the service. If no retry would help, the exit code says why.
+                    for await state in relay.states { if case .invalidated(let error) = state { throw error } }
                     withExtendedLifetime(notes) {}
                 default:
                     throw RelayError(.invalidArgument, "usage: @PROGRAM@-cli [--system] add TEXT | watch")

@@ -6,6 +6,16 @@ import Testing
 
 @testable import RelayCore
 
+private enum Clock1: EventInterface {
+    static let name = "org.example.Clock1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> { Ticked.self }
+    struct Ticked: DomainEvent {
+        typealias Interface = Clock1
+        var number: Int64
+    }
+}
+
 @Suite("A service's life", .heavy, .tags(.g1, .g6)) struct ServiceLifeTests {
     @Test("a name that is taken is a conflict which says who has it") func conflict() async throws {
         let desk = try await Desk()
@@ -32,6 +42,33 @@ import Testing
         let desk = try await Desk()
         try await desk.stop()
         await #expect(throws: RelayError.self) { try await desk.service.run() }
+    }
+    @Test("its own publishing ends before it does: the end waits for onStopping, and the last event precedes `End`")
+    func ownPublishing() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Clock1.self)
+        let (listening, hasPublished) = (try await BusStranger.join(bus.bus), Log<Bool>())
+        try await listening.listen(Stream1.name)
+        try await listening.listen(Clock1.name)
+        let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
+        let running = Task {
+            try await service.run {
+                isReady.finish()
+            } onStopping: {
+                // In a cancelled task: what it waits for is another one.
+                await Task.detached { try? await Task.sleep(for: .milliseconds(20)) }.value
+                hasPublished.add((try? service.publish(Clock1.Ticked(number: 7))) != nil)
+            }
+        }
+        for await _ in ready {}
+        running.cancel()
+        try await running.value
+        #expect(hasPublished.values == [true])
+        #expect(throws: RelayError.self) { try service.publish(Clock1.Ticked(number: 8)) }
+        #expect(await eventually { listening.signals.contains { $0.member == "End" } })
+        let members = listening.signals.map(\.member)
+        let (ticked, end) = (members.firstIndex(of: "Ticked"), members.firstIndex(of: "End"))
+        #expect(ticked != nil && end != nil && (ticked ?? 0) < (end ?? 0), "\(members)")
     }
     @Test("the end of the bus ends the service, with the reason") func busGone() async throws {
         let desk = try await Desk()

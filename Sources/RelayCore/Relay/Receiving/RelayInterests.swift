@@ -12,15 +12,22 @@ final class RelayInterests: InterestObserver {
     }
     /// Where the types of the relay's contracts belong; all others stay in the process.
     private let places: [ObjectIdentifier: Place]
+    private let interfaces: [String: any EventInterface.Type]
     private let state = Mutex(State())
 
-    init(_ places: [ObjectIdentifier: Place]) { self.places = places }
+    init(_ contract: RelayContract) { (places, interfaces) = (contract.interests, contract.interfaces) }
 
     func start(_ follower: ServiceFollower) {
         state.withLock { state in
             state.follower = follower
             for (interface, names) in state.names { follower.follow(interface: interface, names: names) }
         }
+    }
+    /// Nothing brings a domain event that is of none of the relay's contracts. Any other event is the process's own.
+    func objection<E: Event>(to type: E.Type) -> Gap? {
+        guard places[ObjectIdentifier(type)] == nil, let type = type as? any DomainEvent.Type else { return nil }
+        func text<D: DomainEvent>(_ type: D.Type) -> String { interfaces.unlisted(D.Interface.self, D.name) }
+        return Gap(1...UInt64.max, epoch: 0, count: nil, reason: .notFollowed, detail: text(type))
     }
     func interestBegan<E: Event>(in type: E.Type) { change(type) { $0.insert($1) } }
     func interestEnded<E: Event>(in type: E.Type) { change(type) { $0.remove($1) } }
@@ -32,6 +39,19 @@ final class RelayInterests: InterestObserver {
             body(&state.names[place.interface, default: []], place.event)
             state.follower?.follow(interface: place.interface, names: state.names[place.interface])
         }
+    }
+}
+
+/// The interfaces that a relay follows, by name.
+extension [String: any EventInterface.Type] {
+    func includes<I: EventInterface>(_ interface: I.Type) -> Bool {
+        self[I.name].map { ObjectIdentifier($0) == ObjectIdentifier(interface) } ?? false
+    }
+    /// For what is of an interface that is not among them, or is not in the contract of one that is.
+    func unlisted<I: EventInterface>(_ interface: I.Type, _ what: String) -> String {
+        includes(interface)
+            ? "\(what) is not in the contract of \(I.name): list it there"
+            : "\(what) is of \(I.name), which this relay was not made for: name it in interfaces"
     }
 }
 

@@ -27,16 +27,22 @@ struct StreamCounts: ~Copyable {
         gapCounts.withLock { gaps in
             var count = gaps[gap.reason] ?? GapCount()
             count.gaps += 1
-            count.events &+= UInt64(max(0, gap.count ?? 0))
+            // What a service claims: nothing that it claims makes them small again.
+            count.events = Self.sum(count.events, UInt64(max(0, gap.count ?? 0)))
             if gap.isOpenEnded {
                 count.openEnded += 1
             } else {
-                count.sequences &+= gap.sequences.upperBound - gap.sequences.lowerBound &+ 1
+                count.sequences = Self.sum(count.sequences, gap.sequences.upperBound - gap.sequences.lowerBound)
+                count.sequences = Self.sum(count.sequences, 1)
             }
             gaps[gap.reason] = count
         }
     }
     var gaps: [Gap.Reason: GapCount] { gapCounts.withLock { $0 } }
+    private static func sum(_ a: UInt64, _ b: UInt64) -> UInt64 {
+        let (sum, isOver) = a.addingReportingOverflow(b)
+        return isOver ? .max : sum
+    }
 }
 
 /// A number that only the holder of a turn increments, so that an event costs one addition; any thread may read it.
