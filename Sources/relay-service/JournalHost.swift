@@ -59,7 +59,7 @@ struct JournalHost {
         do throws(RelayError) {
             isNew = try directory.prepare()
         } catch {
-                        throw ServiceFailure(code: error.isOfDisk ? .outputFailed : .cannotCreate, message: error.message)
+            throw ServiceFailure(code: error.isOfDisk ? .outputFailed : .cannotCreate, message: error.message)
         }
         return (directory.path, isNew)
     }
