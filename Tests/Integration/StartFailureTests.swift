@@ -9,13 +9,19 @@ import Testing
     private static let unit = "relay-service.service"
 
     /// A bus with a D-Bus service file, which `relay-cli` finds as well.
-    private struct Site {
+    private final class Site {
         let bus: PrivateBus
         let home: TestFolder
+        /// A program that waits for it ends with this test, however that ends.
+        private let gate: Int32
 
-        /// - Parameter exec: what the bus runs in the unit's place.
-        init(exec: String, unit: String? = StartFailureTests.unit) throws {
+        /// - Parameter exec: what the bus runs in the unit's place; nil: a program that never takes the name.
+        init(exec given: String? = nil, unit: String? = StartFailureTests.unit) throws {
             home = try TestFolder()
+            let path = home.path + "/gate"
+            try #require(mkfifo(path, 0o600) == 0)
+            gate = open(path, O_RDWR | O_CLOEXEC)
+            let exec = given ?? "/bin/sh -c \"exec cat \(path) >/dev/null 2>&1\""
             let folder = home.path + "/dbus-1/services"
             try #require(mkdir(home.path + "/dbus-1", 0o700) == 0 && mkdir(folder, 0o700) == 0)
             let text =
@@ -26,6 +32,7 @@ import Testing
             close(file)
             bus = try PrivateBus(limits: .session, policy: "<servicedir>\(folder)</servicedir>")
         }
+        deinit { close(gate) }
         func cli(_ arguments: String...) throws -> RunningProgram {
             try RunningProgram(
                 Programs.cli, ["--bus", bus.address] + arguments,
@@ -45,7 +52,7 @@ import Testing
     @Test("a failed unit ends a call long before the bus gives up; watch names it, and goes on waiting; doctor fails")
     func unit() async throws {
         // The bus waits for it: 25 seconds, as for a unit that is slow.
-        let site = try Site(exec: "/bin/sleep 1000")
+        let site = try Site()
         let manager = try await ServiceManagerStandIn.join(site.bus.bus, unit: Self.unit, Self.failed)
         let doctor = await (try site.cli("doctor")).outcome()
         #expect(doctor.code == 1, "\(doctor)")
@@ -73,7 +80,7 @@ import Testing
     }
     @Test("a unit that is tried again and again counts as one that cannot start; one that starts slowly is waited for")
     func restarts() async throws {
-        let site = try Site(exec: "/bin/sleep 1000")
+        let site = try Site()
         var properties = Self.failed
         properties["ActiveState"] = .string("activating")
         properties["SubState"] = .string("start")

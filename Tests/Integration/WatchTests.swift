@@ -150,4 +150,22 @@ import Testing
         }
         _ = await monitor.terminate()
     }
+
+    @Test("a process without descriptors for a ring says so, and gets its events as signals") func fewDescriptors()
+        async throws
+    {
+        let service = try await LiveService.start()
+        // Enough for the program and its connection, and fewer than the ring takes besides.
+        let line =
+            "ulimit -n 13; exec \(Programs.cli) --bus \(service.address) --json -s \(LiveService.name) watch --since start"
+        let watch = try RunningProgram("/bin/bash", ["-c", line], environment: Programs.environment())
+        try await watch.line(
+            containing: "no file descriptor for the ring of \(LiveService.interface): Too many open files; close others"
+        )
+        try await watch.line(containing: "up to date")
+        #expect(try await service.orderBox("Kitchen").code == 0)
+        let event = try await watch.line(containing: #""title":"Kitchen""#)
+        #expect(event.contains(#""transport":"signal""#) || event.contains(#""transport":"journal""#), "\(event)")
+        _ = await watch.terminate()
+    }
 }

@@ -71,8 +71,8 @@ struct EventViewTests {
             ])
         #expect(
             try await refusal("--fields", "sequence,title") == [
-                "option '--fields': 'sequence' is no field, and is not left out of a line; '--format' chooses all that a line "
-                    + "has: --format '{sequence} …'"
+                "option '--fields': 'sequence' is no field, and is not left out of a line; "
+                    + "'--format' chooses all that a line has: --format '{sequence} …'"
             ])
         #expect(
             try await refusal("--format", "{sequence} {titel}") == [
