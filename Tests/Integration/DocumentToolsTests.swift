@@ -1,3 +1,4 @@
+import Glibc
 import RelayTestKit
 import TestTraits
 import Testing
@@ -54,6 +55,36 @@ import Testing
         let answer = version.output.joined()
         #expect(
             answer.hasPrefix("ttuv ") && answer.hasSuffix(" (a(xiis)b) 1 1 10 0 \"Kitchen\" true"), "\(version)")
+    }
+    @Test(
+        "relay-cli watch shows the state of a journal that was restored from a backup, and says from where on it parts")
+    func restored() async throws {
+        let service = try await LiveService.start(domain: "inventory")
+        _ = try await service.orderBox("Kitchen")
+        let backup = "\(service.state.path)/backup.sqlite"
+        let made = try await service.run(
+            Programs.service, ["backup", backup, "--state-directory", service.state.path])
+        #expect(made.code == 0, "\(made)")
+        let watch = try service.cli("--json", "watch", "Inventory")
+        try await watch.line(containing: "\"transport\":\"state\"")
+        _ = try await service.orderBox("Hall")
+        try await watch.line(containing: "Hall")
+        #expect(await service.program.terminate().code == 0)
+        let journal = "\(service.state.path)/journal.sqlite"
+        for suffix in ["-wal", "-shm"] { unlink(journal + suffix) }
+        #expect(rename(backup, journal) == 0)
+        try await service.restart()
+        // The box that the backup lacks is gone, though no event says so.
+        func states() -> [String] { watch.output.filter { $0.contains("\"transport\":\"state\"") } }
+        #expect(await eventually { states().count == 2 }, "\(watch.output)")
+        #expect(states().allSatisfy { $0.contains("Kitchen") && !$0.contains("Hall") }, "\(watch.output)")
+        let gap = watch.output.first { $0.hasPrefix("{\"gap\"") } ?? ""
+        #expect(gap.contains("\"first\":3,\"last\":null"), "\(watch.output)")
+        #expect(gap.contains("\"reason\":\"historyReplaced\",\"commonThrough\":1}"), "\(watch.output)")
+        _ = try await service.orderBox("Attic")
+        try await watch.line(containing: "Attic")
+        watch.signal(SIGINT)
+        #expect(await watch.outcome().code == 0)
     }
     @Test("gdbus monitor and a GDBusProxy follow a document") func follow() async throws {
         let service = try await LiveService.start(domain: "inventory")

@@ -135,8 +135,8 @@ import Testing
         #expect(garbage.code == 65, "\(garbage)")
         #expect(
             garbage.errors == [
-                "relay-cli: \(folder.path)/bad.cursor is no cursor file, and there is no \(folder.path)/bad.synced: "
-                    + "remove it to start with the oldest event"
+                "relay-cli: cursor 'bad': \(folder.path)/bad.cursor is not as this program writes it, and there is no "
+                    + "\(folder.path)/bad.synced: remove it to start with the oldest event"
             ])
         let folderless = try await service.runCLI("watch", "--resume", "a", "--cursors", "/proc/none")
         #expect(folderless.code == 73 && folderless.errors.last?.contains("/proc/none") == true, "\(folderless)")

@@ -38,4 +38,18 @@ struct SnapshotJoinTests {
         join.snapshot(epoch: 7, sequence: 9)
         #expect(join.gap(open) == .skip && !join.needsSnapshot)
     }
+    @Test(
+        "a history that was replaced costs a snapshot, whichever run the state and the gap are of", arguments: [7, 8])
+    func replaced(epoch: UInt64) {
+        var join = SnapshotJoin(eventsAreStates: true)
+        join.snapshot(epoch: 7, sequence: 5)
+        #expect(join.gap(Gap(6...9, epoch: 7, count: nil, reason: .lost)) == .ask)
+        // The service was started anew before it answered, and published nothing: the stream still names the run before.
+        join.snapshot(epoch: epoch, sequence: 9)
+        #expect(join.gap(Gap(6...9, epoch: 7, count: nil, reason: .lost)) == .skip)
+        let gap = Gap(10...UInt64.max, epoch: 7, count: nil, reason: .historyReplaced, commonThrough: 4)
+        #expect(join.gap(gap) == .ask && join.needsSnapshot)
+        join.snapshot(epoch: 9, sequence: 4)
+        #expect(join.gap(gap) == .skip && !join.needsSnapshot)
+    }
 }
