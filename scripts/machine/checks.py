@@ -7,7 +7,7 @@ from trial import SERVICE
 
 NEWER = "99.0"
 # What a machine that runs makes by itself.
-MACHINE = r"var/lib/systemd/(linger|timers|timesync|random-seed|rfkill|backlight|coredump|pstore|credential)(/|$)|var/lib/private"
+MACHINE = r"(etc|var)/\.updated$|var/lib/systemd/(linger|timers|timesync|random-seed|rfkill|backlight|coredump|pstore|credential)(/|$)|var/lib/private"
 SETTINGS = "/etc/eventrelay/relay-service.conf.d"
 
 

@@ -98,12 +98,16 @@ class Machine:
         self.process = subprocess.Popen(
             self.words(), stdin=subprocess.DEVNULL, stdout=open(self.log, "ab"), stderr=subprocess.STDOUT,
             env={**os.environ, "SYSTEMD_LOG_TARGET": "console"},
-            preexec_fn=lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))  # It ends with this program.
+            preexec_fn=self.prepare)
         while not self.hello.wait(0.2):
             if self.process.poll() is not None or time.monotonic() > begin + seconds:
                 last = self.log.read_text(errors="replace")[-2000:]
                 raise Gone(f"it did not boot; its console is in {self.log}:\n{last}")
         return time.monotonic() - begin
+
+    def prepare(self):
+        """In the process that becomes the machine: it ends with this program."""
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
     def accept(self):
         while True:
@@ -191,6 +195,21 @@ class Container(Machine):
     def __init__(self, root, log):
         super().__init__(log)
         self.root = root
+        # What runs in two machines must not share a group: each systemd takes all below its own for its services.
+        self.group = pathlib.Path(f"/sys/fs/cgroup/{self.work.name}")
+        self.group.mkdir()
+
+    def prepare(self):
+        super().prepare()
+        (self.group / "cgroup.procs").write_text("0")
+
+    def close(self):
+        super().close()
+        for folder, _, _ in os.walk(self.group, topdown=False):
+            try:
+                os.rmdir(folder)
+            except OSError:
+                pass  # Something there ends right now; an empty group is no harm.
 
     @staticmethod
     def require():
