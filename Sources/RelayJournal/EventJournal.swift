@@ -80,9 +80,9 @@ public final class EventJournal: EventLog {
         directory: String, synchronous: Synchronous = .full, faults: JournalFaults, vfs: String? = nil,
         permit: CommitPermit? = .process, onNotice: @escaping @Sendable (Notice) -> Void = { _ in }
     ) throws {
-        do {
-            storage = try Self.storage(directory, synchronous, faults, vfs, permit, NoticeReporter(onNotice))
-        } catch let error as RelayError { throw error.ofOpening }
+        storage = try opening {
+            try Self.storage(directory, synchronous, faults, vfs, permit, NoticeReporter(onNotice))
+        }
         try storage.startCheck()
     }
     private static func storage(

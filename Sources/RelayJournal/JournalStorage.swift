@@ -77,7 +77,11 @@ final class JournalStorage: EventLogStorage {
             })
         if !isTaken { throw writer.closed() }
         // A moment, at the start of a service.
-        return try answer.wait { $0 }?.get() ?? []
+        do {
+            return try answer.wait { $0 }?.get() ?? []
+        } catch let error as RelayError where UnfitJournal.explains(error) || error.cause is SQLiteError {
+            throw error.ofOpening
+        }
     }
     /// How many wait in the queue.
     var waiting: Int { writer.waiting }

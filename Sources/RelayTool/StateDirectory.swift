@@ -33,7 +33,7 @@ package struct StateDirectory: Equatable, Sendable {
     /// Makes it, closed to others, unless it is there. A folder that was named by hand is made only where its parent
     /// exists: a mistyped path must not become an empty journal.
     ///
-    /// Throws `Unavailable` with the path and the reason.
+    /// Throws `Unavailable` with the path, the reason, and the exit code that says whether to start again is of use.
     /// - Returns: whether it was not there.
     @discardableResult
     package func prepare() throws(RelayError) -> Bool {
@@ -63,6 +63,7 @@ package struct StateDirectory: Equatable, Sendable {
             .unavailable,
             "the state directory \(path) \(what): \(why); \(barrier == nil ? "" : "or ")name another with "
                 + "--state-directory DIR",
-            cause: cause)
+            cause: cause
+        ).exiting(with: (cause.isPassing ? ExitCode.outputFailed : .cannotCreate).rawValue)
     }
 }

@@ -15,6 +15,9 @@ package enum TerminalDoor {
     /// Stands for CR.
     package static let carriageReturn: UInt8 = 0xFE
 
+    /// A result of one line, also for a pipe.
+    package static func line(_ text: String) -> String { text.unicodeScalars.plainlyVisible }
+
     /// - Parameter bytes: whole characters.
     package static func visible(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var result: [UInt8] = []

@@ -36,7 +36,7 @@ struct JournalHost {
             if case .cancelled = error {
                 throw RelayError(.cancelled, "the service was to end before it had opened its journal")
             }
-            throw ServiceFailure(opening: error)
+            throw ServiceFailure(error)
         }
     }
     /// After a start that failed: what was made for it goes, if nothing was kept in it.
@@ -59,7 +59,7 @@ struct JournalHost {
         do throws(RelayError) {
             isNew = try directory.prepare()
         } catch {
-            throw ServiceFailure(code: error.isOfDisk ? .outputFailed : .cannotCreate, message: error.message)
+            throw ServiceFailure(error)
         }
         return (directory.path, isNew)
     }

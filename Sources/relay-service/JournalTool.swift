@@ -140,7 +140,7 @@ struct JournalTool: Equatable {
             throw ServiceFailure(code: .usage, message: error.message)
         } catch let error as RelayError where error.code == .cancelled {
             throw ServiceFailure(code: .software, message: error.message)
-        } catch { throw ServiceFailure(opening: error) }
+        } catch { throw ServiceFailure(error) }
     }
 
     static func text(of progress: JournalInspection.Progress) -> String {
@@ -172,7 +172,7 @@ extension JournalTool {
         case .print(let text): try StandardOutput.write(text)
         case .run(let tool):
             let line = try tool.run(environment: ProcessInput.environment, show: progressLine())
-            try StandardOutput.write(line.unicodeScalars.plainlyVisible + "\n")
+            try StandardOutput.write(TerminalDoor.line(line) + "\n")
         }
         return true
     }

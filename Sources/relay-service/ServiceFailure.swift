@@ -21,10 +21,4 @@ struct ServiceFailure: ProgramFailure {
     init(using error: RelayError) {
         self.init(code: UnfitJournal.explains(error) ? .badValue : .outputFailed, message: error.message)
     }
-
-    /// Why the journal cannot be opened: either the file was read, and is refused for what is in it, or it could not be
-    /// had.
-    init(opening error: any Error) {
-        self.init((error as? RelayError)?.ofOpening ?? error)
-    }
 }

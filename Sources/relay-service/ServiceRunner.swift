@@ -94,23 +94,19 @@ struct ServiceRunner {
         log.setLevel(new.logLevel)
     }
     private func makeService(on bus: Bus, _ kept: JournalHost?) throws -> EventService {
-        do {
-            let report: @Sendable (Notice) -> Void = { [log] in log.write($0) }
-            var interfaces: [any EventInterface.Type] = []
-            if options.domains.contains(.relocation) { interfaces.append(Relocation1.self) }
-            if options.domains.contains(.inventory) { interfaces.append(Inventory1.self) }
-            if options.domains.contains(.telemetry) { interfaces.append(Telemetry1.self) }
-            guard let journal = kept?.journal else {
-                return try EventService(
-                    name: options.name, on: bus, exporting: interfaces, admitting: options.requirement, onNotice: report
-                )
-            }
+        let report: @Sendable (Notice) -> Void = { [log] in log.write($0) }
+        var interfaces: [any EventInterface.Type] = []
+        if options.domains.contains(.relocation) { interfaces.append(Relocation1.self) }
+        if options.domains.contains(.inventory) { interfaces.append(Inventory1.self) }
+        if options.domains.contains(.telemetry) { interfaces.append(Telemetry1.self) }
+        guard let journal = kept?.journal else {
             return try EventService(
-                name: options.name, on: bus, exporting: interfaces, journal: journal, admitting: options.requirement,
-                onNotice: report)
-        } catch let error as RelayError where UnfitJournal.explains(error) || error.cause is SQLiteError {
-            throw ServiceFailure(opening: error)
+                name: options.name, on: bus, exporting: interfaces, admitting: options.requirement, onNotice: report
+            )
         }
+        return try EventService(
+            name: options.name, on: bus, exporting: interfaces, journal: journal, admitting: options.requirement,
+            onNotice: report)
     }
 
     // MARK: Bus

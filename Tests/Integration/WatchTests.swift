@@ -62,7 +62,7 @@ import Testing
         let bus = try PrivateBus()
         let watcher = try RunningProgram(
             Programs.cli, ["--bus", bus.address, "watch", "--count", "3"], environment: Programs.environment())
-        try await watcher.line(containing: "waiting for \(LiveService.name)")
+        try await watcher.line(containing: "waiting for a service of Relay")
         let state = try TestFolder()
         let service = try RunningProgram(
             Programs.service, ["--bus", bus.address, "--state-directory", state.path],

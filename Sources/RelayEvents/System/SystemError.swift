@@ -28,6 +28,12 @@ extension SystemError {
     }
 }
 
+extension SystemError {
+    /// Whether it comes from the disk or from the process's limits, and not from what is at a path, or from who may use
+    /// it: then it may be over when it is tried again.
+    package var isPassing: Bool { [EIO, EROFS, ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE].contains(code) }
+}
+
 /// An error whose number may be told where its text may not.
 package protocol NumberedError: Error {
     var code: Int32 { get }

@@ -55,7 +55,7 @@ public struct JournalInspection: Sendable {
     /// - Throws: `.unavailable` with ``UnfitJournal`` for a damaged file, `.invalidArgument` for another program's file
     ///   or one of a newer version, `.notFound` if there is none, `.cancelled` if the task was cancelled.
     public func check(_ report: (Progress) -> Void = { _ in }) throws -> Summary {
-        try look { database in try Self.check(database, file, report) }
+        try opening { try look { database in try Self.check(database, file, report) } }
     }
 
     /// Copies the journal as of one moment, checks the copy, and gives it its name when it is whole and on the disk.
@@ -66,6 +66,9 @@ public struct JournalInspection: Sendable {
     /// - Throws: as ``check(_:)``; `.conflict` if the file exists, `.storageFull` if there is no room. No file is left
     ///   then.
     public func copy(to target: String, _ report: (Progress) -> Void = { _ in }) throws -> Summary {
+        try opening { try copyAndCheck(target, report) }
+    }
+    private func copyAndCheck(_ target: String, _ report: (Progress) -> Void) throws -> Summary {
         var status = stat()
         if lstat(target, &status) == 0 {
             throw RelayError(.conflict, "\(target) is there already: a backup replaces nothing; name another file")

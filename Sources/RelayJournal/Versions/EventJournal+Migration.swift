@@ -24,6 +24,9 @@ extension EventJournal {
     @discardableResult
     public func migrate(_ name: String, by migrations: [Migration]) async throws -> MigrationOutcome {
         try Self.check(name, migrations)
+        do { return try await run(name, migrations) } catch let error as RelayError { throw error.ofOpening }
+    }
+    private func run(_ name: String, _ migrations: [Migration]) async throws -> MigrationOutcome {
         await self.migrations.enter()
         defer { self.migrations.leave() }
         // Without a unit, which a full disk would refuse: where nothing is to be done, nothing is written.

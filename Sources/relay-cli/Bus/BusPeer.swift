@@ -17,6 +17,8 @@ protocol BusPeer: Sendable {
     func ask(_ calls: [MethodCall], within timeout: Duration) -> [Result<BusReply, RelayError>]
     /// Asks the bus for signals. Whose they are is in `senders`, once for each that has come.
     func listen(_ rule: MatchRule, within timeout: Duration) -> RelayError?
+    /// Called on any thread when a signal that was asked for comes; it must not wait. In place of an earlier one.
+    func onSignal(_ body: @escaping @Sendable () -> Void)
     var senders: [String] { get }
 }
 
@@ -61,10 +63,12 @@ final class BusLine: BusPeer {
     /// What comes unasked.
     private final class Ears: BusHandler {
         let senders = Mutex<[String]>([])
+        let onSignal = Mutex<(@Sendable () -> Void)?>(nil)
         /// More would show nothing new.
         private static let most = 10_000
 
         func signal(_ message: borrowing ReceivedMessage) {
+            onSignal.withLock { $0 }?()
             // The bus itself announces owners of the names that are called here.
             guard let sender = message.sender, sender != "org.freedesktop.DBus" else { return }
             senders.withLock { if $0.count < Self.most { $0.append(sender) } }
@@ -92,6 +96,8 @@ final class BusLine: BusPeer {
     var name: String { connection.uniqueName }
     var passesDescriptors: Bool { connection.canPassDescriptors }
     var senders: [String] { ears.senders.withLock { $0 } }
+
+    func onSignal(_ body: @escaping @Sendable () -> Void) { ears.onSignal.withLock { $0 = body } }
 
     func ask(_ calls: [MethodCall], within timeout: Duration) -> [Result<BusReply, RelayError>] {
         let answers = calls.map { call in

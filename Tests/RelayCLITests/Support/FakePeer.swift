@@ -28,6 +28,7 @@ final class FakePeer: BusPeer {
         waits.withLock { $0.append(timeout) }
         return calls.map { call in Result { () throws(RelayError) in try answer(call) } }
     }
+    func onSignal(_ body: @escaping @Sendable () -> Void) {}
     func listen(_ rule: MatchRule, within timeout: Duration) -> RelayError? { nil }
 }
 
