@@ -138,7 +138,7 @@ test-release: dependencies-packaging
 bundle = $(CURDIR)/.build/debug/relayPackageTests.xctest
 sqlite_tests := (RelayJournalTests|RelocationDomainTests)\.($(subst $(empty) ,|,$(strip DomainSQLTests MigrationTests SnapshotTests \
 	OpeningTests RefusedFileTests HostileFileTests CheckTests InspectionTests CommittingTests FailureTests StorageTroubleTests \
-	RetentionTests EvolutionTests JournalStoreTests))
+	RetentionTests EvolutionTests JournalStoreTests)))
 
 # The inner loop: format, build, and the tests without processes, buses and rings.
 heavy_tests = $$(grep -rhA3 -E '@Suite\(.*\.heavy|^    \.heavy|, \.heavy' Tests --include='*.swift' | grep -oE 'struct [A-Za-z]+Tests' | cut -d' ' -f2 | sort -u | paste -sd'|')
