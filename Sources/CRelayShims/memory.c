@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,13 @@ int relay_memfd_create(const char *name, unsigned flags) {
 }
 
 int relay_add_seals(int descriptor, int seals) { return fcntl(descriptor, F_ADD_SEALS, seals) != 0 ? -errno : 0; }
+
+int relay_file_system(int descriptor, uint32_t *magic) {
+    struct statfs found;
+    if (fstatfs(descriptor, &found) != 0) return errno;
+    *magic = (uint32_t)found.f_type;
+    return 0;
+}
 
 int relay_get_seals(int descriptor) {
     int seals = fcntl(descriptor, F_GET_SEALS);

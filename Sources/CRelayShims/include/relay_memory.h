@@ -79,6 +79,8 @@ int relay_memfd_create(const char *name, unsigned flags);
 /// fcntl(2) with the commands for seals, which are behind _GNU_SOURCE. Return the seals or 0, or -errno.
 int relay_add_seals(int descriptor, int seals);
 int relay_get_seals(int descriptor);
+/// fstatfs(2), whose header Swift's Glibc lacks: stores the magic number of a file's system. Returns 0 or an errno.
+int relay_file_system(int descriptor, uint32_t *magic);
 /// Gives a file its whole storage now, so that no write to it can fail for lack of room later. Returns 0 or an errno.
 int relay_allocate(int descriptor, int64_t size);
 

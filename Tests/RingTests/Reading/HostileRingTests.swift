@@ -6,6 +6,18 @@ import Synchronization
 import TestTraits
 import Testing
 
+extension RingEvent {
+    fileprivate static var any: RingEvent { RingEvent(name: "Any") }
+}
+extension RecordWriter {
+    /// A record of so many bytes, behind the one before it.
+    fileprivate mutating func write(_ sequence: UInt64, count: Int) {
+        let record = RingRecord(
+            kind: 0, sequence: sequence, previous: sequence - 1, publishedAt: Timestamp(microseconds: sequence))
+        pattern(sequence, count).withUnsafeBytes { write(record, kind: 0, $0) { _ in } }
+    }
+}
+
 /// Rings that say what no honest writer says. Under AddressSanitizer, too: docs/RING.md has the command.
 @Suite("Hostile rings", .heavy, .tags(.g8)) struct HostileRingTests {
     /// How a drain ended.
@@ -207,6 +219,44 @@ import Testing
             _ = try hostile.next()
             Issue.record("was read")
         } catch { #expect(error.problem == .length(1 << 20 + 1)) }
+    }
+    @Test("a tail that was seen stays the least: one behind it is a fault, also behind records that were copied")
+    func lowered() throws {
+        let area = try RingArea(creating: "lowered", RingHeader(epoch: 1, base: 0, capacity: 4_096, events: [.any]))
+        var pen = RecordWriter(area)
+        for sequence: UInt64 in 1...3 { pen.write(sequence, count: 16) }
+        let honest = pen.tail
+        var reader = RingReader(area, after: 0)
+        _ = try reader.next()
+        relay_store_release(area.tail, honest + 8)
+        #expect(try reader.look() == honest + 8)
+        relay_store_release(area.tail, honest)
+        for _ in 2...3 { _ = try reader.next() }
+        for _ in 1...2 { #expect(fault { _ = try reader.next() } == .tail(honest)) }
+        #expect(fault { _ = try reader.look() } == .tail(honest))
+    }
+    @Test("a record that grows while it is copied is a fault, and not copied once more") func grown() throws {
+        let area = try RingArea(creating: "grown", RingHeader(epoch: 1, base: 0, capacity: 1 << 20, events: [.any]))
+        var pen = RecordWriter(area)
+        pen.write(1, count: 64)
+        let start = Int(pen.tail)
+        pen.write(2, count: 20_000)
+        for sequence: UInt64 in 3...10 { pen.write(sequence, count: 20_000) }
+        var reader = RingReader(area, after: 0)
+        // The beginning of the second one is in the reader's own memory from now on.
+        _ = try reader.next()
+        relay_store(area.data + start, 30_000)
+        #expect(fault { _ = try reader.next() } == .length(30_000))
+    }
+    @Test("a file of huge pages is refused before anything is mapped") func hugePages() throws {
+        let number = relay_memfd_create("huge", 2 | 4)
+        // Not every kernel has them.
+        if number < 0 { return }
+        defer { close(number) }
+        try #require(ftruncate(number, 4 << 20) == 0)
+        try #require(relay_add_seals(number, MemorySeals.readOnly.rawValue) == 0)
+        #expect(fault { _ = try RingArea(receiving: number) } == .fileSystem(0x9584_58f6))
+        #expect(fault { _ = try RingWaiter(receiving: number) } == .fileSystem(0x9584_58f6))
     }
     @Test("a file that is cut short while it is read keeps its size") func truncation() throws {
         let pair = try Pair()

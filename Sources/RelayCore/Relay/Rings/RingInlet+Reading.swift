@@ -51,8 +51,8 @@ extension RingInlet {
             ring.waiting = nil
             take(record, isTooLarge: isTooLarge, ring, stream, session)
         }
-        let tail = ring.reader.tail
-        var (left, attempts) = (limit, 16)
+        let tail = try ring.reader.look()
+        var (left, attempts, lastEmpty) = (limit, 16, ring.reader.position)
         // One look at least: a tail that goes back is a fault.
         while ring.reader.position != tail || ring.reader.hasNews {
             switch try ring.reader.next() {
@@ -75,7 +75,13 @@ extension RingInlet {
             case .empty:
                 // Known records were passed over, and there are more: a drain goes on. Or the writer is faster than the
                 // reader, and nothing came yet behind what was lost.
-                if ring.reader.wasLapped { stream.suspectLoss(session) } else if limit == .max { break }
+                let hasMoved = ring.reader.position != lastEmpty
+                lastEmpty = ring.reader.position
+                if ring.reader.wasLapped {
+                    stream.suspectLoss(session)
+                } else if limit == .max && hasMoved {
+                    break
+                }
                 attempts -= 1
                 // A drain ends at the tail, whatever it costs.
                 if attempts <= 0 && limit == .max { try ring.reader.skip() }

@@ -6,6 +6,8 @@ package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
         /// These are missing.
         case seals(MemorySeals)
         case size(found: Int, expected: Int)
+        /// Not of memory in ordinary pages.
+        case fileSystem(UInt32)
         /// More than any ring has.
         case tooLarge(Int)
         /// Fewer bytes than its size have memory: the rest would be taken from the reader.
@@ -38,6 +40,9 @@ package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
         switch problem {
         case .seals(let missing): "shared memory without the seals 0x\(String(missing.rawValue, radix: 16))"
         case .size(let found, let expected): "\(found) bytes of shared memory where \(expected) are needed"
+        case .fileSystem(let type):
+            "shared memory of the file system 0x\(String(type, radix: 16)); its maker has to use memfd_create without "
+                + "huge pages"
         case .tooLarge(let size):
             "\(size) bytes of shared memory; a ring has at most \(RingLayout.maximumSize(page: Int(getpagesize())))"
         case .sparse(let allocated, let size):

@@ -81,13 +81,22 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         return found >= 0 && seals.isSubset(of: MemorySeals(rawValue: found))
     }
 
-    /// The size of a file that cannot change it. Throws `.invalidArgument` for one whose seals lack any of these.
+    /// TMPFS_MAGIC, linux/magic.h: also of all that memfd_create(2) makes without huge pages.
+    private static let ordinaryMemory: UInt32 = 0x0102_1994
+
+    /// The size of a file that cannot change it. Throws `.invalidArgument` for one whose seals lack any of these, and
+    /// for one of huge pages.
     package static func checkedSize(of number: Int32, seals: MemorySeals) throws(RelayError) -> Int {
         let found = relay_get_seals(number)
         // EINVAL: another kind of file, which has no seals.
         guard found >= 0 else { throw RingFault(.seals(seals)).relayError(SystemError(-found)) }
         let missing = seals.subtracting(MemorySeals(rawValue: found))
         guard missing.isEmpty else { throw RingFault(.seals(missing)).relayError() }
+        // Huge pages have seals, too; but to map a part of them maps a whole one, over what lies behind.
+        var type: UInt32 = 0
+        let failed = relay_file_system(number, &type)
+        guard failed == 0 else { throw failure("cannot look at descriptor \(number)", failed) }
+        guard type == Self.ordinaryMemory else { throw RingFault(.fileSystem(type)).relayError() }
         var status = stat()
         guard fstat(number, &status) == 0 else { throw failure("cannot look at descriptor \(number)", errno) }
         return Int(status.st_size)

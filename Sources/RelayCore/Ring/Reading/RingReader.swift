@@ -80,17 +80,30 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
     }
     /// How many bytes the writer is ahead.
     package var lag: UInt64 { relay_load_acquire(tailWord) &- position }
-    /// Up to where there is something to read now: `position` reaches it when all of that was read.
-    package var tail: UInt64 { relay_load_acquire(tailWord) }
+    /// Looks up to where there is something to read now: `position` reaches it when all of that was read, or a step
+    /// finds a fault. After a fault there is only the same fault.
+    package mutating func look() throws(RingFault) -> UInt64 {
+        if let fault { throw fault }
+        do throws(RingFault) { return try checkedTail() } catch {
+            fault = error
+            throw error
+        }
+    }
+    /// The tail, which never goes back behind one that was seen.
+    @inline(__always) private mutating func checkedTail() throws(RingFault) -> UInt64 {
+        let tail = relay_load_acquire(tailWord)
+        guard tail >= knownTail, tail % 8 == 0 else { throw RingFault(.tail(tail), at: position) }
+        knownTail = tail
+        return tail
+    }
 
     /// Gives up what is there, and goes on at the present tail: the next record shows what was lost.
     package mutating func skip() throws(RingFault) {
         if let fault { throw fault }
         do throws(RingFault) {
-            let tail = relay_load_acquire(tailWord)
-            guard tail >= knownTail, tail % 8 == 0 else { throw RingFault(.tail(tail), at: position) }
+            let tail = try checkedTail()
             if tail == position { return }
-            (knownTail, position, bufferStart, filled) = (tail, tail, tail, tail)
+            (position, bufferStart, filled) = (tail, tail, tail)
             wasLapped = true
         } catch {
             fault = error
@@ -140,9 +153,7 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
     }
     /// Copies what is there, at least `needed` bytes. Returns false when lapped, nil when there is nothing.
     private mutating func fill(_ needed: Int) throws(RingFault) -> Bool? {
-        let tail = relay_load_acquire(tailWord)
-        guard tail >= knownTail, tail % 8 == 0 else { throw RingFault(.tail(tail), at: position) }
-        knownTail = tail
+        let tail = try checkedTail()
         if tail == position { return nil }
         let available = tail - position
         if available > capacity { return false }
@@ -155,14 +166,20 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
         let intent = relay_load(intentWord)
         guard intent >= tail, intent % 8 == 0 else { throw RingFault(.intent(intent), at: position) }
         if intent - position > capacity { return false }
+        if needed > RingLayout.recordHeader {
+            // The record was not overwritten, so it has the length for which it was copied. One that grows would be
+            // copied again and again.
+            let length = buffer.load(as: UInt32.self)
+            guard RingLayout.recordSize(Int(length)) <= needed else {
+                throw RingFault(.length(length), at: position)
+            }
+        }
         (bufferStart, filled) = (position, position + UInt64(count))
         return true
     }
     /// Goes on at the oldest record that is safe now; at each further attempt farther ahead of the writer.
     private mutating func jump(_ attempt: Int) throws(RingFault) {
-        let tail = relay_load_acquire(tailWord)
-        guard tail >= knownTail, tail % 8 == 0 else { throw RingFault(.tail(tail), at: position) }
-        knownTail = tail
+        let tail = try checkedTail()
         let intent = relay_load(intentWord)
         guard intent >= tail else { throw RingFault(.intent(intent), at: position) }
         let margin = capacity / 16 * UInt64(attempt - 1)

@@ -22,6 +22,8 @@ struct RingOutlet: PayloadOutlet {
     private var earlier = OutletFigures()
     /// Somebody has it mapped, perhaps, who is no reader any more.
     private(set) var hasFormerReaders = false
+    /// Until when a ring that cannot be handed out any more is not replaced again.
+    private var keptUntil: UInt64 = 0
 
     init(_ plan: RingPlan?) { self.plan = plan }
 
@@ -80,6 +82,22 @@ struct RingOutlet: PayloadOutlet {
         ended.end()
         return served
     }
+
+    /// The ring cannot be handed out any more: it ends, and the next request makes another one. Returns who has read
+    /// it; nil if it is not replaced now, as that was done a moment ago.
+    mutating func replace(_ former: RingWriter, at place: borrowing StreamPlace, now: UInt64) -> [String]? {
+        // Another request has replaced it.
+        guard let ended = writer, ended === former else { return [] }
+        if now < keptUntil { return nil }
+        keptUntil = now + Self.replacementPace
+        let served = Array(readers.keys)
+        earlier = figures(at: place.sequence)
+        (writer, reference, readers, hasFormerReaders) = (nil, nil, [:], false)
+        ended.end()
+        return served
+    }
+    /// Whoever breaks rings makes all their readers attach again, but no faster than this. In nanoseconds.
+    private static let replacementPace: UInt64 = 10_000_000_000
 
     // MARK: Status
 
@@ -143,6 +161,19 @@ extension PublishedStream {
         }
         guard let ring = addReader(peer, page) else { throw ended }
         return ring
+    }
+    /// Replaces a ring that cannot be handed out any more: its readers attach again. Returns false if that was done a
+    /// moment ago.
+    ///
+    /// - Parameter peer: for whom it is done, and who gets the new one in its answer.
+    func replaceRing(_ ring: RingWriter, for peer: String) -> Bool {
+        state.withLock { state in
+            let served = state.outlets.ring.replace(ring, at: state.place, now: MonotonicClock.now)
+            guard let served else { return false }
+            for reader in served { state.outlets.takeBack(reader) }
+            state.outlets.signals.sendReattach(to: Set(served).subtracting([peer]))
+            return true
+        }
     }
     private func addReader(_ peer: String, _ page: WaitPage) -> RingWriter? {
         state.withLock { state in

@@ -1,3 +1,5 @@
+import Glibc
+
 /// `OpenRing`: gives the shared memory to peers that may read it.
 extension ServiceCore {
     struct RingRequest {
@@ -60,8 +62,7 @@ extension ServiceCore {
         let wasReading = request.interface.stream.hasReader(call.sender)
         do throws(RelayError) {
             let page = try state.onLoop.pages.page(of: call.sender, user: user)
-            let ring = try request.interface.stream.openRing(for: call.sender, page, waker)
-            let receipt = try RingReceipt(ring)
+            let receipt = try receipt(for: call.sender, page, request.interface.stream)
             try connection.reply(to: call, descriptors: [receipt.descriptor, page.descriptor])
             state.onLoop.handouts.sent(to: call.sender, user: user) { receipt.isTaken }
         } catch {
@@ -75,6 +76,20 @@ extension ServiceCore {
                     of: Notice.Subject(interface: request.interface.name, peer: call.sender, code: error.code))
             }
             refuseRing(call, request.interface, error.code, error.message, connection)
+        }
+    }
+    /// A description of the ring for one peer.
+    private func receipt(
+        for peer: String, _ page: WaitPage, _ stream: PublishedStream
+    ) throws(RelayError) -> RingReceipt {
+        let ring = try stream.openRing(for: peer, page, waker)
+        do throws(RelayError) { return try RingReceipt(ring) } catch {
+            // A process of this user has changed the file's mode. To change it back would take a lock that such a
+            // process can hold for ever.
+            guard (error.cause as? SystemError)?.code == EACCES, stream.replaceRing(ring, for: peer) else {
+                throw error
+            }
+            return try RingReceipt(try stream.openRing(for: peer, page, waker))
         }
     }
     private func refuseRing(

@@ -1,5 +1,6 @@
 import CRelayShims
 import RelayTestKit
+import Synchronization
 import TestTraits
 import Testing
 
@@ -78,9 +79,39 @@ import Testing
             // All but the last are known: each step passes over two of them.
             found.reader = RingReader(ring.area, after: 99, passing: 2)
             stream.drain(core)
-            return (found.reader.position, found.reader.tail)
+            return (found.reader.position, (try? found.reader.look()) ?? 1)
         }
         #expect(position == tail)
+        service.vanish()
+    }
+    @Test("G8: a drain ends whose ring's tail goes back meanwhile", .timeLimit(.minutes(2))) func tailGoesBack()
+        async throws
+    {
+        let played = try await PlayedRing()
+        let (log, ring, service) = (played.log, played.ring, played.service)
+        await played.join()
+        try service.put(0, "Said", FollowingTests.said(1))
+        #expect(await log.wait(for: "1"))
+        let core = log.relay.follower.core
+        let honest = Atomic<UInt64>(0)
+        let subscription = log.relay.publisher.subscribe(to: Said.self, delivery: .immediate, onGap: .ignore) { event in
+            if event.number == 9 { relay_store_release(ring.area.tail, honest.load(ordering: .relaxed)) }
+        }
+        try core.loop.withTurn {
+            let stream = try #require(core.state.onLoop.streams[Plain1.name])
+            let inlet = try #require(stream.inlets.direct as? RingInlet)
+            for number: Int64 in 2...9 { try service.put(0, "Said", FollowingTests.said(number)) }
+            let tail = try #require(try inlet.ring?.reader.look())
+            honest.store(tail, ordering: .relaxed)
+            // The others are in the reader's own memory from then on, and are delivered without a look at the ring.
+            inlet.drainOrPark(most: 1, stream, core)
+            relay_store(ring.area.intent, tail + 4_096)
+            relay_store_release(ring.area.tail, tail + 1_024)
+            stream.drain(core)
+        }
+        #expect(await eventually { log.relay.follower.ringFaults == 1 })
+        #expect(await log.wait(for: "9"))
+        withExtendedLifetime(subscription) {}
         service.vanish()
     }
     @Test("descriptors that are no ring, and a ring of another run, leave the signals") func noRing() async throws {

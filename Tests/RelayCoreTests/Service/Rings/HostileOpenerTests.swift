@@ -1,3 +1,5 @@
+import CRingAttack
+import Glibc
 import RelayTestKit
 import TestTraits
 import Testing
@@ -39,6 +41,35 @@ import Testing
             #expect(await eventually { other.stranger.signals.contains { $0.member == "Torn" } })
         }
         withExtendedLifetime(peers) {}
+        try await desk.stop()
+    }
+    @Test("a ring whose mode a peer of the same user takes away is replaced: those that come later have one")
+    func mode() async throws {
+        let desk = try await Desk()
+        let core = desk.service.core
+        if geteuid() == 0 {
+            // Root could open a file of any mode: the thread that makes rings and opens them is another user's.
+            let failure = await withCheckedContinuation { continuation in
+                core.loop.execute { continuation.resume(returning: attack_become(65_534)) }
+            }
+            try #require(failure == 0)
+        }
+        let peers = [try await RingPeer.join(desk.bus.bus), try await RingPeer.join(desk.bus.bus)]
+        let reply = try await peers[0].call(Desk.name, Desk1.name)
+        let stolen = try #require(reply.descriptors.first)
+        #expect(stolen.withNumber { fchmod($0, 0) } == 0)
+        var ring = try await peers[1].openRing(Desk.name, Desk1.name)
+        try desk.service.publish(Torn(number: 1))
+        #expect(try await peers[1].drain(&ring, to: 1).count == 1)
+        #expect(await eventually { peers[0].stranger.signals.contains { $0.member == "Reattach" } })
+        #expect(!peers[1].stranger.signals.contains { $0.member == "Reattach" })
+        var former = RingReader(try stolen.withNumber { try RingArea(receiving: $0) }, after: 0)
+        guard case .ended = try former.next() else { throw RelayError(.conflict, "the ring goes on") }
+        // Not at each request: its readers attach again each time.
+        let stream = try #require(core.interfaces.first).stream
+        let present = try #require(stream.withRing { $0.writer })
+        let reader = peers[1].stranger.connection.uniqueName
+        #expect(!stream.replaceRing(present, for: reader) && stream.hasReader(reader))
         try await desk.stop()
     }
 }

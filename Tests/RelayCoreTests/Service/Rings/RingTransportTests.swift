@@ -197,9 +197,9 @@ import Testing
         kill(desk.bus.processID, SIGSTOP)
         defer { kill(desk.bus.processID, SIGCONT) }
         while connection.outgoingBytes == 0 { try await publish() }
-        let (sent, written) = (connection.outgoingBytes, ring.tail)
+        let (sent, written) = (connection.outgoingBytes, ring.lag)
         try await publish()
-        let size = (signal: connection.outgoingBytes - sent, record: Int(ring.tail - written))
+        let size = (signal: connection.outgoingBytes - sent, record: Int(ring.lag - written))
         let isDone = Atomic(false)
         let (results, result) = AsyncStream.makeStream(of: Int.self)
         // On a thread of its own: it looks all the time.
@@ -209,7 +209,7 @@ import Testing
             var faults = 0
             while !isDone.load(ordering: .acquiring) {
                 let signals = (connection.outgoingBytes - sent) / size.signal
-                if Int(ring.tail - written) / size.record < signals { faults += 1 }
+                if Int(ring.lag - written) / size.record < signals { faults += 1 }
             }
             result.yield(faults)
         }
