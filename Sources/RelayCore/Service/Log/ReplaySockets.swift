@@ -37,18 +37,34 @@ struct ReplaySockets {
 /// One peer's socket. On any thread; one page at a time, as a peer has one only.
 ///
 /// Its options are the peer's to set: to set one takes a lock that the peer can hold while it sleeps. Neither to ask
-/// for its kind nor to write does.
+/// for its kind and its names nor to write does.
 final class ReplaySocket: Sendable {
     private let descriptor: ReceivedDescriptor
 
     /// Throws `.invalidArgument` for what is no stream socket of this machine: only of those it is known that a write
-    /// never waits.
+    /// never waits. And for a socket with a name at either end: a peer could have connected it to another service,
+    /// which would take what is written for this process's own word.
     init(_ descriptor: ReceivedDescriptor) throws(RelayError) {
         let (domain, type) = (Self.option(SO_DOMAIN, descriptor), Self.option(SO_TYPE, descriptor))
         guard domain == AF_UNIX, type == Int32(SOCK_STREAM.rawValue) else {
             throw RelayError(.invalidArgument, "OpenReplay takes a stream socket of the domain AF_UNIX")
         }
+        // A socket that was connected to a name, or accepted there, shows that name at one end for good.
+        guard Self.isUnnamed(descriptor, getsockname), Self.isUnnamed(descriptor, getpeername) else {
+            throw RelayError(
+                .invalidArgument,
+                "OpenReplay takes an end of a socketpair(2), and no socket with a name or a named peer")
+        }
         self.descriptor = descriptor
+    }
+    private static func isUnnamed(
+        _ descriptor: ReceivedDescriptor,
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
+    ) -> Bool {
+        var (address, size) = (sockaddr(), socklen_t(MemoryLayout<sockaddr>.size))
+        let isAnswered = descriptor.withNumber { ask($0, &address, &size) } == 0
+        // Nothing but the family. Of a longer name the size is reported all the same.
+        return isAnswered && size <= socklen_t(MemoryLayout<sa_family_t>.size)
     }
     private static func option(_ name: Int32, _ descriptor: ReceivedDescriptor) -> Int32? {
         var (value, size): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))

@@ -81,6 +81,40 @@ import Testing
         #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.65", user: 7) == nil)
         try await desk.stop()
     }
+    /// Both ends of a connection to a name in the abstract namespace.
+    private static func named() throws -> (connected: ReceivedDescriptor, accepted: ReceivedDescriptor) {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let listener = ReceivedDescriptor(socket(AF_UNIX, kind, 0))
+        let connected = ReceivedDescriptor(socket(AF_UNIX, kind, 0))
+        let accepted = try listener.withNumber { listener in
+            var (address, size) = (sockaddr_un(), socklen_t(MemoryLayout<sockaddr_un>.size))
+            address.sun_family = sa_family_t(AF_UNIX)
+            try withUnsafeMutablePointer(to: &address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    // Of the family alone: the kernel finds a name.
+                    try #require(bind(listener, address, socklen_t(MemoryLayout<sa_family_t>.size)) == 0)
+                    try #require(listen(listener, 1) == 0 && getsockname(listener, address, &size) == 0)
+                    try #require(connected.withNumber { connect($0, address, size) } == 0)
+                }
+            }
+            return accept(listener, nil, nil)
+        }
+        try #require(accepted >= 0)
+        return (connected, ReceivedDescriptor(accepted))
+    }
+    @Test("G7: a socket that another service may have accepted gets nothing of this service's") func deputy()
+        async throws
+    {
+        let desk = try await DurableDesk()
+        let ends = try Self.named()
+        for end in [ends.connected, ends.accepted] {
+            #expect(await Self.code { try await Self.offer(end, desk) } == .invalidArgument)
+        }
+        let unconnected = ReceivedDescriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        #expect(await Self.code { try await Self.offer(unconnected, desk) } == .invalidArgument)
+        #expect(await Self.code { _ = try await Self.replay(desk) } == .conflict)
+        try await desk.stop()
+    }
     @Test("a socket that is full, or of which nobody reads, is given up; Read goes on") func full() async throws {
         let desk = try await DurableDesk()
         let text = String(repeating: "x", count: 60_000)
