@@ -8,6 +8,10 @@ extension ServiceCore {
         var owner: String?
         var waiters: [@Sendable (Result<String, RelayError>) -> Void] = []
         var recheck = Recheck()
+        /// Those of calls.
+        var questions = PolkitQueue()
+        /// One of them is being sent: the next one comes behind it.
+        var isAsking = false
     }
     /// A peer that has events because polkit permitted it.
     struct AuthorisedPeer {
@@ -27,7 +31,7 @@ extension ServiceCore {
     private static let answerTime = Duration.seconds(10)
     /// How long a person may take.
     private static let promptTime = Duration.seconds(120)
-    /// How many questions of a round are open at once: a bus allows a connection few.
+    /// How many questions of a round are open at once, beside those of calls (`PolkitQueue`).
     private static let openAtOnce = 8
     private static let attempts = 3
     private static let pace = Duration.seconds(1)
@@ -74,6 +78,11 @@ extension ServiceCore {
             ? " (the action's file has to be installed, and to name this service's user: see docs/OPERATING.md)" : ""
         return RelayError(
             .unavailable, "polkit did not answer for '\(action)': \(error.message)\(remedy)", cause: error)
+    }
+    /// The bus did not take the question: too many are open.
+    private static func hasNoRoom(_ error: RelayError) -> Bool {
+        let remote = (error.cause as? RelayError)?.cause as? RemoteError
+        return remote?.name == "org.freedesktop.DBus.Error.LimitsExceeded"
     }
     /// Withdraws a question that a person may be looking at.
     func cancelQuestion(_ id: UInt64) {
@@ -187,9 +196,11 @@ extension ServiceCore {
                 case .success(let answer):
                     let answers = answers.merging([action: answer == .authorised]) { $1 }
                     recheck(peer, interface, credentials, answers, attempt: attempt, connection)
-                case .failure where attempt < Self.attempts:
+                // Nobody was asked, which says nothing about the peer.
+                case .failure(let error) where Self.hasNoRoom(error) || attempt < Self.attempts:
+                    let next = Self.hasNoRoom(error) ? attempt : attempt + 1
                     loop.schedule(after: Self.pace) { [weak self] in
-                        self?.recheck(peer, interface, credentials, answers, attempt: attempt + 1, connection)
+                        self?.recheck(peer, interface, credentials, answers, attempt: next, connection)
                     }
                 case .failure(let error):
                     withdraw(peer, interface, credentials, error.message)

@@ -58,13 +58,34 @@ extension ServiceCore {
         if let refusal { return refuse(entry.call, .limitsExceeded, refusal, connection) }
         ask(action, about: entry, id, [:], connection)
     }
+    /// Asks polkit, when it is the turn of the peer's user.
     private func ask(
         _ action: String, about entry: CallGate.Entry, _ id: UInt64, _ answers: [String: Bool],
         _ connection: BusConnection
     ) {
+        let question = PolkitQueue.Question(id: id, peer: entry.peer, user: entry.credentials.userID) { [weak self] in
+            self?.askNow(action, about: entry, id, answers, connection)
+        }
+        state.onLoop.authority.questions.add(question)
+        askNext()
+    }
+    private func askNext() {
+        // An answer may come within the question.
+        if state.onLoop.authority.isAsking { return }
+        state.onLoop.authority.isAsking = true
+        while let question = state.onLoop.authority.questions.next() { question.ask() }
+        state.onLoop.authority.isAsking = false
+    }
+    private func askNow(
+        _ action: String, about entry: CallGate.Entry, _ id: UInt64, _ answers: [String: Bool],
+        _ connection: BusConnection
+    ) {
         askPolkit(action, of: entry.peer, isInteractive: entry.isInteractive, id, connection) { [weak self] result in
+            guard let self else { return }
+            state.onLoop.authority.questions.end(entry.credentials.userID)
+            defer { askNext() }
             // The peer has left, or the service ends.
-            guard let self, state.onLoop.gate.isWaiting(id, entry.peer) else { return }
+            guard state.onLoop.gate.isWaiting(id, entry.peer) else { return }
             let decision: PeerRequirement.Decision
             var detail = ""
             switch result {
@@ -139,20 +160,27 @@ extension ServiceCore {
     /// A caller has cancelled a call: a command that waits here does not run.
     func cancelWaiting(_ serial: UInt32, of peer: String, _ connection: BusConnection) {
         guard let (id, entry) = state.onLoop.gate.takeCommand(serial, of: peer) else { return }
-        if let id, entry.isInteractive { cancelQuestion(id) }
+        if let id {
+            state.onLoop.authority.questions.remove { $0.id == id }
+            if entry.isInteractive { cancelQuestion(id) }
+        }
         let text = "\(entry.what) was cancelled before it ran"
         fail(entry.call, ErrorNames.name(for: .cancelled), text, connection)
     }
 
     /// A peer has left: what waited for a person is withdrawn.
     func closeGate(of peer: String) {
+        state.onLoop.authority.questions.remove { $0.peer == peer }
         for id in state.onLoop.gate.depart(peer) { cancelQuestion(id) }
         state.onLoop.authorised[peer] = nil
     }
     /// The service ends: nobody is waited for.
     func closeGate() {
         guard let connection = state.onLoop.connection else { return }
-        for (id, entry) in state.onLoop.gate.takeCommands() {
+        let taken = state.onLoop.gate.takeCommands()
+        let ids = Set(taken.map(\.id))
+        state.onLoop.authority.questions.remove { ids.contains($0.id) }
+        for (id, entry) in taken {
             if entry.isInteractive { cancelQuestion(id) }
             fail(entry.call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
         }
