@@ -3,7 +3,8 @@ extension ServiceCore {
     func introspect(_ call: IncomingCall, _ connection: BusConnection) {
         guard call.member == "Introspect" else { return unknown(call, connection) }
         guard hasSignature("", call, connection) else { return }
-        answer(call, [.string(tree.introspection(of: call.path))], connection)
+        guard let body = tree.introspection(of: call.path), let signature = try? Signature("s") else { return }
+        reply(to: call, connection, signature, body: body)
     }
     func peer(_ call: IncomingCall, _ connection: BusConnection) {
         switch call.member {

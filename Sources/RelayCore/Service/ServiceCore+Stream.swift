@@ -61,8 +61,7 @@ extension ServiceCore {
             guard hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { core in
                 // In the queue of the peer's commands, which bounds how much it can ask for.
-                let user = core.state.onLoop.credentials[call.sender]?.userID
-                core.run(call, connection, user: user) { await $0.status(call, interface, connection) }
+                core.runForUser(call, connection) { await $0.status(call, interface, connection) }
             }
         default: unknown(call, connection)
         }

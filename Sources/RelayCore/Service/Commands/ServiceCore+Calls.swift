@@ -7,6 +7,7 @@ extension ServiceCore {
     private static let longestMessage = 2_048
 
     func methodCall(_ call: IncomingCall) {
+        if !call.wantsReply && isQuestion(call) { return }
         noteUse(call)
         guard let connection = state.onLoop.connection, isHeard(call, connection) else { return }
         // Every connection is a peer, whatever the path.
@@ -33,6 +34,22 @@ extension ServiceCore {
             run(command, call, connection)
         default:
             fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface \(call.interface ?? "")", connection)
+        }
+    }
+    /// Whether nothing but the answer comes of a call: without one it would be work for nobody, and nothing would bound
+    /// how much of it a caller can order.
+    private func isQuestion(_ call: IncomingCall) -> Bool {
+        switch (call.interface, call.member) {
+        case (StandardInterfaces.peer.name, _), (StandardInterfaces.introspectable.name, _),
+            (StandardInterfaces.properties.name, _):
+            true
+        case (nil, "Ping"), (nil, "GetMachineId"), (nil, "Introspect"), (nil, "Get"), (nil, "GetAll"), (nil, "Set"),
+            (nil, "Schemas"):
+            true
+        case (Stream1.name, "Schemas"), (Stream1.name, "Barrier"), (Stream1.name, "Status"),
+            (Stream1.name, "GetDocument"), (Stream1.name, "Read"):
+            true
+        default: false
         }
     }
     func unknown(_ call: IncomingCall, _ connection: BusConnection) {
@@ -91,6 +108,19 @@ extension ServiceCore {
         case .closed: refuseStopping(call, connection)
         }
         return false
+    }
+    /// The same for a call that anybody may make: it counts for its caller's user, who is looked up for that.
+    func runForUser(
+        _ call: IncomingCall, _ connection: BusConnection, _ job: @escaping @Sendable (ServiceCore) async -> Void
+    ) {
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+            guard let self else { return }
+            // Not known: the caller has left, or the bus is slow. All such calls count as one user's.
+            if case .failure(let error) = result, error.code != .unavailable {
+                return refuse(call, error.code, error.message, connection)
+            }
+            run(call, connection, user: (try? result.get())?.userID, job)
+        }
     }
     /// Whether it came while the service ended, and its interface is volatile: what its handler publishes would be lost.
     private func isTooLate(_ call: IncomingCall) -> Bool {

@@ -24,7 +24,8 @@ struct WaitingQuota: Sendable {
     static let reserve = Amount(calls: 2, bytes: 16 << 10)
 
     private var peers: [String: Amount] = [:]
-    private var users: [UInt32: Amount] = [:]
+    /// Those whose user is not known are one.
+    private var users: [UInt32?: Amount] = [:]
     private(set) var all = Amount()
 
     var peerCount: Int { peers.count }
@@ -32,18 +33,18 @@ struct WaitingQuota: Sendable {
 
     /// Counts a call that is to wait. Returns why it must not, with nothing counted; nil if it may.
     ///
-    /// - Parameter user: whose the peer is; nil if that is not known: then it has no share but its own.
+    /// - Parameter user: whose the peer is; nil if that is not known: then it shares with all such peers.
     mutating func admit(_ peer: String, user: UInt32?, bytes: Int) -> String? {
         let (own, call) = (waiting(of: peer), Amount(calls: 1, bytes: bytes))
         if !own.fits(call, Self.perPeer) { return Self.refusal(peer, own, Self.perPeer) }
         if !own.fits(call, Self.reserve) {
-            if let user, let share = users[user], !share.fits(call, Self.perUser) {
-                return Self.refusal("user \(user)", share, Self.perUser)
+            if let share = users[user], !share.fits(call, Self.perUser) {
+                return Self.refusal(user.map { "user \($0)" } ?? "unknown users", share, Self.perUser)
             }
             if !all.fits(call, Self.together) { return Self.refusal("all peers together", all, Self.together) }
         }
         peers[peer, default: Amount()] += call
-        if let user { users[user, default: Amount()] += call }
+        users[user, default: Amount()] += call
         all += call
         return nil
     }
@@ -52,10 +53,8 @@ struct WaitingQuota: Sendable {
         let call = Amount(calls: 1, bytes: bytes)
         peers[peer]? -= call
         if peers[peer] == Amount() { peers[peer] = nil }
-        if let user {
-            users[user]? -= call
-            if users[user] == Amount() { users[user] = nil }
-        }
+        users[user]? -= call
+        if users[user] == Amount() { users.removeValue(forKey: user) }
         all -= call
     }
     private static func refusal(_ who: String, _ has: Amount, _ limit: Amount) -> String {

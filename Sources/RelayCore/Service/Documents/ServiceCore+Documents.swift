@@ -68,8 +68,7 @@ extension ServiceCore {
         _ call: IncomingCall, _ interface: ExportedInterface, _ numbers: [Int], _ connection: BusConnection,
         _ answer: @escaping @Sendable (ServiceCore, [PublishedDocuments.Entry]) -> Void
     ) {
-        let user = state.onLoop.credentials[call.sender]?.userID
-        run(call, connection, user: user) { core in
+        runForUser(call, connection) { core in
             let stream = interface.stream
             let size = numbers.reduce(1_024) { $0 + (stream.document($1)?.fields.count ?? 0) + 512 }
             if size > WireLimits.defaultMessageLength {

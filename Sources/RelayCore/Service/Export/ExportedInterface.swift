@@ -189,25 +189,34 @@ struct ObjectTree: Sendable {
         StandardInterfaces.peer,
     ]
     static let commonForFolders = [StandardInterfaces.introspectable, StandardInterfaces.peer]
+    /// What `Introspect` answers, by path: of the objects, and of all that lie above one. Rendered once, as it never
+    /// changes: a caller that floods costs no more than by any other question.
+    private let introspections: [String: [UInt8]]
 
     init(_ interfaces: [ExportedInterface]) {
-        self.interfaces = Dictionary(interfaces.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        let objects = Dictionary(interfaces.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        var children: [String: Set<String>] = ["/": []]
+        for path in objects.keys {
+            var above = "/"
+            for part in path.split(separator: "/") {
+                children[above, default: []].insert(String(part))
+                above += above == "/" ? "\(part)" : "/\(part)"
+            }
+            children[above, default: []].formUnion([])
+        }
+        introspections = Dictionary(
+            uniqueKeysWithValues: children.map { path, children in
+                let shown = objects[path].map { [$0.description] + Self.common } ?? Self.commonForFolders
+                var body = WireWriter()
+                // Names that were checked, and far less than a message holds: nothing here can be refused.
+                try? body.string(IntrospectionXML.render(shown, children: children.sorted()))
+                return (path, body.bytes)
+            })
+        self.interfaces = objects
     }
     func interface(at path: String) -> ExportedInterface? { interfaces[path] }
     /// Whether there is an object, or one below.
-    func exists(_ path: String) -> Bool { interfaces[path] != nil || path == "/" || !children(of: path).isEmpty }
-
-    /// The next parts of the paths below.
-    func children(of path: String) -> [String] {
-        let prefix = path == "/" ? "/" : path + "/"
-        let parts = interfaces.keys.filter { $0.hasPrefix(prefix) }.compactMap { other in
-            other.dropFirst(prefix.count).split(separator: "/").first.map(String.init)
-        }
-        return Set(parts).sorted()
-    }
-    func introspection(of path: String) -> String {
-        var shown = Self.commonForFolders
-        if let interface = interfaces[path] { shown = [interface.description] + Self.common }
-        return IntrospectionXML.render(shown, children: children(of: path))
-    }
+    func exists(_ path: String) -> Bool { introspections[path] != nil }
+    /// The body of the answer to `Introspect`; nil where there is no object, and none below.
+    func introspection(of path: String) -> [UInt8]? { introspections[path] }
 }

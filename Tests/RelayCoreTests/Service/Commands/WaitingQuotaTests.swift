@@ -41,10 +41,17 @@ import Testing
         let more = fill(&quota, "5.0", 5)
         #expect(more == 1)
     }
-    @Test("a peer whose user is not known counts for itself and for all") func unknown() {
+    @Test("G4: peers whose users are not known count as one user's") func unknown() {
         var quota = WaitingQuota()
         let taken = (0..<257).reduce(0) { $0 + fill(&quota, "\($1)", nil) }
-        #expect(taken == 16_384 + 2)
+        #expect(taken == 6_400 + 157 * 2)
+        let other = fill(&quota, "2.0", 2)
+        #expect(other == 64)
+        for peer in 0..<257 {
+            for _ in 0..<(peer < 100 ? 64 : 2) { quota.release("\(peer)", user: nil, bytes: 0) }
+        }
+        let again = fill(&quota, "0", nil)
+        #expect(again == 64)
     }
     @Test("nothing is kept of what waits no longer") func release() {
         var quota = WaitingQuota()
