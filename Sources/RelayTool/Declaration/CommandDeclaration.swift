@@ -104,8 +104,15 @@ package enum Words {
             default: false
             }
         }
-        return isPlain && !word.isEmpty
-            ? word
-            : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+        return isPlain && !word.isEmpty ? word : "'" + replacing(["'": #"'\''"#], in: word) + "'"
+    }
+    /// The text with others for some of its scalars. A shell reads those: for Swift, `'` and an accent behind it are one
+    /// character, which is not `'`.
+    package static func replacing(_ values: [Unicode.Scalar: String], in text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if let value = values[scalar] { result += value.unicodeScalars } else { result.append(scalar) }
+        }
+        return String(result)
     }
 }

@@ -93,6 +93,6 @@ extension CompletionScript {
     }
     /// One word. Between fish's quotes, a quote and a backslash are escaped.
     private static func fishQuoted(_ word: String) -> String {
-        "'" + word.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+        "'" + Words.replacing(["\\": "\\\\", "'": "\\'"], in: word) + "'"
     }
 }

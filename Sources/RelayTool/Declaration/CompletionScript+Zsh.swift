@@ -82,7 +82,7 @@ extension CompletionScript {
     }
     /// A specification of `_arguments`.
     private func zshOption(_ option: any DeclaredOption) -> String {
-        let summary = option.summary.replacing("[", with: "(").replacing("]", with: ")").replacing(":", with: "")
+        let summary = Words.replacing(["[": "(", "]": ")", ":": ""], in: option.summary)
         let argument = option.argument.map { ":\($0.name):\(values(of: option).map(zshAction) ?? "")" } ?? ""
         // An option with an argument may be given more than once: --domain A --domain B.
         return spellings(option).map {
@@ -100,7 +100,7 @@ extension CompletionScript {
         case .files: "_files"
         }
     }
-    private static func escaped(_ text: String, _ character: String) -> String {
-        text.replacing(character, with: "\\" + character)
+    private static func escaped(_ text: String, _ scalar: Unicode.Scalar) -> String {
+        Words.replacing([scalar: "\\" + String(scalar)], in: text)
     }
 }

@@ -4,9 +4,12 @@ struct ServiceName: Equatable, Sendable {
     let text: String
     /// Its last element, the name of the contract's module: `Printer`.
     var module: String { String(text[text.index(after: text.lastIndex(of: ".") ?? text.startIndex)...]) }
-    /// Its words in lower case, for programs, packages and users: `photo-printer`.
+    /// Its last two elements as words in lower case, for programs, packages, users, units and folders:
+    /// `example-photo-printer`. One element alone could be that of a part of the system: `mail`, `dpkg` or `root`.
     var program: String {
-        var result = ""
+        let domain = text.split(separator: ".").dropLast().last ?? ""
+        // No package's name has a `_`.
+        var result = domain.split(separator: "_").joined(separator: "-").lowercased() + "-"
         var isInWord = false
         for character in module {
             if character.isUppercase && isInWord { result += "-" }
@@ -19,11 +22,18 @@ struct ServiceName: Equatable, Sendable {
     var interface: String { text + "1" }
     var object: String { "/" + interface.split(separator: ".").joined(separator: "/") }
 
+    /// The group of those who use it on the system bus.
+    var group: String { program + "-users" }
+
+    /// What a group's name can have, as Linux's tools see it.
+    private static let longestGroup = 31
     /// Modules that the package has or imports, and Swift's own: one of these names would hide it.
     static let taken: Set = [
         "Foundation", "Glibc", "Package", "PackageDescription", "RelayCore", "RelayEvents", "RelayJournal",
         "RelaySystemd", "RelayTestKit", "RelayWire", "Swift", "Synchronization", "Testing",
     ]
+    /// Words of Swift, which `import` does not take.
+    static let keywords: Set = ["Any", "Self"]
 
     /// Nil, and why, as a sentence goes on that begins with the name.
     static func read(_ text: String) -> Result<ServiceName, Refusal> {
@@ -41,9 +51,9 @@ struct ServiceName: Equatable, Sendable {
             return .failure(Refusal("is no name of a service\(example)"))
         }
         guard let last = elements.last, let first = last.utf8.first, (0x41...0x5A).contains(first),
-            !last.contains("_"), last.utf8.count <= 24
+            !last.contains("_")
         else {
-            let rule = "a capital letter, then letters and digits, 24 at most"
+            let rule = "a capital letter, then letters and digits"
             return .failure(Refusal("does not end with a word of \(rule)\(example)"))
         }
         guard last.utf8.last.map({ (0x30...0x39).contains($0) }) == false else {
@@ -53,7 +63,22 @@ struct ServiceName: Equatable, Sendable {
         guard !taken.contains(String(last)) else {
             return .failure(Refusal("ends with '\(last)', which is the name of a module that the service imports"))
         }
-        return .success(ServiceName(text: text))
+        guard !keywords.contains(String(last)) else {
+            return .failure(Refusal("ends with '\(last)', which is a word of Swift, and can name no module"))
+        }
+        let name = ServiceName(text: text)
+        guard let start = name.program.utf8.first, (0x61...0x7A).contains(start) else {
+            return .failure(
+                Refusal("would give a user '\(name.program)', and a user's name begins with a letter\(example)"))
+        }
+        let length = name.group.utf8.count
+        guard length <= longestGroup else {
+            return .failure(
+                Refusal(
+                    "is \(Quantity.count(UInt64(length - longestGroup), "letter")) too long: its users' group would be "
+                        + "'\(name.group)', and a group's name has \(longestGroup) at most"))
+        }
+        return .success(name)
     }
     struct Refusal: Error, Equatable {
         let reason: String

@@ -1,3 +1,5 @@
+import RelayTool
+
 /// The files of a new service's package, as values: nothing here touches a disk.
 struct ServiceTemplate {
     struct File: Equatable {
@@ -40,8 +42,7 @@ struct ServiceTemplate {
         case "OBJECT": name.object
         case "PROGRAM": name.program
         case "RELAY":
-            relay.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "\\\\")
-                .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"")
+            Words.replacing(["\\": "\\\\", "\"": "\\\""], in: relay)
         default: nil
         }
     }

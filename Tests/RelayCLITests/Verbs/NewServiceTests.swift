@@ -29,9 +29,10 @@ import Testing
     @Test(
         "a service's name gives all others",
         arguments: [
-            ("org.example.Printer", "Printer", "printer", "/org/example/Printer1"),
-            ("org.example.PhotoPrinter", "PhotoPrinter", "photo-printer", "/org/example/PhotoPrinter1"),
-            ("a.B", "B", "b", "/a/B1"), ("org.x_y.IPAddresses", "IPAddresses", "ipaddresses", "/org/x_y/IPAddresses1"),
+            ("org.example.Printer", "Printer", "example-printer", "/org/example/Printer1"),
+            ("org.example.PhotoPrinter", "PhotoPrinter", "example-photo-printer", "/org/example/PhotoPrinter1"),
+            ("a.B", "B", "a-b", "/a/B1"), ("org.Ex.Root", "Root", "ex-root", "/org/Ex/Root1"),
+            ("org._x_y.IPAddresses", "IPAddresses", "x-y-ipaddresses", "/org/_x_y/IPAddresses1"),
         ])
     func names(_ text: String, _ module: String, _ program: String, _ object: String) throws {
         let name = try ServiceName.read(text).get()
@@ -47,14 +48,16 @@ import Testing
             ("org.example.Pri\"nter", "is no name"),
             ("org.example.\(String(repeating: "a", count: 200))", "is no name"),
             ("org.example.printer", "a capital letter"), ("org.example.My_Printer", "a capital letter"),
-            ("org.example.Aaaaaaaaaaaaaaaaaaaaaaaaa", "24 at most"), ("org.example.Printer1", "org.example.Printer11"),
+            ("org.example.PhotoPrinterSpools", "is 3 letters too long"),
+            ("org.example.Any", "a word of Swift"), ("org._.Printer", "a user '-printer'"),
+            ("org._1.Printer", "begins with a letter"), ("org.example.Printer1", "org.example.Printer11"),
             ("org.example.RelayCore", "'RelayCore'"), ("org.example.Testing", "'Testing'"),
         ])
     func badNames(_ text: String, _ reason: String) {
         #expect(refusal(text)?.contains(reason) == true, "\(text): \(refusal(text) ?? "taken")")
     }
     @Test("no place is left unfilled, and names and paths stand in the files") func filling() throws {
-        let template = try template("org.example.PhotoPrinter", relay: "/a \"b\"\\c")
+        let template = try template("org.example.PhotoPrinter", relay: "/a \"b\"\\c\"\u{301}")
         for file in template.files {
             for word in ["NAME", "MODULE", "INTERFACE", "OBJECT", "PROGRAM", "RELAY"] {
                 #expect(!file.text.contains("@\(word)@") && !file.path.contains("@"), "\(file.path): \(word)")
@@ -62,16 +65,39 @@ import Testing
             #expect(file.text.hasSuffix("\n") && !file.text.hasSuffix("\n\n"), "\(file.path)")
         }
         func text(_ path: String) throws -> String { try #require(template.files.first { $0.path == path }).text }
-        #expect(try text("Package.swift").contains(#"path: "/a \"b\"\\c""#))
+        // As the compiler reads it, for which a quote before an accent is a quote.
+        let path = #"path: "/a \"b\"\\c\""# + "\u{301}\""
+        #expect(try text("Package.swift").utf8.firstRange(of: path.utf8) != nil)
         #expect(
             try text("Sources/PhotoPrinter/PhotoPrinter1.swift").contains("public enum PhotoPrinter1: EventInterface"))
-        #expect(try text("packaging/photo-printer.service").contains("SystemCallFilter=~@privileged @resources\n"))
+        #expect(
+            try text("packaging/example-photo-printer.service").contains("SystemCallFilter=~@privileged @resources\n"))
         #expect(
             try text("packaging/org.example.PhotoPrinter.conf").contains("<allow own=\"org.example.PhotoPrinter\"/>"))
         #expect(try text("debian/rules").contains("\n\tdh $@\n"))
         #expect(
-            try text("debian/photo-printer.prerm").contains("deb-systemd-invoke stop photo-printer.service"))
+            try text("debian/example-photo-printer.prerm").contains(
+                "deb-systemd-invoke stop example-photo-printer.service"))
         #expect(template.files.filter(\.isExecutable).map(\.path) == ["debian/rules"])
+    }
+    @Test(
+        "users and groups are such as systemd-sysusers makes",
+        arguments: [
+            "a.B", "org.example.PhotoPrinterHub", "org._x_y.IPAddresses",
+        ])
+    func users(name: String) async throws {
+        let template = try template(name)
+        let program = template.name.program
+        let file = try #require(template.files.first { $0.path == "packaging/\(program).sysusers" })
+        let root = try TestFolder()
+        try root.write(file.text, to: "users.conf")
+        mkdir(root.path + "/etc", 0o700)
+        let outcome = try await RunningProgram.run(
+            "systemd-sysusers", ["--root=" + root.path, root.path + "/users.conf"],
+            environment: Programs.environment())
+        #expect(outcome.code == 0, "\(outcome)")
+        let groups = try String(contentsOfFile: root.path + "/etc/group", encoding: .utf8)
+        #expect(groups.contains("\(program):") && groups.contains("\(program)-users:"), "\(groups)")
     }
     @Test("it writes what it says into a new or an empty folder, and changes nothing in any other") func writing()
         throws
