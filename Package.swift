@@ -168,7 +168,10 @@ let package = Package(
                 "BusProcess", "RelayCore", "RelayJournal", "RelayTestKit", "Relocation", "Telemetry", "TestTraits",
             ],
             path: "Tests/Integration",
-            exclude: ["dbus_python_client.py", "hostile_service.py", "property_watcher.py", "system_log.sh"],
+            exclude: [
+                "dbus_python_client.py", "hostile_service.py", "property_watcher.py", "signal_probe.py",
+                "system_log.sh",
+            ],
             swiftSettings: strict),
         // Real processes that are killed, and two that end themselves where a test says.
         .executableTarget(

@@ -138,10 +138,12 @@ import Testing
     {
         let policy = try Programs.text("Packaging/dbus-1/system.d/org.eventrelay.Service1.conf")
         func lines(_ part: String) -> Int { policy.split(separator: "\n").count { $0.contains(part) } }
-        for interface in ["Stream1", "Relocation1", "Inventory1", "Telemetry1"] {
+        for interface in ["Relocation1", "Inventory1", "Telemetry1"] {
             for verb in ["deny", "allow"] {
-                let rule = "<\(verb) send_type=\"signal\" send_interface=\"org.eventrelay.\(interface)\"/>"
-                #expect(lines(rule) == 1, "\(rule)")
+                for place in ["send_interface=\"org.eventrelay.", "send_path=\"/org/eventrelay/"] {
+                    let rule = "<\(verb) send_type=\"signal\" \(place)\(interface)\"/>"
+                    #expect(lines(rule) == 1, "\(rule)")
+                }
             }
         }
         for name in ["org.eventrelay.Service1", "org.eventrelay.Telemetry1"] {

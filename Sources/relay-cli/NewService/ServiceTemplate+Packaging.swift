@@ -21,6 +21,9 @@ extension ServiceTemplate {
             <deny send_type="signal" send_interface="@INTERFACE@"/>
             <deny send_type="signal" send_path="@OBJECT@"/>
             <deny send_destination="@NAME@"/>
+            <!-- A broadcast is judged by those who receive it: without this, the service would not hear that an
+                 authorisation was withdrawn. It checks that it is polkit's. -->
+            <allow send_type="signal" send_broadcast="true" send_interface="org.freedesktop.PolicyKit1.Authority"/>
             <!-- Its signals alone: polkit receives its calls. -->
             <deny receive_sender="@NAME@" receive_type="signal"/>
           </policy>
@@ -89,6 +92,7 @@ extension ServiceTemplate {
         ProtectKernelLogs=yes
         ProtectKernelModules=yes
         ProtectKernelTunables=yes
+        # Not with PeerRequirement.systemdUnit: it reads the callers' control groups in /proc.
         ProtectProc=invisible
         ProtectSystem=strict
         RemoveIPC=yes
