@@ -29,16 +29,40 @@ extension CompletionScript {
                 compopt -o filenames 2>/dev/null
                 mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
             }
+            # The words up to the cursor. bash splits at : and = too, and then replaces only what is behind the last of them.
+            _\#(identifier)_words() {
+                local rest=$COMP_LINE word index
+                words=()
+                for ((index = 0; index <= COMP_CWORD; index++)); do
+                    word=${COMP_WORDS[index]}
+                    if [[ -n $COMP_LINE && $rest != [[:blank:]]* && ($word == [:=]* || ${words[*]: -1} == *[:=]) ]]; then
+                        words[${#words[@]} - 1]+=$word
+                    else
+                        words+=("$word")
+                    fi
+                    rest=${rest#*"$word"}
+                done
+            }
             _\#(identifier)() {
-                local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb= first= word index taken=0
+                local -a words
+                _\#(identifier)_words
+                local last=$((${#words[@]} - 1))
+                local current=${words[last]} previous= verb= first= word index taken=0 lead=
+                ((last == 0)) || previous=${words[last - 1]}
+                [[ $current == "${COMP_WORDS[COMP_CWORD]}" ]] || lead=${current%"${current##*[:=]}"}
                 COMPREPLY=()
+                _\#(identifier)_fill
+                # All of them begin with what stays.
+                for index in "${!COMPREPLY[@]}"; do COMPREPLY[index]=${COMPREPLY[index]#"$lead"}; done
+            }
+            _\#(identifier)_fill() {
                 # The options of the line that say which service is asked.
                 local -a target=() options=()
-                for ((index = 1; index < COMP_CWORD; index++)); do
-                    word=${COMP_WORDS[index]}
+                for ((index = 1; index < last; index++)); do
+                    word=${words[index]}
                     case $word in
                         --session | --system) target+=("$word") ;;
-                        --bus | --service | -s) target+=("$word" "${COMP_WORDS[index + 1]}"); ((index++)) ;;
+                        --bus | --service | -s) target+=("$word" "${words[index + 1]}"); ((index++)) ;;
             \#(skips)            -*) ;;
                         *) if [[ -z $verb ]]; then verb=$word; else [[ -n $first ]] || first=$word; ((taken++)); fi ;;
                     esac

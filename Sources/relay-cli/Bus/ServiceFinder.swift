@@ -72,7 +72,10 @@ struct ServiceFinder {
             try reader.endArray(end, elements: start)
             return names
         }
-        return names.filter { !$0.hasPrefix(":") && !$0.hasPrefix("org.freedesktop.") }
+        // They become parts of paths; a bus says what it likes.
+        return names.filter {
+            !$0.hasPrefix(":") && !$0.hasPrefix("org.freedesktop.") && BusNames.isBusName($0)
+        }
     }
     private func kind(of name: String) -> ServiceFile.Kind { serviceFile(name).map { ServiceFile($0).kind } ?? .other }
 

@@ -16,7 +16,8 @@ struct AccessHelp: Sendable {
     /// What gives the user access to what a service keeps for groups; nil: its words name none.
     func remedy(forRefusal message: String) -> String? { remedy(byJoining: Self.groups(in: message)) }
 
-    private func remedy(byJoining groups: [String]) -> String? {
+    private func remedy(byJoining named: [String]) -> String? {
+        let groups = named.filter(Self.isGroup)
         guard let first = groups.first else { return nil }
         if let joined = groups.first(where: { account.groupsAtLogin.contains($0) && !account.groups.contains($0) }) {
             return "you have joined the group \(joined) since you logged in: log in again"
@@ -30,7 +31,16 @@ struct AccessHelp: Sendable {
         return "join the group that may: sudo adduser \(user) \(first)\(choice), and log in again"
     }
 
-    /// The groups in the text of a requirement, as `PeerRequirement` describes itself: `group 'wheel'`.
+    /// It goes into a command line that a person copies, and others have written it.
+    private static func isGroup(_ name: String) -> Bool {
+        !name.hasPrefix("-") && (1...32).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+                    || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            }
+    }
+    /// What stands for groups in the text of a requirement, as `PeerRequirement` describes itself: `group 'wheel'`.
     static func groups(in message: String) -> [String] {
         var groups: [String] = []
         var rest = Substring(message)
@@ -39,15 +49,7 @@ struct AccessHelp: Sendable {
             guard let end = rest.firstIndex(of: "'") else { break }
             let name = String(rest[..<end])
             rest = rest[rest.index(after: end)...]
-            let isName = name.utf8.allSatisfy { byte in
-                byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-                    || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-            }
-            // It goes into a command line that a person copies.
-            if isName && !name.hasPrefix("-") && (1...32).contains(name.utf8.count) && !groups.contains(name) {
-                groups.append(name)
-            }
+            if !groups.contains(name) { groups.append(name) }
         }
         return groups
     }

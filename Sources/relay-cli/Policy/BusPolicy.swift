@@ -48,25 +48,13 @@ struct BusPolicy: Equatable, Sendable {
     }
     /// The groups whose members may call the name's owner.
     func groups(thatCall name: String) -> [String] {
-        var groups: [String] = []
-        for rule in rules {
-            guard case .group(let group) = rule.context, !groups.contains(group),
-                isAllowed([.group(group)], { Self.isIntrospection($0, name) })
-            else { continue }
-            groups.append(group)
+        allowed { Self.isIntrospection($0, name) }.compactMap { context in
+            if case .group(let group) = context { group } else { nil }
         }
-        return groups
     }
     /// The users and groups that may own the name, apart from what everyone may.
     func owners(of name: String) -> [Context] {
-        var owners: [Context] = []
-        for rule in rules where rule.context != .everyone && rule.context != .mandatory {
-            let isOwner = isAllowed([rule.context]) { subject in
-                if case .owning(let pattern) = subject { pattern.matches(name) } else { false }
-            }
-            if isOwner && !owners.contains(rule.context) { owners.append(rule.context) }
-        }
-        return owners
+        allowed { subject in if case .owning(let pattern) = subject { pattern.matches(name) } else { false } }
     }
 
     private static func isIntrospection(_ subject: Subject, _ name: String) -> Bool {
@@ -75,6 +63,21 @@ struct BusPolicy: Equatable, Sendable {
         }
         return (interface ?? "org.freedesktop.DBus.Introspectable") == "org.freedesktop.DBus.Introspectable"
             && (member ?? "Introspect") == "Introspect"
+    }
+    /// The users and groups of which the last rule that matches allows it, in their order: in one pass, for a hostile
+    /// bus may have many.
+    private func allowed(_ matches: (Subject) -> Bool) -> [Context] {
+        var verdicts: [Context: Bool] = [:]
+        var order: [Context] = []
+        var mandatory: Bool?
+        for rule in rules where rule.context != .everyone && matches(rule.subject) {
+            if rule.context == .mandatory {
+                mandatory = rule.allows
+            } else if verdicts.updateValue(rule.allows, forKey: rule.context) == nil {
+                order.append(rule.context)
+            }
+        }
+        return order.filter { mandatory ?? verdicts[$0] ?? false }
     }
     /// The last rule that matches decides: of the rules for everyone, then of groups, of users, and of mandatory ones.
     private func isAllowed(_ contexts: Set<Context>, _ matches: (Subject) -> Bool) -> Bool {

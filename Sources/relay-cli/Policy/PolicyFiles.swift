@@ -7,7 +7,7 @@ enum PolicyFiles {
     static func policy(of bus: BusChoice, _ peer: any BusPeer) -> BusPolicy? {
         let commandLine = Self.commandLine(of: peer)
         let path = commandLine.flatMap { configuration(inCommandLine: $0) } ?? standard(bus)
-        let reader = PolicyReader(text: { SmallFile.text($0) }, names: { names(in: $0) })
+        let reader = PolicyReader(content: SmallFile.content, names: names)
         return path.flatMap { reader.policy(at: $0) }
     }
     /// The words of the command line of the process that is the bus; nil: they cannot be read.
@@ -37,11 +37,11 @@ enum PolicyFiles {
         case .address: nil
         }
     }
-    private static func names(in folder: String) -> [String] {
+    private static func names(in folder: String, most: Int) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory) {
+        while names.count < most, let entry = readdir(directory) {
             // The kernel ends the name by a zero, within the entry.
             names.append(
                 withUnsafePointer(to: &entry.pointee.d_name) { pointer in

@@ -2,38 +2,72 @@ import CExpat
 
 /// Reads the configuration files of a bus: the rules of `BusPolicy`, with those of the files that a file includes.
 struct PolicyReader {
-    /// The text of a file; nil: it cannot be read.
-    let text: (_ path: String) -> String?
-    /// The names in a folder; empty: it cannot be read.
-    let names: (_ folder: String) -> [String]
+    /// nil: it cannot be read.
+    let content: (_ path: String) -> SmallFile.Content?
+    /// The names in a folder, no more than `most`; empty: it cannot be read.
+    let names: (_ folder: String, _ most: Int) -> [String]
 
-    /// How deep files may include others, and how many there may be.
-    private static let (deepest, mostFiles) = (8, 2_000)
+    /// How deep files may include others, how many files and folders there may be, and how many names in a folder.
+    private static let (deepest, mostPlaces, mostNames) = (8, 2_000, 4_096)
+    /// For all of it: the files are those that the bus names, which may be anybody's.
+    private static let patience = Duration.seconds(2)
 
-    /// nil: the file cannot be read, or is no configuration.
-    func policy(at path: String) -> BusPolicy? {
-        var (policy, files) = (BusPolicy(), 0)
-        return read(path, depth: 0, &files, into: &policy) ? policy : nil
+    private struct Progress {
+        var policy = BusPolicy()
+        var places = 0
+        /// The files of each folder that was listed.
+        var folders: [String: [String]] = [:]
+        let end: ContinuousClock.Instant
+        /// More than is read: then what was read is not the policy.
+        var isExhausted = false
+
+        /// Counts a file or folder. Returns whether it may be read.
+        mutating func visit() -> Bool {
+            places += 1
+            if places > PolicyReader.mostPlaces || ContinuousClock.now > end { isExhausted = true }
+            return !isExhausted
+        }
     }
-    private func read(_ path: String, depth: Int, _ files: inout Int, into policy: inout BusPolicy) -> Bool {
-        files += 1
-        guard depth <= Self.deepest, files <= Self.mostFiles, let text = text(path),
-            let parts = PolicyBuilder.parts(of: text)
-        else { return false }
+
+    /// nil: the file cannot be read, or is no configuration; or there is more of it than is read.
+    func policy(at path: String, within patience: Duration = patience) -> BusPolicy? {
+        var progress = Progress(end: .now + patience)
+        return read(path, depth: 0, &progress) && !progress.isExhausted ? progress.policy : nil
+    }
+    private func read(_ path: String, depth: Int, _ progress: inout Progress) -> Bool {
+        guard depth <= Self.deepest, progress.visit() else { return false }
+        let text: String
+        switch content(path) {
+        case .whole(let whole): text = whole
+        case .tooLarge:
+            progress.isExhausted = true
+            return false
+        case nil: return false
+        }
+        guard let parts = PolicyBuilder.parts(of: text) else { return false }
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
-        for part in parts {
+        for part in parts where !progress.isExhausted {
             switch part {
-            case .rule(let rule): policy.rules.append(rule)
-            case .file(let path): _ = read(absolute(path), depth: depth + 1, &files, into: &policy)
+            case .rule(let rule): progress.policy.rules.append(rule)
+            case .file(let path): _ = read(absolute(path), depth: depth + 1, &progress)
             case .folder(let path):
                 let folder = absolute(path)
-                for name in names(folder).sorted() where name.hasSuffix(".conf") {
-                    _ = read("\(folder)/\(name)", depth: depth + 1, &files, into: &policy)
+                for name in files(in: folder, &progress) where !progress.isExhausted {
+                    _ = read("\(folder)/\(name)", depth: depth + 1, &progress)
                 }
             }
         }
         return true
+    }
+    private func files(in folder: String, _ progress: inout Progress) -> [String] {
+        guard progress.visit() else { return [] }
+        if let files = progress.folders[folder] { return files }
+        let names = names(folder, Self.mostNames + 1)
+        if names.count > Self.mostNames { progress.isExhausted = true }
+        let files = names.filter { $0.hasSuffix(".conf") }.sorted()
+        progress.folders[folder] = files
+        return files
     }
 }
 

@@ -55,6 +55,17 @@ struct ServiceFinderTests {
                 FoundService(name: "org.d.Lazy", isRunning: false),
             ])
     }
+    @Test("a bus's name that is none is left out, and no file is read for it") func hostileNames() throws {
+        let bus = bus([:], startable: ["../../../tmp/evil", "org.a b.C", "nodots", "org.d.Lazy"])
+        var asked: [String] = []
+        let services = try ServiceFinder(peer: bus) { name in
+            asked.append(name)
+            return "[D-BUS Service]\nX-Relay=true\n"
+        }.services()
+        #expect(services.map(\.name) == ["org.d.Lazy"])
+        #expect(Set(asked) == ["org.d.Lazy"])
+        #expect(try ServiceFinder(peer: bus) { _ in nil }.names() == ["org.d.Lazy"])
+    }
     @Test("the reference service needs no proof, running or not") func standard() throws {
         #expect(
             try found(bus([ServiceFinder.standard: other]))

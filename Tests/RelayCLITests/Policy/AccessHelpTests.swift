@@ -65,8 +65,24 @@ struct AccessHelpTests {
             help(groups: ["lp", "wheel"]).remedy(forRefusal: "it is for (group 'wheel' and user 'x')")
                 == "you are in the group wheel, which is not all that is required")
         // It is copied into a command line: what is no group's name is not shown as one.
-        #expect(AccessHelp.groups(in: "group 'a;rm' group '-G' group '' group 'x") == [])
+        #expect(help().remedy(forRefusal: "group 'a;rm' group '-G' group '' group 'x") == nil)
         #expect(help().remedy(forRefusal: "it is for user 'root'") == nil)
+    }
+    @Test(
+        "a group of the bus's policy that is no group's name stands in no command line",
+        arguments: [
+            "`touch${IFS}PWN`;$(id>&2)#", "-G", "a b", "",
+        ])
+    func hostileGroup(name: String) {
+        let rules = [name, "users"].map { group in
+            BusPolicy.Rule(
+                context: .group(group), allows: true,
+                subject: .calling(.name(Self.name), interface: nil, member: nil))
+        }
+        #expect(help(BusPolicy(rules: [rules[0]])).remedy(forCalling: Self.name) == nil)
+        #expect(
+            help(BusPolicy(rules: rules)).remedy(forCalling: Self.name)
+                == "join the group that may: sudo adduser alice users, and log in again")
     }
     @Test("the text of a requirement is the one that is read here") func text() throws {
         #expect(AccessHelp.groups(in: "\(PeerRequirement.group("wheel"))") == ["wheel"])

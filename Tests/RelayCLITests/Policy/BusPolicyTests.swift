@@ -1,4 +1,6 @@
+import Glibc
 import RelayCore
+import RelayTestKit
 import TestTraits
 import Testing
 
@@ -42,7 +44,7 @@ struct BusPolicyTests {
         """,
     ]
     private static func reader(_ files: [String: String] = files) -> PolicyReader {
-        PolicyReader(text: { files[$0] }) { folder in
+        PolicyReader(content: { files[$0].map { .whole($0) } }) { folder, _ in
             files.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
         }
     }
@@ -88,6 +90,50 @@ struct BusPolicyTests {
         let loop = "<busconfig><include>c</include><includedir>.</includedir></busconfig>"
         #expect(Self.reader(["/c": loop]).policy(at: "/c")?.rules == [])
     }
+    @Test("a configuration without end is none, after a bounded number of reads") func endless() {
+        let includes = String(repeating: "<includedir>many</includedir>", count: 2_100)
+        for empty in [true, false] {
+            var (files, folders) = (0, 0)
+            let reader = PolicyReader(
+                content: { path in
+                    files += 1
+                    return .whole(path == "/c" ? "<busconfig>\(includes)</busconfig>" : "<busconfig/>")
+                },
+                names: { _, most in
+                    folders += 1
+                    return empty ? [] : (0..<most).map { "\($0).conf" }
+                })
+            #expect(reader.policy(at: "/c", within: .seconds(300)) == nil)
+            #expect(folders == 1 && files <= 2_000, "\(folders), \(files)")
+        }
+        #expect(Self.reader().policy(at: "/bus/system.conf", within: .zero) == nil)
+    }
+    @Test("a file that is not read whole leaves the policy unknown, and not a part of it") func large() throws {
+        let folder = try TestFolder()
+        try folder.write("<busconfig><include>b.conf</include></busconfig>", to: "a.conf")
+        let start = "<busconfig><policy context=\"default\"><allow own=\"*\"/></policy>"
+        let reader = PolicyReader(content: SmallFile.content, names: { _, _ in [] })
+        for (size, isRead) in [(1 << 16, true), (1 << 16 + 1, false)] {
+            let end = "</busconfig>"
+            let blanks = String(repeating: " ", count: size - start.utf8.count - end.utf8.count)
+            try folder.write(start + blanks + end, to: "b.conf")
+            #expect((reader.policy(at: folder.path + "/a.conf")?.rules.count == 1) == isRead, "\(size)")
+        }
+        #expect(reader.policy(at: folder.path + "/a.conf") == nil)
+    }
+    @Test("only regular files are read") func irregular() throws {
+        let folder = try TestFolder()
+        try folder.write("x", to: "file")
+        #expect(SmallFile.text(folder.path + "/file") == "x" && SmallFile.text("/proc/self/comm") != nil)
+        let path = folder.path + "/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        let pipe = open(path, O_RDWR | O_CLOEXEC)
+        defer { close(pipe) }
+        try #require(write(pipe, "x", 1) == 1)
+        for path in [path, "/dev/null", folder.path, folder.path + "/none"] {
+            #expect(SmallFile.content(path) == nil, "\(path)")
+        }
+    }
     @Test("the configuration is the one that the daemon's command line names")
     func commandLine() {
         func path(_ line: String) -> String? {
@@ -104,7 +150,7 @@ struct BusPolicyTests {
     func packaged() throws {
         let path = "\(#filePath)".split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
         let file = path + "/Packaging/dbus-1/system.d/org.eventrelay.Service1.conf"
-        let reader = PolicyReader(text: { SmallFile.text($0) }, names: { _ in [] })
+        let reader = PolicyReader(content: SmallFile.content, names: { _, _ in [] })
         let policy = try #require(reader.policy(at: file))
         for name in ["org.eventrelay.Service1", "org.eventrelay.Telemetry1"] {
             #expect(policy.groups(thatCall: name) == ["eventrelay-users"])

@@ -163,6 +163,25 @@ import Testing
             """#
         return try await output(of: "zsh", ["-f", "-c", script, "zsh", shell, setup, line], in: folder)
     }
+    @Test(
+        "bash's words that it splits at : and = are one for the completion, too",
+        arguments: [
+            (
+                "some-tool --service org:path=a/x,guid=1 show la",
+                "<some-tool><--service><org:path=a/x,guid=1><show><lamp>"
+            ),
+            ("some-tool --service org: show la", "<some-tool><--service><org:><show><lamp>"),
+            ("some-tool -s a=b show a:b=c", "<some-tool><-s><a=b><show><a:b=cd>"),
+            ("some-tool show a:", "<some-tool><show><a:b=cd>"),
+            ("some-tool --state=1 show lam", "<--state=1><show><lamp>"),
+            ("some-tool --state ./some-to", "<--state><./some-tool>"),
+        ])
+    func split(line: String, words: String) async throws {
+        let folder = try folder(hostile: ["a:b=cd"])
+        let setup = "bind 'set enable-bracketed-paste off'; . ./bash"
+        let lines = try await typed("bash --norc --noprofile -i", setup: setup, line: line, folder)
+        #expect(lines.contains { $0.contains(words) }, "\(lines)")
+    }
     @Test("at a terminal, TAB inserts words that mean themselves", arguments: ["bash", "zsh"])
     func hostileTyped(shell: String) async throws {
         let start =
