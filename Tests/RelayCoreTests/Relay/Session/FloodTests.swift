@@ -13,6 +13,14 @@ import Testing
         try await service.start()
         return service
     }
+    /// A word of the service has confirmed all that came: there is no doubt whose answer would show what is lost later.
+    private func isConfirmed(_ core: SessionController) async -> Bool {
+        await eventually { core.loop.withTurn { core.streams.allSatisfy { !$0.shared.machine.needsTick } } }
+    }
+    /// The last word of a service has reached a witness: it stands at this sequence.
+    private func hasHeard(_ witness: BusStranger, _ sequence: UInt64) async -> Bool {
+        await eventually { witness.signals.last { $0.member == "Head" }?.values.dropFirst().first == .uint64(sequence) }
+    }
     /// In which order, and whether anything else is there.
     private func lines(_ log: RelayLog) -> [String] { log.all.filter { $0 != "interrupted" && $0 != "active" } }
 
@@ -30,6 +38,7 @@ import Testing
         #expect(await log.wait(for: "1"))
 
         let core = log.relay.follower.core
+        #expect(await isConfirmed(core))
         let name = try #require(core.loop.withTurn { core.ownName })
         let standing = await StandingLoop(core.loop)
         let flood = try DescriptorFlood(of: name, at: bus.address)
@@ -68,18 +77,14 @@ import Testing
         try await desk.service.publish(Booked(number: 1, text: ""))
         #expect(await eventually { lines.values == ["1"] })
         let core = relay.follower.core
-        // Until a word of the service has confirmed it: then there is no doubt that an answer would have to settle.
-        #expect(
-            await eventually {
-                core.loop.withTurn { core.streams.allSatisfy { !$0.shared.machine.needsTick } }
-            })
+        #expect(await isConfirmed(core))
         let name = try #require(core.loop.withTurn { core.ownName })
         let standing = await StandingLoop(core.loop)
         let flood = try DescriptorFlood(of: name, at: bus.address)
         #expect(try await flood.hasMuted(by: witness))
         for number in Int64(2)...5 { try await desk.service.publish(Booked(number: number, text: "")) }
         // The service announces where it stands once the stream is quiet, and that is lost, too.
-        #expect(await eventually { desk.peer.signals.last?.member == "Head" })
+        #expect(await hasHeard(desk.peer, 5))
         #expect(try await DescriptorFlood.waiting(for: name, by: witness) > 64)
         await flood.end()
         standing.letGo()
@@ -111,6 +116,7 @@ import Testing
         try await desk.service.publish(Booked(number: 1, text: ""))
         #expect(await eventually { lines.values == ["1"] })
         let core = relay.follower.core
+        #expect(await isConfirmed(core))
         let name = try #require(core.loop.withTurn { core.ownName })
         let standing = await StandingLoop(core.loop)
         let flood = try DescriptorFlood(of: name, at: bus.address)
@@ -165,6 +171,7 @@ import Testing
     func python(options: [String]) async throws {
         let bus = try DescriptorFlood.openBus()
         let witness = try await BusStranger.join(bus.bus)
+        try await witness.listen(Stream1.name)
         let first = try await service(bus)
         let before = try await peers(witness)
         // Its modules are not to be compiled into a folder of the sources.
@@ -183,6 +190,7 @@ import Testing
                     client.output.last?.hasPrefix("event \(count) ") == true
                 }
             })
+        #expect(await hasHeard(witness, UInt64(count)))
         let seen = client.output.count
         client.signal(SIGSTOP)
         let flood = try DescriptorFlood(of: name, at: bus.address)
