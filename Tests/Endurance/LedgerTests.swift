@@ -136,10 +136,10 @@ import Testing
     }
 
     private func expect(_ site: Site, _ cursor: String, at sequence: UInt64) async {
-        // The fourth word of the interface's line, which is the only one and the last.
+        // The fourth word of the interface's line, which is the only one. The checksum follows.
         let isWritten = await eventually {
-            let words = site.cursor(cursor).split(separator: "\n").last?.split(separator: " ") ?? []
-            return words.count == 5 && words[3] == "\(sequence)"
+            let lines = site.cursor(cursor).split(separator: "\n").map { $0.split(separator: " ") }
+            return lines.contains { words in words.count == 5 && words[3] == "\(sequence)" }
         }
         let text = site.cursor(cursor)
         #expect(isWritten, "not at #\(sequence): \(text)")

@@ -84,9 +84,7 @@ import Testing
         #expect(position == tail)
         service.vanish()
     }
-    @Test("G8: a drain ends whose ring's tail goes back meanwhile", .timeLimit(.minutes(2))) func tailGoesBack()
-        async throws
-    {
+    @Test("G8: a drain ends whose ring's tail goes back meanwhile") func tailGoesBack() async throws {
         let played = try await PlayedRing()
         let (log, ring, service) = (played.log, played.ring, played.service)
         await played.join()
