@@ -200,6 +200,7 @@ struct JournalFile {
             """
             PRAGMA synchronous = \(synchronous.pragma);
             PRAGMA foreign_keys = ON;
+            PRAGMA temp_store = MEMORY;
             PRAGMA mmap_size = 0;
             PRAGMA wal_autocheckpoint = 0;
             PRAGMA journal_size_limit = \(JournalEngine.walLimit);

@@ -17,6 +17,8 @@ final class DomainSQL {
     fileprivate var mayBePragma = false
     /// Whether the statement is an ALTER TABLE.
     fileprivate var isAltering = false
+    /// Whether it is a CREATE TABLE.
+    fileprivate var isCreating = false
 
     init(_ database: Database, access: Access = .readingAndWriting) {
         (self.database, self.access) = (database, access)
@@ -45,7 +47,7 @@ final class DomainSQL {
         return results
     }
     private func run(_ sql: String, _ values: [SQLValue], _ row: (borrowing Row) -> Void) throws(SQLiteError) {
-        (isAsking, isAltering) = (true, false)
+        (isAsking, isAltering, isCreating) = (true, false, false)
         defer { isAsking = false }
         let statement = try statement(sql)
         if statement.parameterCount != values.count {
@@ -61,7 +63,7 @@ final class DomainSQL {
         defer { isFirstQuestion = false }
         // What follows is no part of the statement, but SQLite compiles it, too.
         let statement = try database.prepare(sql) { isFirstQuestion = true }
-        if isAltering && Self.mayRename(sql) {
+        if isAltering && Self.mayRename(sql) || (isAltering || isCreating) && Self.mayRefer(sql) {
             throw SQLiteError(code: SQLITE_AUTH, message: "not authorized")
         }
         if statements.count >= Self.capacity { statements = [:] }
@@ -74,8 +76,17 @@ extension DomainSQL {
     /// Whether an ALTER TABLE may give a name that is the journal's: SQLite does not ask about the new one. However it
     /// is quoted, it stands in the text as it is. (A column's new name is refused with it.)
     fileprivate static func mayRename(_ sql: String) -> Bool {
-        let text = sql.lowercased()
-        return text.contains("rename") && text.contains("relay_")
+        // Not "relay_": the parts of a full-text table named "relay" begin with that.
+        contains("rename", in: sql) && contains("relay", in: sql)
+    }
+    /// Whether a table may have a foreign key to one of the journal's: SQLite does not ask about that, and would look for
+    /// rows of the domain's with each row that the journal changes.
+    fileprivate static func mayRefer(_ sql: String) -> Bool {
+        contains("references", in: sql) && contains("relay_", in: sql)
+    }
+    /// As SQLite compares names: by bytes, and letters of ASCII without their case.
+    private static func contains(_ word: StaticString, in sql: String) -> Bool {
+        Array(sql.utf8).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }.contains(Array("\(word)".utf8))
     }
 }
 
@@ -101,6 +112,7 @@ private func authorize(
     let domain = Unmanaged<DomainSQL>.fromOpaque(context).takeUnretainedValue()
     if !domain.isAsking { return SQLITE_OK }
     if action == SQLITE_ALTER_TABLE { domain.isAltering = true }
+    if [SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_TABLE].contains(action) { domain.isCreating = true }
     let isFirst = domain.isFirstQuestion
     domain.isFirstQuestion = false
     switch action {

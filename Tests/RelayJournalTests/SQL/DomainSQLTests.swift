@@ -18,6 +18,11 @@ import Testing
         arguments: [
             "SELECT * FROM relay_events", "DELETE FROM RELAY_EVENTS", "UPDATE relay_interfaces SET sequence = 9",
             "INSERT INTO relay_runs VALUES (1, 1, 1)", "DROP TABLE relay_names", "ALTER TABLE relay_names ADD COLUMN x",
+            "CREATE TABLE a (x REFERENCES relay_interfaces (events))",
+            "CREATE TABLE b (x REFERENCES Relay_Events (sequence))",
+            "CREATE TEMP TABLE c (x, FOREIGN KEY (x) REFERENCES \"relay_names\" (name))",
+            "ALTER TABLE box ADD COLUMN x REFERENCES relay_events (sequence)", "ALTER TABLE box RENAME TO relay",
+            "ALTER TABLE box RENAME TO \"relay_\u{301}x\"",
             "CREATE TABLE relay_mine (x)", "CREATE INDEX i ON relay_events (time)", "BEGIN", "COMMIT", "ROLLBACK",
             "CREATE TRIGGER t AFTER INSERT ON relay_events BEGIN SELECT 1; END", "SAVEPOINT s", "RELEASE relay_unit",
             "ROLLBACK TO relay_unit", "ATTACH ':memory:' AS other", "DETACH main", "PRAGMA synchronous = OFF",

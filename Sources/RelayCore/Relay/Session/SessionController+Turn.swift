@@ -122,7 +122,9 @@ extension SessionController {
 
     func addMatch(_ rule: MatchRule, for interface: String) {
         state.onLoop.connection?.addMatch(rule) { [weak self] result in
-            guard let self, case .failure(let error) = result, error.code != .unavailable else { return }
+            guard let self, case .failure(let error) = result else { return }
+            // No answer to a rule that nobody wants any more: one that is wanted is asked for again.
+            if [.unavailable, .timedOut].contains(error.code) { return }
             fail(
                 RelayError(error.code, "the bus refuses to pass on \(interface): \(error.message)", cause: error))
         }

@@ -137,7 +137,7 @@ import WireSupport
     /// A whole message with so many bytes, over what we send.
     private func message(_ header: MessageHeader, _ count: Int) throws -> [UInt8] {
         var writer = WireWriter(capacity: count + 1_024)
-        let start = try header.write(into: &writer, serial: 9)
+        let start = try header.write(into: &writer, serial: .random(in: 1...0x7FFF_FFFF))
         writer.bytes([UInt8](repeating: 9, count: count))
         try MessageHeader.finish(&writer, bodyStart: start, limit: WireLimits.messageLength)
         return writer.bytes
