@@ -139,7 +139,10 @@ private actor Keeper {
         withExtendedLifetime(witnessing) {}
         try await service.stop()
     }
-    @Test("a handler that runs is waited for, wherever it runs", arguments: ["immediate", "background", "positioned"])
+    // One after another: each holds a thread of the pool, which has two on two processors.
+    @Test(
+        "a handler that runs is waited for, wherever it runs", .serialized,
+        arguments: ["immediate", "background", "positioned"])
     func waits(kind: String) async throws {
         let bus = try PrivateBus()
         let service = try await service(bus.bus)
