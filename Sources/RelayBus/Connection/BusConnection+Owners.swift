@@ -61,7 +61,7 @@ extension BusConnection {
         guard let change = OwnerChange(message), pending.withLock({ $0.owners.isFollowed(change.name) }) else { return }
         complete(
             pending.withLock { pending in
-                pending.owners.announced(change.newOwner, of: change.name)
+                pending.owners.announced(change)
                 return pending.judge(change.name, isLastWord: false)
             })
     }

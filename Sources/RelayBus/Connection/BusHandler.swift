@@ -18,9 +18,14 @@ package protocol BusHandler: AnyObject, Sendable {
 /// What the bus announces when a name passes from one connection to another (specification, "NameOwnerChanged").
 package struct OwnerChange {
     package let name: String
+    /// Nil when nobody had it before.
+    package let oldOwner: String?
     /// Nil when nobody has it now.
     package let newOwner: String?
 
+    init(of name: String, from oldOwner: String?, to newOwner: String?) {
+        (self.name, self.oldOwner, self.newOwner) = (name, oldOwner, newOwner)
+    }
     /// Nil for every other signal, and for one of this name that does not come from the bus itself.
     package init?(_ message: borrowing ReceivedMessage) {
         guard message.hasSender("org.freedesktop.DBus"), message.hasMember("NameOwnerChanged"),
@@ -32,6 +37,7 @@ package struct OwnerChange {
         }
         guard let names else { return nil }
         name = names[0]
+        oldOwner = names[1].isEmpty ? nil : names[1]
         newOwner = names[2].isEmpty ? nil : names[2]
     }
 }

@@ -29,7 +29,7 @@ struct NameOwners {
         var end: UInt64?
     }
     private struct Name {
-        /// The latest last.
+        /// The latest last; of each owner one, since only the end of its last time counts.
         var tenures: [Tenure] = []
         /// The bus announces changes: else what it answered is old as soon as it has come.
         var isAnnounced = true
@@ -41,8 +41,16 @@ struct NameOwners {
             tenures[last].end = moment
         }
         mutating func begin(_ owner: String) {
+            tenures.removeAll { $0.owner == owner }
             if tenures.count >= NameOwners.remembered { tenures.removeFirst() }
             tenures.append(Tenure(owner: owner, end: nil))
+        }
+        /// What the bus reports of a moment: that an owner has the name now, that it had it until now, or that nobody
+        /// has it.
+        mutating func learn(_ owner: String?, at moment: UInt64) {
+            if self.owner == owner { return }
+            end(at: moment)
+            if let owner { begin(owner) }
         }
     }
     private var names: [String: Name] = [:]
@@ -61,13 +69,17 @@ struct NameOwners {
     /// The bus refuses to announce changes of it.
     mutating func isSilent(_ name: String) { names[name]?.isAnnounced = false }
 
-    /// The bus announced an owner of a followed name, or that there is none.
-    mutating func announced(_ owner: String?, of name: String) {
-        guard var entry = names.removeValue(forKey: name) else { return }
+    /// The bus announced that a followed name has passed from one owner to the next.
+    ///
+    /// The old one may be unknown here: in doubt, or because its own announcement was lost. It had the name up to this
+    /// moment all the same, and what it was asked until then it may answer.
+    mutating func announced(_ change: OwnerChange) {
+        guard var entry = names.removeValue(forKey: change.name) else { return }
         now += 1
-        entry.end(at: now)
-        if let owner { entry.begin(owner) }
-        names[name] = entry
+        entry.learn(change.oldOwner, at: now)
+        entry.learn(nil, at: now)
+        entry.learn(change.newOwner, at: now)
+        names[change.name] = entry
     }
     /// A question about a name is to be sent; false: one is on its way.
     mutating func ask(_ name: String) -> Bool {
@@ -82,12 +94,9 @@ struct NameOwners {
         now += 1
         switch ownership {
         case .unknown: break
-        case .nobody: entry.end(at: now)
+        case .nobody: entry.learn(nil, at: now)
         case .owner(let owner):
-            if entry.owner != owner {
-                entry.end(at: now)
-                entry.begin(owner)
-            }
+            entry.learn(owner, at: now)
             if !entry.isAnnounced {
                 now += 1
                 entry.end(at: now)

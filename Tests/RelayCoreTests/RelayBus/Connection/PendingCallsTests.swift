@@ -92,11 +92,14 @@ import Testing
         PendingCalls.HeldAnswer(
             sender: sender, result: .success(BusReply(sender: sender, signature: "", body: [])), size: size)
     }
-    /// What happens to a name while a call to it is on its way.
-    private enum Change: CaseIterable {
-        case firstTakes, secondTakes, nobodyHasIt
-        case firstIsOwner, secondIsOwner, nobodyIsOwner, noAnswer
-        case doubt
+    /// What is learnt of a name while a call to it is on its way.
+    private enum Change {
+        case passes(String?, String?), isOf(NameOwnership), doubt
+        static let all: [Self] = {
+            let owners = [nil, ":1.1", ":1.2"]
+            let changes = owners.flatMap { old in owners.filter { $0 != old }.map { Self.passes(old, $0) } }
+            return changes + [.isOf(.owner(":1.1")), .isOf(.owner(":1.2")), .isOf(.nobody), .isOf(.unknown), .doubt]
+        }()
     }
     /// Every sequence of changes before and after a call: an answer ends it at once exactly if its sender is known to
     /// have had the name since the call was sent.
@@ -120,20 +123,23 @@ import Testing
                 visit(owners, calls, present: present, had: present.map { [$0] } ?? [], depth: depth)
             }
             if depth == 0 { return }
-            for change in Change.allCases {
+            for change in Change.all {
                 var (owners, present, had) = (owners, present, had)
                 switch change {
-                case .firstTakes, .firstIsOwner: present = ":1.1"
-                case .secondTakes, .secondIsOwner: present = ":1.2"
-                case .nobodyHasIt, .nobodyIsOwner, .doubt: present = nil
-                case .noAnswer: break
-                }
-                switch change {
-                case .firstTakes, .secondTakes, .nobodyHasIt: owners.announced(present, of: Self.name)
-                case .firstIsOwner, .secondIsOwner: owners.answered(.owner(present ?? ""), of: Self.name)
-                case .nobodyIsOwner: owners.answered(.nobody, of: Self.name)
-                case .noAnswer: owners.answered(.unknown, of: Self.name)
-                case .doubt: owners.doubt()
+                case .passes(let old, let new):
+                    owners.announced(OwnerChange(of: Self.name, from: old, to: new))
+                    if let old { had.insert(old) }
+                    present = new
+                case .isOf(let ownership):
+                    owners.answered(ownership, of: Self.name)
+                    switch ownership {
+                    case .owner(let owner): present = owner
+                    case .nobody: present = nil
+                    case .unknown: break
+                    }
+                case .doubt:
+                    owners.doubt()
+                    present = nil
                 }
                 if let present { had.insert(present) }
                 visit(owners, calls, present: present, had: had, depth: depth - 1)
@@ -173,7 +179,7 @@ import Testing
         #expect(calls.judge(Self.name, isLastWord: true).ended.isEmpty && calls.count == 2)
         #expect(!calls.holdsAnswers(for: Self.name))
         // Who gets the name later may answer the call, which waits for somebody who has it.
-        calls.owners.announced(":1.6", of: Self.name)
+        calls.owners.announced(OwnerChange(of: Self.name, from: nil, to: ":1.6"))
         #expect(calls.answered(by: ":1.6", serial: 9).ended != nil)
         #expect(calls.answered(by: ":1.7", serial: 10).isDoubtful)
     }
@@ -203,6 +209,18 @@ import Testing
         _ = calls.add(Self.entry(Self.name), serial: 10)
         #expect(calls.answered(by: ":1.5", serial: 9).ended != nil)
         #expect(calls.answered(by: ":1.5", serial: 10).isDoubtful)
+    }
+    @Test("however often it is doubted who has a name, its former owners are remembered") func doubts() {
+        var calls = PendingCalls(startingAt: 0)
+        _ = calls.owners.follow(Self.name)
+        calls.owners.answered(.owner(":1.5"), of: Self.name)
+        _ = calls.add(Self.entry(Self.name), serial: 9)
+        calls.owners.announced(OwnerChange(of: Self.name, from: ":1.5", to: ":1.6"))
+        for _ in 0..<100 {
+            calls.owners.doubt()
+            calls.owners.answered(.owner(":1.6"), of: Self.name)
+        }
+        #expect(calls.answered(by: ":1.5", serial: 9).ended != nil)
     }
     @Test("all end in the order of their serials when the connection closes") func closing() {
         var calls = PendingCalls(startingAt: 0)
