@@ -13,10 +13,6 @@ import Testing
         try await service.start()
         return service
     }
-    /// A word of the service has confirmed all that came: there is no doubt whose answer would show what is lost later.
-    private func isConfirmed(_ core: SessionController) async -> Bool {
-        await eventually { core.loop.withTurn { core.streams.allSatisfy { !$0.shared.machine.needsTick } } }
-    }
     /// The last word of a service has reached a witness: it stands at this sequence.
     private func hasHeard(_ witness: BusStranger, _ sequence: UInt64) async -> Bool {
         await eventually { witness.signals.last { $0.member == "Head" }?.values.dropFirst().first == .uint64(sequence) }
@@ -38,7 +34,7 @@ import Testing
         #expect(await log.wait(for: "1"))
 
         let core = log.relay.follower.core
-        #expect(await isConfirmed(core))
+        #expect(await core.isConfirmed())
         let name = try #require(core.loop.withTurn { core.ownName })
         let standing = await StandingLoop(core.loop)
         let flood = try DescriptorFlood(of: name, at: bus.address)
@@ -61,76 +57,54 @@ import Testing
     }
     @Test("a relay that lost events of a service that goes on misses none for long, though nothing follows")
     func sameService() async throws {
-        let bus = try DescriptorFlood.openBus()
-        let witness = try await BusStranger.join(bus.bus)
-        let desk = try await DurableDesk(bus)
-        let relay = try EventRelay(
-            following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, transport: SignalsOnly())
-        let lines = Log<String>()
-        let subscription = relay.publisher.subscribe(to: Booked.self, delivery: .immediate) {
-            lines.add("\($0.number)")
-        } onGap: {
-            lines.add("gap \($0.sequences)")
-        }
-        relay.activate()
-        try await relay.ready()
-        try await desk.service.publish(Booked(number: 1, text: ""))
-        #expect(await eventually { lines.values == ["1"] })
-        let core = relay.follower.core
-        #expect(await isConfirmed(core))
-        let name = try #require(core.loop.withTurn { core.ownName })
-        let standing = await StandingLoop(core.loop)
-        let flood = try DescriptorFlood(of: name, at: bus.address)
-        #expect(try await flood.hasMuted(by: witness))
+        let flooded = try await FloodedLedger(isOnSignals: true)
+        let desk = flooded.desk
         for number in Int64(2)...5 { try await desk.service.publish(Booked(number: number, text: "")) }
         // The service announces where it stands once the stream is quiet, and that is lost, too.
         #expect(await hasHeard(desk.peer, 5))
-        #expect(try await DescriptorFlood.waiting(for: name, by: witness) > 64)
-        await flood.end()
-        standing.letGo()
-        #expect(await eventually { lines.values.count >= 5 }, "\(lines.values)")
-        #expect(lines.values == ["1", "2", "3", "4", "5"])
-        withExtendedLifetime(subscription) {}
-        relay.invalidate()
+        try await flooded.recover()
         try await desk.stop()
     }
     @Test(
         "a durable relay has all events, whatever the bus did not say of a restart, and of its credentials",
         arguments: [false, true])
     func durable(isOnSignals: Bool) async throws {
+        let flooded = try await FloodedLedger(isOnSignals: isOnSignals)
+        let restarted = try await flooded.desk.restarted()
+        for number in Int64(2)...5 { try await restarted.service.publish(Booked(number: number, text: "")) }
+        try await flooded.recover()
+        try await restarted.stop()
+    }
+    @Test("a match rule that is no longer wanted, and whose answer was lost, leaves its relay alone")
+    func unwantedRule() async throws {
         let bus = try DescriptorFlood.openBus()
         let witness = try await BusStranger.join(bus.bus)
-        let desk = try await DurableDesk(bus)
-        let relay =
-            try isOnSignals
-            ? EventRelay(following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, transport: SignalsOnly())
-            : EventRelay(following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, requiring: .sameUser)
-        let lines = Log<String>()
-        let subscription = relay.publisher.subscribe(to: Booked.self, delivery: .immediate) {
-            lines.add("\($0.number)")
-        } onGap: {
-            lines.add("gap \($0.sequences)")
-        }
-        relay.activate()
-        try await relay.ready()
-        try await desk.service.publish(Booked(number: 1, text: ""))
-        #expect(await eventually { lines.values == ["1"] })
-        let core = relay.follower.core
-        #expect(await isConfirmed(core))
+        let log = try RelayLog(bus.bus, isOnSignals: true)
+        await log.activate()
+        let service = try await service(bus)
+        #expect(await log.wait(for: "active"))
+        let core = log.relay.follower.core
         let name = try #require(core.loop.withTurn { core.ownName })
         let standing = await StandingLoop(core.loop)
         let flood = try DescriptorFlood(of: name, at: bus.address)
         #expect(try await flood.hasMuted(by: witness))
-        let restarted = try await desk.restarted()
-        for number in Int64(2)...5 { try await restarted.service.publish(Booked(number: number, text: "")) }
+        let last = Mutex<Result<BusReply, RelayError>?>(nil)
+        await standing.perform {
+            let rules = ["org.example.A1", "org.example.A2"].map { MatchRule(sender: Desk.name, interface: $0) }
+            core.addMatch(rules[0], for: "org.example.A1")
+            // Asked for behind it, so that its time is over later.
+            core.state.onLoop.connection?.addMatch(rules[1]) { answer in last.withLock { $0 = answer } }
+            for rule in rules { core.removeMatch(rule) }
+        }
         #expect(try await DescriptorFlood.waiting(for: name, by: witness) > 64)
         await flood.end()
         standing.letGo()
-        #expect(await eventually { lines.values.count >= 5 }, "\(lines.values)")
-        #expect(lines.values == ["1", "2", "3", "4", "5"])
-        withExtendedLifetime(subscription) {}
-        relay.invalidate()
-        try await restarted.stop()
+        #expect(await eventually { last.withLock { $0 } != nil })
+        #expect(last.withLock { $0 }?.code == .timedOut)
+        try service.publish(Said(thread: 0, number: 1))
+        #expect(await log.wait(for: "1"))
+        #expect(!log.all.contains { $0.hasPrefix("invalidated") }, "\(log.all)")
+        try await service.stop()
     }
     @Test("a match rule whose answer was lost is asked for again, and the bus has it once") func matchRule()
         async throws
