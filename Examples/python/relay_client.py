@@ -205,8 +205,10 @@ class Follower:
             try:
                 self.ring = answer and Ring(descriptors.get(answer[0]))
             except (Damaged, ValueError, KeyError, IndexError, struct.error):
-                self.call("CloseRing", None, lambda *_: None)
+                self.ring = None
             if not self.ring:
+                # It may have been given, in a reply that was lost.
+                self.call("CloseRing", None, lambda *_: None)
                 self.add_signal_rules()
             self.attach()
 

@@ -31,8 +31,10 @@ extension ServiceCore {
             ifPermitted(call, interface, connection) { $0.openRing(call, interface, connection) }
         case "CloseRing":
             guard hasSignature("", call, connection) else { return }
-            // In the place of the caller's `OpenRing`, which waits for its credentials, too.
+            // In the place of the caller's `OpenRing`, which waits for its credentials, too, or for its turn.
             inOrder(call, connection) { core in
+                let text = "CloseRing has followed"
+                core.withdrawRing(of: call.sender, interface, .cancelled, text, connection)
                 interface.stream.closeRing(for: call.sender, isReturned: true)
                 core.reply(to: call, connection)
             }

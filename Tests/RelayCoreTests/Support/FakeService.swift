@@ -26,6 +26,10 @@ final class FakeService: BusHandler {
         var ring: Ring?
         /// How many more calls of `OpenRing` are refused, as by a service with too many peers.
         var ringRefusals = 0
+        /// How many more answers to `OpenRing` are lost, with the ring that they would hand over.
+        var lostRings = 0
+        /// As on a restricted interface: no signals for the relay, which has a ring.
+        var isHandedOver = false
         var closedRings = 0
         /// What it says that it can do.
         var features: Set<StreamFeature> = [.runs]
@@ -115,6 +119,10 @@ final class FakeService: BusHandler {
     var replayCalls: [String] { state.withLock { $0.replayCalls } }
     /// Refuses the next calls of `OpenRing`: there are too many.
     func refuseRings(_ count: Int) { state.withLock { $0.ringRefusals = count } }
+    /// The next answers to `OpenRing` are lost. Until the ring is given back, this takes it that the relay has it, and
+    /// sends no signals.
+    func loseRings(_ count: Int) { state.withLock { $0.lostRings = count } }
+    var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
     /// How often a ring was given back.
     var closedRings: Int { state.withLock { $0.closedRings } }
     /// Puts an event into the ring, in its place, and sends no signal of it.
@@ -158,7 +166,7 @@ final class FakeService: BusHandler {
                 state.rows?.append(
                     LogPage.Event(name: name, schema: number, sequence: state.sequence, body: body.bytes))
             }
-            if isLost { return }
+            if isLost || state.isHandedOver { return }
             let header = MessageHeader.signal(
                 path: Stream1.path(of: interface), interface: interface, member: name,
                 signature: try DBusValue.signature(of: values + stamp))
@@ -245,10 +253,15 @@ final class FakeService: BusHandler {
                     try Stream1.write(page, token: state.token, signatures: signatures, into: &body)
                     if call.member == "Replay" { return try replay(call, body.bytes, request.token, &state) }
                     state.connection?.reply(to: call, try Signature(Stream1.pageSignature), body: body.bytes)
-                case "CloseRing": state.closedRings += 1
+                case "CloseRing":
+                    state.closedRings += 1
+                    state.isHandedOver = false
                 case "OpenRing" where state.ringRefusals > 0:
                     state.ringRefusals -= 1
                     state.connection?.fail(call, ErrorNames.name(for: .limitsExceeded), "too many")
+                case "OpenRing" where state.lostRings > 0:
+                    state.lostRings -= 1
+                    state.isHandedOver = true
                 case "OpenRing" where state.ring != nil:
                     let numbers = state.ring.map { [$0.descriptor, $0.page.descriptor] } ?? []
                     try state.connection?.reply(to: call, descriptors: numbers)

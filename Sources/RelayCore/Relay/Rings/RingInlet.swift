@@ -48,16 +48,12 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
         stream.askSchemas(session)
         let generation = generation
         session.ask("OpenRing", at: stream.path) { [self] session, result in
-            // Whatever becomes of it: until then the service counts it as unread, and gives this relay no other.
+            // Whatever becomes of it: until then the service counts it as unread, and gives this relay no other. One
+            // that no longer counts was given back.
             if case .success(let reply) = result, let ring = reply.descriptors.first {
                 ring.withNumber { RingReceipt.acknowledge($0) }
             }
-            guard let session else { return }
-            if self.generation == generation { return answered(result, stream, session) }
-            // Another question is under way, or a ring is read; else the owner takes it that this one is.
-            let choice = stream.inlets.choice
-            let isUnused = choice.phase == .unknown || choice.phase == .signals
-            if case .success = result, isUnused, !choice.isRetrying { giveBack(stream, session) }
+            if let session, self.generation == generation { answered(result, stream, session) }
         }
     }
     private func answered(
@@ -117,14 +113,9 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
     }
     /// A ring that was handed out, and cannot be read here.
     private func giveUp(_ stream: StreamController, _ error: RelayError, _ session: SessionController) {
-        // Before an `Attach`: from its answer on the owner reports and sends what it does to those without a ring.
-        giveBack(stream, session)
         stream.inletUnreadable(session)
         // No memory or no thread here: that passes.
         if error.code == .unavailable { orderRetry(stream, session) }
-    }
-    private func giveBack(_ stream: StreamController, _ session: SessionController) {
-        session.notifyOwner("CloseRing", at: stream.path)
     }
     /// Signals go on; after a while the ring is asked for again.
     private func orderRetry(_ stream: StreamController, _ session: SessionController) {
@@ -168,13 +159,15 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
     // MARK: Closing
 
     func close(_ stream: StreamController, _ session: SessionController) {
+        // Behind `OpenRing`, whatever becomes of that, and before an `Attach`: from its answer on the owner reports and
+        // sends what it does to those without a ring.
+        session.notifyOwner("CloseRing", at: stream.path)
         guard let ring else { return }
         self.ring = nil
         // A job comes behind this turn, in which the ring may be the one that is being read.
         session.loop.execute { withExtendedLifetime(ring) {} }
         transport.remove(self)
         transport.thread?.remove(ring.watch)
-        giveBack(stream, session)
     }
     func forget(isNewOwner: Bool) {
         generation += 1

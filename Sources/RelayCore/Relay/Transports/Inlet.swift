@@ -33,7 +33,7 @@ package protocol DirectInlet: Inlet, AnyObject, Sendable {
     func open(_ stream: StreamController, _ session: SessionController)
     /// It is known now which fields the owner's events have.
     func schemasArrived(_ stream: StreamController, _ session: SessionController)
-    /// Gives it back. Without effect while it is not open.
+    /// Gives it back, also what the owner may have given without its answer having come.
     func close(_ stream: StreamController, _ session: SessionController)
     /// An answer under way no longer counts, and what was given is not opened any more.
     ///

@@ -3,7 +3,8 @@
 ///
 /// Invariants: nothing is attached before it is known how the events come, so that what is published between the two is
 /// in the direct inlet. An `Attach` that relies on signals is sent after the rules for them. While the direct inlet is
-/// read there is no rule for events, and a signal of one counts for nothing.
+/// read there is no rule for events, and a signal of one counts for nothing. A direct inlet that the owner may have given,
+/// and that is not read, is given back before anything else is asked: the owner may send no signals to whom it gave one.
 package struct TransportChoice: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
         /// No owner, or nothing is wanted of it. Its signals count: they are what comes before an inlet is open.
@@ -17,6 +18,7 @@ package struct TransportChoice: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Ask the owner for the direct inlet. An answer under way no longer counts.
         case open
+        /// Give it back, also one that the owner may have given in an answer that did not come, or no longer counts.
         case close
         /// The bus is to have the rules that `takesSignals` asks for.
         case updateRules
@@ -62,16 +64,23 @@ package struct TransportChoice: Hashable, Sendable {
         phase = .signals
         return [.updateRules, .attach]
     }
-    /// The owner gave it, and it cannot be read here: it was given back. Meanwhile the owner may have sent no signals.
+    /// The owner gave it, and it cannot be read here. Meanwhile the owner may have sent no signals.
     package mutating func unreadable() -> [Action] {
-        if !isRetrying { return refused() }
-        isRetrying = false
-        return [.attachAll]
+        if isRetrying { return goOn() }
+        guard phase == .opening else { return [] }
+        phase = .signals
+        return [.close, .updateRules, .attach]
     }
-    /// The owner did not answer in time: it may be stopped. It is still the one to ask; after a refusal, later.
+    /// The owner did not answer in time: it may be stopped, or its answer was lost, with what it gave. It is still the
+    /// one to ask; after a refusal, later.
     package mutating func unanswered() -> [Action] {
+        if isRetrying { return goOn() }
+        return phase == .opening ? [.close, .open] : []
+    }
+    /// The question after a refusal has come to nothing. What the owner published since is not known to have been sent.
+    private mutating func goOn() -> [Action] {
         isRetrying = false
-        return phase == .opening ? [.open] : []
+        return [.close, .attachAll]
     }
     /// A while has passed since a refusal that may not be the last word.
     package mutating func retry() -> [Action] {
@@ -89,8 +98,8 @@ package struct TransportChoice: Hashable, Sendable {
     package mutating func withdrawn() -> [Action] {
         switch phase {
         case .unknown: return []
-        case .opening: return [.open]
-        case .signals: return isRetrying ? [.open, .reattachAll] : [.reattachAll]
+        case .opening: return [.close, .open]
+        case .signals: return isRetrying ? [.close, .open, .reattachAll] : [.reattachAll]
         case .direct:
             // Until the answer the events come as signals, if they still may.
             (phase, isRetrying) = (.signals, true)
@@ -100,6 +109,7 @@ package struct TransportChoice: Hashable, Sendable {
     /// The owner is gone, or nothing is wanted of it any more.
     package mutating func ended() -> [Action] {
         defer { (phase, isRetrying) = (.unknown, false) }
-        return phase == .direct ? [.close, .updateRules] : []
+        if phase == .direct { return [.close, .updateRules] }
+        return phase == .opening || isRetrying ? [.close] : []
     }
 }

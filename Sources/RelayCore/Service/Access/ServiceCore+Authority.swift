@@ -231,6 +231,8 @@ extension ServiceCore {
         notices.report(
             .notPermitted, .warning, text,
             of: Notice.Subject(interface: interface.name, peer: peer, code: .notPermitted))
-        if let connection = state.onLoop.connection { withdrawRing(of: peer, interface, text, connection) }
+        if let connection = state.onLoop.connection {
+            withdrawRing(of: peer, interface, .notPermitted, text, connection)
+        }
     }
 }

@@ -99,10 +99,13 @@ extension ServiceCore {
         interface.stream.withRing { $0.requests.refused += 1 }
         refuse(call, code, message, connection)
     }
-    /// A peer may not read an interface any more: what it asked for before is refused.
-    func withdrawRing(of peer: String, _ interface: ExportedInterface, _ text: String, _ connection: BusConnection) {
+    /// A peer may not read an interface any more, or does not want to: what it asked for before is refused.
+    func withdrawRing(
+        of peer: String, _ interface: ExportedInterface, _ code: RelayError.Code, _ text: String,
+        _ connection: BusConnection
+    ) {
         let requests = state.onLoop.handouts.withdraw(peer) { $0.interface.name == interface.name }
-        for request in requests { refuseRing(request.call, interface, .notPermitted, text, connection) }
+        for request in requests { refuseRing(request.call, interface, code, text, connection) }
     }
     /// A peer that has sealed its page has mapped it, and is woken from now on. Nobody looks at the page before that.
     func settlePage(of peer: String) {

@@ -65,6 +65,30 @@ import Testing
         #expect(await eventually { service.closedRings == 1 })
         service.vanish()
     }
+    @Test("a relay that did not get the ring that it was given while signals came gives it back, and attaches again")
+    func lost() async throws {
+        let played = try await PlayedRing()
+        let (log, service) = (played.log, played.service)
+        service.refuseRings(.max)
+        log.relay.activate()
+        #expect(await eventually { log.relay.phase(of: Plain1.name) == .signals })
+        #expect(await log.relay.isLive(Plain1.name))
+        try service.publish("Said", FollowingTests.said(1))
+        #expect(await log.wait(for: "1"))
+        // Nothing is in doubt that the relay would ask about.
+        try service.announce()
+        #expect(await log.relay.follower.core.isConfirmed())
+        service.loseRings(1)
+        service.refuseRings(0)
+        #expect(await eventually { service.isHandedOver })
+        // No signal of it is sent, and nothing follows that would show that it is missing.
+        try service.publish("Said", FollowingTests.said(2))
+        #expect(await log.wait(for: "gap 2-2 lost"), "\(log.all)")
+        // Without another try, which would come later and later.
+        let asked = service.calls.split(separator: "OpenRing").first { $0.contains("CloseRing") }
+        #expect(asked?.contains("Attach") == true, "\(service.calls)")
+        service.vanish()
+    }
     @Test("a drain ends at the tail, however many known records it passes over") func passing() async throws {
         let played = try await PlayedRing()
         let (log, ring, service) = (played.log, played.ring, played.service)

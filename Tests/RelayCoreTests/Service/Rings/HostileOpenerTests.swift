@@ -43,6 +43,23 @@ import Testing
         withExtendedLifetime(peers) {}
         try await desk.stop()
     }
+    @Test("a call that waits for its turn ends with CloseRing, behind which its caller has no ring") func withdrawn()
+        async throws
+    {
+        let desk = try await Desk()
+        let peer = try await RingPeer.join(desk.bus.bus)
+        // As long as this answer has no receipt, there is no other.
+        let unread = try await peer.call(Desk.name, Desk1.name)
+        async let refusal = peer.stranger.refusal(Desk.name, Desk.path, Stream1.name, "OpenRing")
+        let core = desk.service.core
+        #expect(await eventually { core.loop.withTurn { !core.state.onLoop.handouts.isIdle } })
+        _ = try await peer.stranger.call(Desk.name, Desk.path, Stream1.name, "CloseRing")
+        #expect(await refusal?.name == ErrorNames.name(for: .cancelled))
+        let stream = try #require(core.interfaces.first).stream
+        #expect(!stream.hasReader(peer.stranger.connection.uniqueName))
+        withExtendedLifetime(unread) {}
+        try await desk.stop()
+    }
     @Test("a ring whose mode a peer of the same user takes away is replaced: those that come later have one")
     func mode() async throws {
         let desk = try await Desk()
