@@ -155,7 +155,8 @@ final class Mailbox: Sendable {
         for _ in 0..<held {
             let next = state.withLock { state -> BufferedSubscriber? in
                 guard state.tokens.first?.isSynchronous == true else { return nil }
-                state.runner = 0
+                // The one that is under way goes on to be waited for, whatever is delivered within it.
+                if runner == 0 { state.runner = 0 }
                 return state.tokens.popFirst()
             }
             guard let next else { break }

@@ -83,6 +83,29 @@ private actor Counter {
         #expect(seen.list == ["a1", "b1", "a2", "b2", "a3", "b3"])
         withExtendedLifetime(subscriptions) {}
     }
+    @Test("a handler that publishes is waited for all the time, also within one that nobody waits for") func runner() {
+        let publisher = EventPublisher(delivery: .immediate)
+        let seen = Seen()
+        let thread = pthread_self()
+        func note(_ name: String) { seen.add("\(name) \(publisher.isHandling(on: thread))") }
+        let subscriptions = [
+            publisher.subscribe(to: Numbered.self, onGap: .ignore) { _ in
+                note("outer")
+                publisher.publish(Lettered(number: 2))
+                note("outer")
+            },
+            // Its gap handler is elsewhere: the two may wait for each other.
+            publisher.subscribe(to: Lettered.self) { @MainActor _ in
+                note("inner")
+            } onGap: { @OtherActor _ in
+            },
+        ]
+        publisher.publish(Numbered(number: 1))
+        #expect(seen.list == ["outer true", "inner true", "outer true"])
+        publisher.publish(Lettered(number: 3))
+        #expect(seen.list.last == "inner false")
+        withExtendedLifetime(subscriptions) {}
+    }
     @Test("what overflowed meanwhile is a gap in its place, also for a gap handler on another actor")
     func gaps() async throws {
         let publisher = EventPublisher(delivery: .immediate)
