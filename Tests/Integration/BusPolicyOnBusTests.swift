@@ -57,7 +57,7 @@ import Testing
                 "eventrelay", "/org/eventrelay/Relocation1:org.eventrelay.Relocation1"
             ),
             (
-                printer.output.joined(separator: "\n"), "org.example.Printer", "example-printer",
+                printer.output.joined(separator: "\n"), "org.example.Printer", "example-printer-svc",
                 "/org/example/Printer1:org.example.Printer1"
             ),
         ]

@@ -56,21 +56,21 @@ def notifier(trial):
 
 def new_service(trial):
     trial.say("the package of a new service, as its README builds and installs it")
-    trial.run("apt-get install -y /debs/new-service/example-photo-printer_0.1.0_*.deb && adduser alice example-photo-printer-users")
-    trial.check(not trial.is_active("example-photo-printer"), "the installation has started it")
+    trial.run("apt-get install -y /debs/new-service/example-photo-printer-svc_0.1.0_*.deb && adduser alice example-photo-printer-users")
+    trial.check(not trial.is_active("example-photo-printer-svc"), "the installation has started it")
     output = trial.run("example-photo-printer-cli --system add Hello", user="alice")
     trial.check(output == "note 1\n", output)
-    trial.check(trial.is_active("example-photo-printer"), "it does not run")
-    owner = trial.run(f"ps -o user:20= -p {trial.unit('MainPID', 'example-photo-printer')}").strip()
-    trial.check(owner == "example-photo-printer", f"it runs as {owner}")
+    trial.check(trial.is_active("example-photo-printer-svc"), "it does not run")
+    owner = trial.run(f"ps -o user:20= -p {trial.unit('MainPID', 'example-photo-printer-svc')}").strip()
+    trial.check(owner == "example-photo-printer-svc", f"it runs as {owner}")
     trial.run("example-photo-printer-cli --system add Hello", user="bob", code=77)
 
 
 def guarded(trial):
     trial.say("its next version has a command that polkit guards: asked for by the group, permitted by a rule")
-    process = trial.unit("MainPID", "example-photo-printer")
-    trial.run("apt-get install -y /debs/new-service/example-photo-printer_0.2.0_*.deb")
-    trial.check(trial.unit("MainPID", "example-photo-printer") not in (process, "0"), "the upgrade has not started it again")
+    process = trial.unit("MainPID", "example-photo-printer-svc")
+    trial.run("apt-get install -y /debs/new-service/example-photo-printer-svc_0.2.0_*.deb")
+    trial.check(trial.unit("MainPID", "example-photo-printer-svc") not in (process, "0"), "the upgrade has not started it again")
 
     def forget(code):
         return trial.run(f"relay-cli --system --service {PRINTER} call ForgetNotes", user="alice", code=code)
@@ -90,10 +90,14 @@ def guarded(trial):
 
 
 def purge_new_service(trial):
-    trial.say("a purge of it ends the service, and leaves nothing")
-    process = trial.unit("MainPID", "example-photo-printer")
-    output = trial.run("apt-get purge -y example-photo-printer 2>&1")
+    trial.say("a purge of it ends the service, and leaves a mount point alone")
+    process = trial.unit("MainPID", "example-photo-printer-svc")
+    state = "/var/lib/example-photo-printer-svc"
+    trial.run(f"mount --bind {state} {state}")
+    output = trial.run("apt-get purge -y example-photo-printer-svc 2>&1")
     trial.check("not empty" not in output and "warning" not in output.lower(), output)
     trial.check(trial.run(f"ps -o args= -p {process}", code=None).strip() == "", "it still runs")
+    # rmdir removes no folder with something in it.
+    trial.run(f"mountpoint -q {state} && umount {state} && rmdir {state}")
     left = [path for path in debian_root.files(trial.vm.root) if "example-photo-printer" in path or "PhotoPrinter" in path]
     trial.check(not left, f"left: {left}")

@@ -27,7 +27,7 @@ ACTION = """<?xml version="1.0" encoding="UTF-8"?>
     <description>Forget notes</description>
     <message>Authentication is required to forget notes</message>
     <defaults><allow_any>no</allow_any><allow_inactive>no</allow_inactive><allow_active>no</allow_active></defaults>
-    <annotate key="org.freedesktop.policykit.owner">unix-user:example-photo-printer</annotate>
+    <annotate key="org.freedesktop.policykit.owner">unix-user:example-photo-printer-svc</annotate>
   </action>
 </policyconfig>
 """
@@ -46,7 +46,7 @@ with open(folder / contract, "a") as file:
 change("Sources/PhotoPrinterDomain/NoteBook.swift", "    public func open(on service: EventService) {\n",
        "    public func open(on service: EventService) {\n" + HANDLER)
 (folder / "packaging/org.example.photo-printer.policy").write_text(ACTION)
-change("debian/rules", "\tinstall -D -m 644 packaging/example-photo-printer.sysusers",
-       "\tinstall -D -m 644 -t debian/example-photo-printer/usr/share/polkit-1/actions packaging/org.example.photo-printer.policy\n"
-       "\tinstall -D -m 644 packaging/example-photo-printer.sysusers")
-change("debian/changelog", "example-photo-printer (0.1.0)", "example-photo-printer (0.2.0)")
+change("debian/rules", "\tinstall -D -m 644 packaging/example-photo-printer-svc.sysusers",
+       "\tinstall -D -m 644 -t debian/example-photo-printer-svc/usr/share/polkit-1/actions packaging/org.example.photo-printer.policy\n"
+       "\tinstall -D -m 644 packaging/example-photo-printer-svc.sysusers")
+change("debian/changelog", "example-photo-printer-svc (0.1.0)", "example-photo-printer-svc (0.2.0)")

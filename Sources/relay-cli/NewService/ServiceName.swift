@@ -4,9 +4,8 @@ struct ServiceName: Equatable, Sendable {
     let text: String
     /// Its last element, the name of the contract's module: `Printer`.
     var module: String { String(text[text.index(after: text.lastIndex(of: ".") ?? text.startIndex)...]) }
-    /// Its last two elements as words in lower case, for programs, packages, users, units and folders:
-    /// `example-photo-printer`. One element alone could be that of a part of the system: `mail`, `dpkg` or `root`.
-    var program: String {
+    /// Its last two elements as words in lower case, with which the names of its parts begin: `example-photo-printer`.
+    var words: String {
         let domain = text.split(separator: ".").dropLast().last ?? ""
         // No package's name has a `_`.
         var result = domain.split(separator: "_").joined(separator: "-").lowercased() + "-"
@@ -18,12 +17,17 @@ struct ServiceName: Equatable, Sendable {
         }
         return result
     }
+    /// The package, user, unit, state folder and service's program: `example-photo-printer-svc`.
+    ///
+    /// Two words alone can name what a system has: `org.www.Data` would run as `www-data`, and purging the package of
+    /// `org.man.Db` would remove the folder of `man-db`. No package, user or group of Debian 12 and 13 ends with `-svc`.
+    var program: String { words + "-svc" }
     /// The contract's first version, on the bus and in Swift.
     var interface: String { text + "1" }
     var object: String { "/" + interface.split(separator: ".").joined(separator: "/") }
 
-    /// The group of those who use it on the system bus.
-    var group: String { program + "-users" }
+    /// The group of those who use it on the system bus. Debian has none that ends so.
+    var group: String { words + "-users" }
 
     /// What a group's name can have, as Linux's tools see it.
     private static let longestGroup = 31

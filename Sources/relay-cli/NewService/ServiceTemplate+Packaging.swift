@@ -27,8 +27,8 @@ extension ServiceTemplate {
             <!-- Its signals alone: polkit receives its calls. -->
             <deny receive_sender="@NAME@" receive_type="signal"/>
           </policy>
-          <!-- Those who use it: adduser NAME @PROGRAM@-users -->
-          <policy group="@PROGRAM@-users">
+          <!-- Those who use it: adduser NAME @WORDS@-users -->
+          <policy group="@WORDS@-users">
             <allow send_destination="@NAME@"/>
             <allow receive_sender="@NAME@"/>
           </policy>
@@ -57,7 +57,7 @@ extension ServiceTemplate {
         Type=notify
         NotifyAccess=main
         BusName=@NAME@
-        ExecStart=/usr/libexec/@PROGRAM@-service --system /var/lib/@PROGRAM@
+        ExecStart=/usr/libexec/@PROGRAM@ --system /var/lib/@PROGRAM@
         User=@PROGRAM@
         StateDirectory=@PROGRAM@
         StateDirectoryMode=0700
@@ -109,7 +109,7 @@ extension ServiceTemplate {
         # The service runs as this user, whom the bus's policy names.
         u @PROGRAM@ - "@MODULE@" /var/lib/@PROGRAM@
         # Who may call it and hear its events on the system bus.
-        g @PROGRAM@-users -
+        g @WORDS@-users -
         """,
     ]
     /// The Debian package, one for service and front end.
@@ -156,14 +156,14 @@ extension ServiceTemplate {
         override_dh_auto_configure override_dh_auto_test:
 
         override_dh_auto_build:
-        	$(BUILD) --product @PROGRAM@-service
-        	$(BUILD) --product @PROGRAM@-cli
+        	$(BUILD) --product @PROGRAM@
+        	$(BUILD) --product @WORDS@-cli
 
         override_dh_auto_clean:
 
         override_dh_auto_install:
-        	install -D -t debian/@PROGRAM@/usr/libexec "$$($(BUILD) --show-bin-path)/@PROGRAM@-service"
-        	install -D -t debian/@PROGRAM@/usr/bin "$$($(BUILD) --show-bin-path)/@PROGRAM@-cli"
+        	install -D -t debian/@PROGRAM@/usr/libexec "$$($(BUILD) --show-bin-path)/@PROGRAM@"
+        	install -D -t debian/@PROGRAM@/usr/bin "$$($(BUILD) --show-bin-path)/@WORDS@-cli"
         	install -D -m 644 -t debian/@PROGRAM@/usr/share/dbus-1/system-services packaging/@NAME@.service
         	install -D -m 644 -t debian/@PROGRAM@/usr/share/dbus-1/system.d packaging/@NAME@.conf
         	install -D -m 644 packaging/@PROGRAM@.sysusers debian/@PROGRAM@/usr/lib/sysusers.d/@PROGRAM@.conf
@@ -195,9 +195,9 @@ extension ServiceTemplate {
         #!/bin/sh
         set -e
 
-        # The state stays until the package is purged.
+        # The state stays until the package is purged. A mount point is emptied, and stays: rm names it.
         if [ "$1" = purge ]; then
-            rm -rf /var/lib/@PROGRAM@
+            rm -rf /var/lib/@PROGRAM@ || true
         fi
 
         #DEBHELPER#

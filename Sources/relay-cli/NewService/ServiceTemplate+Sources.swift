@@ -19,13 +19,13 @@ extension ServiceTemplate {
                         .product(name: "RelayJournal", package: "relay"),
                     ]),
                 .executableTarget(
-                    name: "@PROGRAM@-service",
+                    name: "@PROGRAM@",
                     dependencies: [
                         "@MODULE@", "@MODULE@Domain", .product(name: "RelayCore", package: "relay"),
                         .product(name: "RelayJournal", package: "relay"), .product(name: "RelaySystemd", package: "relay"),
                     ]),
                 .executableTarget(
-                    name: "@PROGRAM@-cli",
+                    name: "@WORDS@-cli",
                     dependencies: ["@MODULE@", .product(name: "RelayCore", package: "relay")]),
                 .testTarget(
                     name: "@MODULE@Tests",
@@ -92,7 +92,7 @@ extension ServiceTemplate {
             }
         }
         """#,
-        "Sources/@PROGRAM@-service/@MODULE@Service.swift": #"""
+        "Sources/@PROGRAM@/@MODULE@Service.swift": #"""
         import @MODULE@
         import @MODULE@Domain
         import Glibc
@@ -105,7 +105,7 @@ extension ServiceTemplate {
                 let arguments = CommandLine.arguments.dropFirst()
                 let isSystem = arguments.first == "--system"
                 guard arguments.count == (isSystem ? 2 : 1), let folder = arguments.last else {
-                    throw RelayError(.invalidArgument, "usage: @PROGRAM@-service [--system] FOLDER-OF-THE-JOURNAL")
+                    throw RelayError(.invalidArgument, "usage: @PROGRAM@ [--system] FOLDER-OF-THE-JOURNAL")
                 }
                 let manager = ServiceManager()
                 let log = SystemLog()
@@ -130,7 +130,7 @@ extension ServiceTemplate {
             }
         }
         """#,
-        "Sources/@PROGRAM@-cli/@MODULE@CLI.swift": #"""
+        "Sources/@WORDS@-cli/@MODULE@CLI.swift": #"""
         import @MODULE@
         import RelayCore
 
@@ -161,7 +161,7 @@ extension ServiceTemplate {
                     for await state in relay.states { if case .invalidated(let error) = state { throw error } }
                     withExtendedLifetime(notes) {}
                 default:
-                    throw RelayError(.invalidArgument, "usage: @PROGRAM@-cli [--system] add TEXT | watch")
+                    throw RelayError(.invalidArgument, "usage: @WORDS@-cli [--system] add TEXT | watch")
                 }
             }
         }
@@ -212,17 +212,17 @@ extension ServiceTemplate {
         | --- | --- |
         | `Sources/@MODULE@` | the contract: events and commands |
         | `Sources/@MODULE@Domain` | the rules and the tables; tested without a bus |
-        | `Sources/@PROGRAM@-service` | the service |
-        | `Sources/@PROGRAM@-cli` | a front end |
+        | `Sources/@PROGRAM@` | the service |
+        | `Sources/@WORDS@-cli` | a front end |
         | `packaging` | unit, user, bus activation and policy for the system bus |
         | `debian` | the Debian package |
 
         ## Try it
 
             swift build && swift test
-            .build/debug/@PROGRAM@-service .build/journal &
-            .build/debug/@PROGRAM@-cli watch &
-            .build/debug/@PROGRAM@-cli add Hello
+            .build/debug/@PROGRAM@ .build/journal &
+            .build/debug/@WORDS@-cli watch &
+            .build/debug/@WORDS@-cli add Hello
             relay-cli --service @NAME@ list
             busctl --user introspect @NAME@ @OBJECT@ @INTERFACE@
 
@@ -233,10 +233,12 @@ extension ServiceTemplate {
 
             dpkg-buildpackage --build=binary --no-sign
             sudo apt install ../@PROGRAM@_0.1.0_*.deb
-            sudo adduser "$USER" @PROGRAM@-users    # and log in again
-            @PROGRAM@-cli --system add Hello
+            sudo adduser "$USER" @WORDS@-users    # and log in again
+            @WORDS@-cli --system add Hello
 
-        The bus starts the service when it is first called. Write your name into `debian/control`, `debian/changelog` and
+        The bus starts the service when it is first called. Package, user, unit and state folder are called
+        `@PROGRAM@`: no name in Debian ends with `-svc`, so the package takes nothing that the system has. Keep the ending
+        if you rename them. Write your name into `debian/control`, `debian/changelog` and
         `debian/copyright` first.
 
         ## Make it yours
@@ -247,7 +249,7 @@ extension ServiceTemplate {
            start while a command has no handler. An error that is no `Failure` reaches the caller as its code alone:
            print it in the handler to see it. A table that is there is changed by one more `Migration`; while you try
            things out, remove `.build/journal` instead.
-        3. Change the front end, `Sources/@PROGRAM@-cli/@MODULE@CLI.swift`.
+        3. Change the front end, `Sources/@WORDS@-cli/@MODULE@CLI.swift`.
 
         A field is a `Bool`, an integer, a `Double`, a `String`, an enum with raw values, a struct, an optional, or an array
         or dictionary of these. Events that are kept outlive releases: Relay's EVOLUTION.md says which changes old

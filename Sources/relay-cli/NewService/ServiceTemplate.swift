@@ -40,6 +40,7 @@ struct ServiceTemplate {
         case "MODULE": name.module
         case "INTERFACE": name.interface
         case "OBJECT": name.object
+        case "WORDS": name.words
         case "PROGRAM": name.program
         case "RELAY":
             Words.replacing(["\\": "\\\\", "\"": "\\\""], in: relay)

@@ -34,9 +34,10 @@ import Testing
             ("a.B", "B", "a-b", "/a/B1"), ("org.Ex.Root", "Root", "ex-root", "/org/Ex/Root1"),
             ("org._x_y.IPAddresses", "IPAddresses", "x-y-ipaddresses", "/org/_x_y/IPAddresses1"),
         ])
-    func names(_ text: String, _ module: String, _ program: String, _ object: String) throws {
+    func names(_ text: String, _ module: String, _ words: String, _ object: String) throws {
         let name = try ServiceName.read(text).get()
-        #expect(name.module == module && name.program == program)
+        #expect(name.module == module && name.words == words)
+        #expect(name.program == words + "-svc" && name.group == words + "-users")
         #expect(name.interface == text + "1" && name.object == object)
     }
     @Test(
@@ -49,17 +50,38 @@ import Testing
             ("org.example.\(String(repeating: "a", count: 200))", "is no name"),
             ("org.example.printer", "a capital letter"), ("org.example.My_Printer", "a capital letter"),
             ("org.example.PhotoPrinterSpools", "is 3 letters too long"),
-            ("org.example.Any", "a word of Swift"), ("org._.Printer", "a user '-printer'"),
+            ("org.example.Any", "a word of Swift"), ("org._.Printer", "a user '-printer-svc'"),
             ("org._1.Printer", "begins with a letter"), ("org.example.Printer1", "org.example.Printer11"),
             ("org.example.RelayCore", "'RelayCore'"), ("org.example.Testing", "'Testing'"),
         ])
     func badNames(_ text: String, _ reason: String) {
         #expect(refusal(text)?.contains(reason) == true, "\(text): \(refusal(text) ?? "taken")")
     }
+    @Test(
+        "the package takes no user, group, package or folder of the system",
+        arguments: [
+            ("org.www.Data", "www-data"), ("org.systemd.Network", "systemd-network"), ("org.man.Db", "man-db"),
+        ])
+    func systemNames(_ name: String, _ taken: String) throws {
+        let template = try template(name)
+        let own = template.name.program
+        func text(_ path: String) throws -> String { try #require(template.files.first { $0.path == path }).text }
+        let names = try text("packaging/\(own).sysusers").split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(
+            names == [
+                "u \(taken)-svc - \"\(template.name.module)\" /var/lib/\(taken)-svc", "g \(taken)-users -",
+            ])
+        #expect(try text("debian/control").contains("\nPackage: \(taken)-svc\n"))
+        #expect(try text("debian/\(own).postrm").contains(" rm -rf /var/lib/\(taken)-svc "))
+        for file in template.files where ["packaging", "debian"].contains(file.path.split(separator: "/")[0]) {
+            let words = file.text.split { !$0.isLetter && $0 != "-" && $0 != "_" }
+            #expect(!words.contains(Substring(taken)), "\(file.path)")
+        }
+    }
     @Test("no place is left unfilled, and names and paths stand in the files") func filling() throws {
         let template = try template("org.example.PhotoPrinter", relay: "/a \"b\"\\c\"\u{301}")
         for file in template.files {
-            for word in ["NAME", "MODULE", "INTERFACE", "OBJECT", "PROGRAM", "RELAY"] {
+            for word in ["NAME", "MODULE", "INTERFACE", "OBJECT", "WORDS", "PROGRAM", "RELAY"] {
                 #expect(!file.text.contains("@\(word)@") && !file.path.contains("@"), "\(file.path): \(word)")
             }
             #expect(file.text.hasSuffix("\n") && !file.text.hasSuffix("\n\n"), "\(file.path)")
@@ -71,13 +93,14 @@ import Testing
         #expect(
             try text("Sources/PhotoPrinter/PhotoPrinter1.swift").contains("public enum PhotoPrinter1: EventInterface"))
         #expect(
-            try text("packaging/example-photo-printer.service").contains("SystemCallFilter=~@privileged @resources\n"))
+            try text("packaging/example-photo-printer-svc.service").contains(
+                "SystemCallFilter=~@privileged @resources\n"))
         #expect(
             try text("packaging/org.example.PhotoPrinter.conf").contains("<allow own=\"org.example.PhotoPrinter\"/>"))
         #expect(try text("debian/rules").contains("\n\tdh $@\n"))
         #expect(
-            try text("debian/example-photo-printer.prerm").contains(
-                "deb-systemd-invoke stop example-photo-printer.service"))
+            try text("debian/example-photo-printer-svc.prerm").contains(
+                "deb-systemd-invoke stop example-photo-printer-svc.service"))
         #expect(template.files.filter(\.isExecutable).map(\.path) == ["debian/rules"])
     }
     @Test(
@@ -87,7 +110,7 @@ import Testing
         ])
     func users(name: String) async throws {
         let template = try template(name)
-        let program = template.name.program
+        let (program, group) = (template.name.program, template.name.group)
         let file = try #require(template.files.first { $0.path == "packaging/\(program).sysusers" })
         let root = try TestFolder()
         try root.write(file.text, to: "users.conf")
@@ -97,7 +120,7 @@ import Testing
             environment: Programs.environment())
         #expect(outcome.code == 0, "\(outcome)")
         let groups = try String(contentsOfFile: root.path + "/etc/group", encoding: .utf8)
-        #expect(groups.contains("\(program):") && groups.contains("\(program)-users:"), "\(groups)")
+        #expect(groups.contains("\(program):") && groups.contains("\(group):"), "\(groups)")
     }
     @Test("it writes what it says into a new or an empty folder, and changes nothing in any other") func writing()
         throws
