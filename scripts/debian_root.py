@@ -137,6 +137,14 @@ def remove(folder):
     subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], check=True)
 
 
+def first_screen():
+    """The command lines of README's first screen for where the packages are installed and the user is in the group."""
+    lines = re.findall(r"^    (relay-cli .*)$", (TOP / "README.md").read_text().split("\n## ")[0], flags=re.M)
+    if len(lines) < 3 or not any(" call " in line for line in lines):
+        sys.exit(f"README's first screen has {lines}")
+    return lines
+
+
 def packages():
     """Those of `make deb` that have programs."""
     return [deb for deb in sorted(DEBS.glob("relay-*.deb")) if "dbgsym" not in deb.name]

@@ -24,13 +24,8 @@ def install(trial):
 
 def first_screen(trial):
     trial.say("README's first screen, by alice; the first call starts the service")
-    screen = (debian_root.TOP / "README.md").read_text().split("\n## ")[0]
-    lines = re.findall(r"^    ((?:export|relay-cli) .*)$", screen, flags=re.M)
-    trial.check(any(" call " in line for line in lines), f"README's first screen has {lines}")
-    exports = [line for line in lines if line.startswith("export ")]
-    for line in lines:
-        if line not in exports:
-            trial.run("; ".join([*exports, line]), user="alice")
+    for line in debian_root.first_screen():
+        trial.run(line, user="alice")
     trial.await_active()
     process = trial.unit("MainPID")
     owner = trial.run(f"ps -o user= -p {process}").strip()
