@@ -4,8 +4,7 @@ import Synchronization
 extension ServiceCore {
     /// What is known of polkit's authority.
     struct Authority {
-        /// Its unique name; nil: not known.
-        var owner: String?
+        var owner = PolkitOwner()
         var waiters: [@Sendable (Result<String, RelayError>) -> Void] = []
         var recheck = Recheck()
         /// Those of calls.
@@ -54,12 +53,14 @@ extension ServiceCore {
         findAuthority(connection) { [weak self] found in
             let time = isInteractive ? Self.promptTime : Self.answerTime
             do throws(RelayError) {
+                let owner = try found.get()
                 let question = try Polkit.question(
                     action, of: peer, isInteractive: isInteractive, cancellation: isInteractive ? "\(id)" : "",
-                    to: try found.get())
+                    to: owner)
                 connection.send(question, timeout: time) { [weak self] result in
-                    if case .failure(let error) = result, error.code == .timedOut, isInteractive {
-                        self?.cancelQuestion(id)
+                    if case .failure(let error) = result {
+                        if error.code == .timedOut, isInteractive { self?.cancelQuestion(id) }
+                        self?.state.onLoop.authority.owner.failed(error, asking: owner)
                     }
                     let answer = result.flatMap { reply in
                         Result { () throws(RelayError) in try Polkit.answer(reply) }
@@ -86,7 +87,7 @@ extension ServiceCore {
     }
     /// Withdraws a question that a person may be looking at.
     func cancelQuestion(_ id: UInt64) {
-        guard let connection = state.onLoop.connection, let owner = state.onLoop.authority.owner,
+        guard let connection = state.onLoop.connection, let owner = state.onLoop.authority.owner.last,
             let request = try? Polkit.cancellation("\(id)", to: owner)
         else { return }
         connection.send(request) { _ in }
@@ -95,31 +96,40 @@ extension ServiceCore {
     private func findAuthority(
         _ connection: BusConnection, _ completion: @escaping @Sendable (Result<String, RelayError>) -> Void
     ) {
-        if let owner = state.onLoop.authority.owner { return completion(.success(owner)) }
+        if let owner = state.onLoop.authority.owner.present { return completion(.success(owner)) }
         state.onLoop.authority.waiters.append(completion)
         if state.onLoop.authority.waiters.count > 1 { return }
         var start = WireWriter()
-        var ask = WireWriter()
         do throws(RelayError) {
             try start.string(Polkit.name)
-            try ask.string(Polkit.name)
             start.uint32(0)
-            let question = MethodCall.toBus("GetNameOwner", try Signature("s"), body: ask.bytes)
-            connection.send(.toBus("StartServiceByName", try Signature("su"), body: start.bytes)) { _ in
+            connection.send(.toBus("StartServiceByName", try Signature("su"), body: start.bytes)) { [weak self] _ in
                 // Whether it could be started or not: it may be there.
-                connection.send(question) { [weak self] result in
-                    self?.foundAuthority(
-                        result.flatMap { reply in
-                            Result { () throws(RelayError) in try reply.read("s") { try $0.string() } }
-                        })
-                }
+                self?.askOwner(connection) { [weak self] in self?.foundAuthority($0) }
             }
         } catch {
             foundAuthority(.failure(error))
         }
     }
+    private func askOwner(
+        _ connection: BusConnection, _ completion: @escaping @Sendable (Result<String, RelayError>) -> Void
+    ) {
+        var body = WireWriter()
+        do throws(RelayError) {
+            try body.string(Polkit.name)
+            let question = MethodCall.toBus("GetNameOwner", try Signature("s"), body: body.bytes)
+            connection.send(question, timeout: Self.answerTime) { result in
+                completion(
+                    result.flatMap { reply in
+                        Result { () throws(RelayError) in try reply.read("s") { try $0.string() } }
+                    })
+            }
+        } catch {
+            completion(.failure(error))
+        }
+    }
     private func foundAuthority(_ result: Result<String, RelayError>) {
-        if case .success(let owner) = result { state.onLoop.authority.owner = owner }
+        if state.onLoop.authority.owner.answered(result) { recheckAll() }
         let waiters = state.onLoop.authority.waiters
         state.onLoop.authority.waiters = []
         for waiter in waiters { waiter(result) }
@@ -130,15 +140,31 @@ extension ServiceCore {
     /// A signal of polkit, or about its name. Returns whether it was one.
     func authoritySignal(_ message: borrowing ReceivedMessage) -> Bool {
         if let change = OwnerChange(message), change.name == Polkit.name {
-            state.onLoop.authority.owner = change.newOwner
-            // Another one may have other rules.
-            if change.newOwner != nil { recheckAll() }
+            if state.onLoop.authority.owner.announced(change.newOwner) { recheckAll() }
             return true
         }
         guard message.hasInterface(Polkit.interface), message.hasMember("Changed") else { return false }
         // Anybody may send one of this name to this connection.
-        if let owner = state.onLoop.authority.owner, message.hasSender(owner) { recheckAll() }
+        guard let sender = message.sender else { return true }
+        switch state.onLoop.authority.owner.heard(from: sender) {
+        case .recheck: recheckAll()
+        case .ask: verifyAuthority()
+        case .nothing: break
+        }
         return true
+    }
+    /// Asks the bus who polkit is, at most once a `pace`, however many strangers send what polkit would. The bus's
+    /// answer counts, not the signal.
+    private func verifyAuthority() {
+        guard let connection = state.onLoop.connection else { return }
+        askOwner(connection) { [weak self] result in
+            guard let self else { return }
+            if state.onLoop.authority.owner.answered(result) { recheckAll() }
+            loop.schedule(after: Self.pace) { [weak self] in
+                guard let self, state.onLoop.authority.owner.rested() else { return }
+                verifyAuthority()
+            }
+        }
     }
     /// What a peer has for longer than one reply.
     private static let lasting: Set<String> = ["Attach", "OpenRing", "OpenReplay"]

@@ -1,0 +1,104 @@
+import RelayTestKit
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import RelayCore
+
+/// The bus drops messages to a connection for which too much waits: here, those about polkit's name.
+@Suite("A service that did not hear of another polkit", .heavy, .tags(.g7)) struct PolkitLostSignalTests {
+    private static let notPermitted = "org.eventrelay.Error.NotPermitted"
+    private let bus: PrivateBus
+    private var system: Bus { .system(at: bus.address) }
+
+    init() throws { bus = try PrivateBus() }
+
+    /// From now on no change of an owner reaches the service.
+    private func loseOwnerChanges(_ desk: WatchedDesk, _ peer: BusStranger) async throws {
+        await desk.onLoop { core in
+            for rule in [MatchRule.owner(of: Polkit.name), .departures] {
+                core.state.onLoop.connection?.removeMatch(rule)
+            }
+        }
+        // The bus has what the service sent before its answer.
+        _ = try await peer.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
+    }
+    private func peek(_ peer: BusStranger) async -> RemoteError? {
+        await peer.refusal(WatchedDesk.name, WatchedDesk.path(Watched1.name), Watched1.name, "Peek")
+    }
+
+    @Test("G7: a question to a polkit that has gone finds the next one, which decides about all peers") func gone()
+        async throws
+    {
+        let first = try await FakeAuthority.join(system) { _ in .yes }
+        let desk = try await WatchedDesk(system)
+        let peer = try await BusStranger.join(system)
+        _ = try await peer.connection.call(WatchedDesk.attach())
+        try await loseOwnerChanges(desk, peer)
+        first.leave()
+        #expect(await eventually { (try? await peer.hasOwner(Polkit.name)) == false })
+        let second = try await FakeAuthority.join(system) { _ in .no }
+        // The bus refuses what is sent to the former one: nobody was asked.
+        #expect(await peek(peer)?.name == "org.eventrelay.Error.Unavailable")
+        #expect(await peek(peer)?.name == Self.notPermitted)
+        // What it has by the former one's word ends.
+        #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
+        #expect(second.questions.allSatisfy { $0.peer == peer.connection.uniqueName })
+        try await desk.stop()
+    }
+    @Test("G7: a change that the next polkit announces counts, though the service had not heard of it") func changed()
+        async throws
+    {
+        let first = try await FakeAuthority.join(system) { _ in .yes }
+        let desk = try await WatchedDesk(system)
+        let peer = try await BusStranger.join(system)
+        _ = try await peer.connection.call(WatchedDesk.attach())
+        try await loseOwnerChanges(desk, peer)
+        try await first.releaseName()
+        let second = try await FakeAuthority.join(system) { _ in .no }
+        try second.announceChange()
+        #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
+        #expect(second.questions.map(\.peer) == [peer.connection.uniqueName] && first.questions.count == 1)
+        try await desk.stop()
+    }
+    @Test("G7: a stranger's flood costs the bus a question a second, and no peer its permission") func flood()
+        async throws
+    {
+        let authority = try await FakeAuthority.join(system) { _ in .yes }
+        let desk = try await WatchedDesk(system)
+        let (peer, stranger) = (try await BusStranger.join(system), try await BusStranger.join(system))
+        _ = try await peer.connection.call(WatchedDesk.attach())
+        let monitor = try BusMonitor(
+            bus.bus, rules: ["type='method_call',member='GetNameOwner'"], timeout: .seconds(60))
+        let service = await desk.onLoop { $0.state.onLoop.connection?.uniqueName ?? "" }
+        var forged = MessageHeader.signal(path: Polkit.path, interface: Polkit.interface, member: "Changed")
+        forged.destination = service
+        let begin = MonotonicClock.now
+        for _ in 0..<20 {
+            for _ in 0..<100 { try stranger.send(signal: forged, []) }
+            // The service has read them.
+            _ = try await stranger.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
+        }
+        // The monitor sees this last, however long it takes.
+        let driver = "org.freedesktop.DBus"
+        _ = try await stranger.call(
+            driver, "/org/freedesktop/DBus", driver, "GetNameOwner", [.string(WatchedDesk.name)])
+        let seconds = Int((MonotonicClock.now - begin) / 1_000_000_000)
+        var (asked, isOver) = (0, false)
+        #expect(
+            await eventually {
+                while !isOver, let message = try? monitor.next() {
+                    if message.sender == service { asked += 1 }
+                    isOver = message.sender == stranger.connection.uniqueName
+                }
+                return isOver
+            })
+        #expect(asked >= 1 && asked <= seconds + 2, "\(asked) in \(seconds) s")
+        #expect(authority.questions.count == 1 && !peer.signals.contains { $0.member == "Reattach" })
+        // polkit's own word goes on to count.
+        authority.rule { _ in .no }
+        try authority.announceChange()
+        #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
+        try await desk.stop()
+    }
+}
