@@ -34,7 +34,7 @@ final class ServiceCore: BusHandler {
         case awaited(CheckedContinuation<RelayError?, Never>)
     }
     let name: String
-    private let bus: Bus
+    let bus: Bus
     let tree: ObjectTree
     let interfaces: [ExportedInterface]
     private var streams: [PublishedStream] { interfaces.map(\.stream) }
@@ -96,17 +96,14 @@ final class ServiceCore: BusHandler {
     // MARK: Life
 
     /// Connects and takes the name. Throws `Conflict` when somebody else has it.
-    func start() async throws {
+    ///
+    /// - Parameter patience: how long the bus may take for its match rules; it is that of a call.
+    func start(patience: Duration = .seconds(25)) async throws {
         let connection = try await BusConnection.connect(to: bus, on: loop, handler: self)
         do {
-            try await withCheckedThrowingContinuation { (ready: CheckedContinuation<Void, any Error>) in
-                loop.execute { [self] in
-                    state.onLoop.connection = connection
-                    connection.addMatch(.departures) { ready.resume(with: $0.map { _ in () }) }
-                }
-            }
+            loop.execute { [self] in state.onLoop.connection = connection }
+            try await addRules(connection, within: patience)
             try await checkUnits(connection)
-            if needsPolkit { try await followAuthority(connection) }
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
             let backlog = BusBacklog(connection, notices)
@@ -138,13 +135,6 @@ final class ServiceCore: BusHandler {
             .unavailable,
             "\(what) requires \(requirement), and \(program) cannot say which process a peer is: "
                 + "\(PeerCredentials.noProcess); or require a user or a group")
-    }
-    private func followAuthority(_ connection: BusConnection) async throws {
-        for rule in [Polkit.changes, .owner(of: Polkit.name)] {
-            try await withCheckedThrowingContinuation { (ready: CheckedContinuation<Void, any Error>) in
-                connection.addMatch(rule) { ready.resume(with: $0.map { _ in () }) }
-            }
-        }
     }
     /// Whether the bus runs as our own user, as a session's does, and so admits no other user unless that user allows
     /// it. It does not matter how its address was given. If the bus's user cannot be found out, the answer is no.

@@ -100,6 +100,25 @@ extension EventService: LifecycleService {}
         #expect(result == nil || result == .cancelled)
         try await third.stop()
     }
+    @Test("a bus that is silent after Hello is not waited for for ever, and is named") func silentBus() async throws {
+        let silent = try HelloBus()
+        let service = try EventService(name: Desk.name, on: silent.bus, exporting: Plain1.self)
+        let error = await #expect(throws: RelayError.self) {
+            try await service.core.start(patience: .milliseconds(100))
+        }
+        #expect(silent.hasReceived("AddMatch"))
+        #expect(error?.code == .unavailable)
+        #expect(
+            error?.message.hasPrefix("\(Desk.name) cannot start: \(silent.bus) answered Hello, and no AddMatch within ")
+                == true, "\(String(describing: error))")
+        // A task that is cancelled does not wait at all.
+        let other = try HelloBus()
+        let cancelled = try EventService(name: Desk.name, on: other.bus, exporting: Plain1.self)
+        let starting = Task { try await cancelled.core.start(patience: .seconds(3_600)) }
+        #expect(await eventually { other.hasReceived("AddMatch") })
+        starting.cancel()
+        #expect(await code { try await starting.value } == .cancelled)
+    }
     @Test("stop tells why the service had ended before") func busGone() async throws {
         let bus = try PrivateBus()
         let service = try service(bus)
