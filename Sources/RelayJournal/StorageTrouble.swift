@@ -32,29 +32,13 @@ struct StorageTrouble: Equatable, Sendable {
         }
     }
     /// A file may not grow.
-    var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(system.code) }
+    var isFull: Bool { system.isFull }
     var code: RelayError.Code { isFull ? .storageFull : .unavailable }
 
     /// What it is, as a clause about a file's name.
-    func clause(_ path: String) -> String {
-        switch system.code {
-        case ENOSPC: "the disk of \(path) is full"
-        case EDQUOT: "the quota of the disk of \(path) is used up"
-        case EFBIG: "\(path) or its log has reached the largest size that it may have"
-        case EROFS: "the file system of \(path) is read-only"
-        default: "the disk of \(path) fails (\(system))"
-        }
-    }
+    func clause(_ path: String) -> String { system.storageClause(disk: "the disk of \(path)", file: path) }
     /// What is to be done about it.
-    var advice: String {
-        switch system.code {
-        case ENOSPC: "make room on its file system"
-        case EDQUOT: "make room within the quota of this user, or raise it"
-        case EFBIG: "raise the limit of a file's size (LimitFSIZE=, ulimit -f)"
-        case EROFS: "look why it is read-only, and make it writable"
-        default: "look at the disk"
-        }
-    }
+    var advice: String { system.storageAdvice }
 }
 
 /// What is wrong with the disk at this moment: set by the journal's owner, read and observed from any thread.

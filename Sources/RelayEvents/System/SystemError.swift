@@ -34,7 +34,43 @@ extension SystemError {
     package var isPassing: Bool { [EIO, EROFS, ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE].contains(code) }
 }
 
+extension SystemError {
+    /// Whether a file may not grow.
+    package var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+    /// Why a disk refuses writes, as a clause.
+    ///
+    /// - Parameter disk: the disk's name in it.
+    /// - Parameter file: that of the file.
+    package func storageClause(disk: String, file: String) -> String {
+        switch code {
+        case ENOSPC: "\(disk) is full"
+        case EDQUOT: "the quota of \(disk) is used up"
+        case EFBIG: "\(file) or its log has reached the largest size that it may have"
+        case EROFS: "the file system of \(file) is read-only"
+        default: "\(disk) fails (\(self))"
+        }
+    }
+    /// What is to be done about that.
+    package var storageAdvice: String {
+        switch code {
+        case ENOSPC: "make room on its file system"
+        case EDQUOT: "make room within the quota of this user, or raise it"
+        case EFBIG: "raise the limit of a file's size (LimitFSIZE=, ulimit -f)"
+        case EROFS: "look why it is read-only, and make it writable"
+        default: "look at the disk"
+        }
+    }
+}
+
 /// An error whose number may be told where its text may not.
 package protocol NumberedError: Error {
     var code: Int32 { get }
+}
+
+/// An error that the kernel may have caused.
+package protocol SystemCaused: Error {
+    var system: SystemError? { get }
+}
+extension SystemError: SystemCaused {
+    package var system: SystemError? { self }
 }

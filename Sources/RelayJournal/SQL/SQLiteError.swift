@@ -4,7 +4,7 @@ import RelayCore
 public import RelayEvents
 
 /// An error of SQLite with its extended result code: the cause of a `RelayError`.
-public struct SQLiteError: Error, NumberedError, Hashable, Sendable, CustomStringConvertible {
+public struct SQLiteError: Error, NumberedError, SystemCaused, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code, as in `sqlite3.h`: `SQLITE_IOERR_WRITE` is 778.
     public let code: Int32
     /// SQLite's text. It names tables and columns, never values.
@@ -40,7 +40,7 @@ extension SQLiteError {
         switch primaryCode {
         case SQLITE_FULL: true
         case SQLITE_IOERR, SQLITE_CANTOPEN:
-            system.map { [ENOSPC, EDQUOT, EFBIG].contains($0.code) } ?? (code == SQLITE_IOERR | 19 << 8)
+            system.map(\.isFull) ?? (code == SQLITE_IOERR | 19 << 8)
         default: false
         }
     }

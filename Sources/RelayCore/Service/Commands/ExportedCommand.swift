@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// One command of an exported interface, without its type.
@@ -117,11 +118,13 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
             let text = "the service could not run \(C.name)"
             switch code {
             case .storageFull:
-                // The journal has reported it.
+                // The journal has reported it, with its path.
+                let trouble = (error.cause as? any SystemCaused)?.system ?? SystemError(ENOSPC)
+                let what = trouble.storageClause(disk: "the service's disk", file: "the service's journal")
                 return .error(
                     name: ErrorNames.name(for: code),
                     message:
-                        "the service's disk is full: nothing of \(C.name) was done; make room there, and send it again")
+                        "\(what): nothing of \(C.name) was done; \(trouble.storageAdvice), and send it again")
             // The caller's own.
             case .keyReused: return .error(name: ErrorNames.name(for: code), message: text)
             default: return .failed(code, message: text, cause: error)

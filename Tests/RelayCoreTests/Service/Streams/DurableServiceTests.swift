@@ -1,3 +1,4 @@
+import Glibc
 import RelayTestKit
 import Synchronization
 import TestTraits
@@ -264,14 +265,34 @@ import Testing
         #expect(try await desk.read(after: 0).sequences == [1])
         try await desk.stop()
     }
-    @Test("a full log refuses, and lives") func full() async throws {
+    @Test(
+        "a log that may not grow refuses with the reason, without a path, and lives",
+        arguments: [
+            (
+                nil,
+                "the service's disk is full: nothing of Book was done; make room on its file system, and send it again"
+            ),
+            (
+                ENOSPC,
+                "the service's disk is full: nothing of Book was done; make room on its file system, and send it again"
+            ),
+            (
+                EDQUOT,
+                "the quota of the service's disk is used up: nothing of Book was done; make room within the quota of this "
+                    + "user, or raise it, and send it again"
+            ),
+            (
+                EFBIG,
+                "the service's journal or its log has reached the largest size that it may have: nothing of Book was done; "
+                    + "raise the limit of a file's size (LimitFSIZE=, ulimit -f), and send it again"
+            ),
+        ] as [(Int32?, String)])
+    func full(cause: Int32?, message: String) async throws {
         let desk = try await DurableDesk()
-        desk.log.storage.failNext(RelayError(.storageFull, "a secret path"))
+        desk.log.storage.failNext(RelayError(.storageFull, "a secret path", cause: cause.map { SystemError($0) }))
         let refusal = await desk.peer.refusal(DurableDesk.name, DurableDesk.path, Ledger1.name, "Book", [.int64(1)])
         #expect(refusal?.name == "org.eventrelay.Error.StorageFull")
-        #expect(
-            refusal?.message
-                == "the service's disk is full: nothing of Book was done; make room there, and send it again")
+        #expect(refusal?.message == message)
         _ = try await desk.peer.call(DurableDesk.name, DurableDesk.path, Ledger1.name, "Book", [.int64(2)])
         #expect(desk.heard == [1])
         try await desk.stop()
