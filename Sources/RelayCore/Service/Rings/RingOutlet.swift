@@ -175,6 +175,12 @@ extension PublishedStream {
             return true
         }
     }
+    /// The peer for which a ring was replaced does not get the new one: it is no reader. If it read the former one,
+    /// which has ended, it attaches again as the others do.
+    func giveUpReplacement(for peer: String, wasReading: Bool) {
+        closeRing(for: peer)
+        if wasReading { state.withLock { $0.outlets.signals.sendReattach(to: [peer]) } }
+    }
     private func addReader(_ peer: String, _ page: WaitPage) -> RingWriter? {
         state.withLock { state in
             let ring = state.outlets.ring.add(peer, page)

@@ -79,17 +79,24 @@ extension ServiceCore {
         }
     }
     /// A description of the ring for one peer.
-    private func receipt(
-        for peer: String, _ page: WaitPage, _ stream: PublishedStream
+    ///
+    /// - Parameter make: for tests of what fails.
+    func receipt(
+        for peer: String, _ page: WaitPage, _ stream: PublishedStream,
+        make: (RingWriter) throws(RelayError) -> RingReceipt = { ring throws(RelayError) in try RingReceipt(ring) }
     ) throws(RelayError) -> RingReceipt {
+        let wasReading = stream.hasReader(peer)
         let ring = try stream.openRing(for: peer, page, waker)
-        do throws(RelayError) { return try RingReceipt(ring) } catch {
+        do throws(RelayError) { return try make(ring) } catch {
             // A process of this user has changed the file's mode. To change it back would take a lock that such a
             // process can hold for ever.
             guard (error.cause as? SystemError)?.code == EACCES, stream.replaceRing(ring, for: peer) else {
                 throw error
             }
-            return try RingReceipt(try stream.openRing(for: peer, page, waker))
+            do throws(RelayError) { return try make(try stream.openRing(for: peer, page, waker)) } catch {
+                stream.giveUpReplacement(for: peer, wasReading: wasReading)
+                throw error
+            }
         }
     }
     private func refuseRing(

@@ -1,6 +1,7 @@
 import CRingAttack
 import Glibc
 import RelayTestKit
+import Synchronization
 import TestTraits
 import Testing
 
@@ -87,6 +88,39 @@ import Testing
         let present = try #require(stream.withRing { $0.writer })
         let reader = peers[1].stranger.connection.uniqueName
         #expect(!stream.replaceRing(present, for: reader) && stream.hasReader(reader))
+        try await desk.stop()
+    }
+    @Test("a reader that gets no description of the ring that replaces its own is no reader, and attaches again")
+    func replacementFails() async throws {
+        let desk = try await Desk()
+        let core = desk.service.core
+        let peer = try await RingPeer.join(desk.bus.bus)
+        var ring = try await peer.openRing(Desk.name, Desk1.name)
+        let (name, stream) = (peer.stranger.connection.uniqueName, try #require(core.interfaces.first).stream)
+        #expect(stream.hasReader(name))
+        let attempts = Mutex(0)
+        let failure: RelayError? = await withCheckedContinuation { continuation in
+            core.loop.execute {
+                do throws(RelayError) {
+                    let page = try core.state.onLoop.pages.page(of: name, user: geteuid())
+                    _ = try core.receipt(for: name, page, stream) { _ throws(RelayError) in
+                        attempts.withLock { $0 += 1 }
+                        throw RelayError(.unavailable, "no description", cause: SystemError(EACCES))
+                    }
+                    continuation.resume(returning: nil)
+                } catch {
+                    continuation.resume(returning: error)
+                }
+            }
+        }
+        #expect(failure?.message == "no description" && attempts.withLock { $0 } == 2)
+        #expect(!stream.hasReader(name))
+        #expect(await eventually { peer.stranger.signals.contains { $0.member == "Reattach" } })
+        // Its former ring has ended, and what is published comes as a signal.
+        try await peer.stranger.listen(Desk1.name)
+        try desk.service.publish(Torn(number: 1))
+        #expect(await eventually { peer.stranger.signals.contains { $0.member == "Torn" } })
+        guard case .ended = try ring.next() else { throw RelayError(.conflict, "the ring goes on") }
         try await desk.stop()
     }
 }
