@@ -122,18 +122,19 @@ extension EventService {
     ///
     /// - Isolation: from any task. It does not wait for its caller: if a command's handler calls this, or a task that
     ///   the handler began and that is not detached, it returns at once. The service ends when that handler has returned
-    ///   and its reply was sent.
+    ///   and its reply was sent. The same holds for handlers of several services that stop each other's service.
     /// - Cancellation: does not shorten it.
     /// - Parameter patience: as in ``run(patience:idleExit:onReady:onStopping:)``.
     /// - Throws: if the service had ended by itself, the reason, unless `run()` throws it: `.unavailable` if the bus
     ///   went away, or the reason why the journal failed.
     public func stop(patience: Duration = .seconds(10)) async throws {
-        if core.queues.isCurrent {
+        guard let wait = ServiceWaits.ofProcess.begin(for: core.queues) else {
             let isEnder = takeEnding()
             core.finish(nil)
             if isEnder { Task.detached { await self.end(patience) } }
             return
         }
+        defer { ServiceWaits.ofProcess.end(wait) }
         await life.wait { if case .starting = $0 { true } else { false } }
         if takeEnding() {
             let reason = core.endReason

@@ -143,6 +143,35 @@ private final class Flag: Sendable {
         _ = try await peer.call(Self.name, Stream1.path(of: Keeper1.name), Keeper1.name, "Keep")
         #expect(await eventually { (try? await peer.hasOwner(Self.name)) == false })
     }
+    @Test(
+        "handlers may stop each other's service, also one that is stopped from outside meanwhile",
+        arguments: [2, 3], [false, true])
+    func stopCrossed(count: Int, isStoppedOutside: Bool) async throws {
+        let bus = try PrivateBus()
+        let services = try (0..<count).map { number in
+            try EventService(name: "\(Self.name)\(number)", on: bus.bus, exporting: Keeper1.self)
+        }
+        let inside = Atomic<Int>(0)
+        let mayStop = Flag()
+        for (number, service) in services.enumerated() {
+            service.handle(Keep.self) { [weak next = services[(number + 1) % count]] _, _ in
+                inside.add(1, ordering: .sequentiallyConsistent)
+                #expect(await eventually { mayStop.isSet })
+                try await next?.stop(patience: .seconds(3_600))
+            }
+            try await service.start()
+        }
+        let peer = try await BusStranger.join(bus.bus)
+        let calls = try services.map { try peer.begin($0.name, Stream1.path(of: Keeper1.name), Keeper1.name, "Keep") }
+        #expect(await eventually { inside.load(ordering: .sequentiallyConsistent) == count })
+        let outside = Task { if isStoppedOutside { try await services[0].stop(patience: .seconds(3_600)) } }
+        if isStoppedOutside { #expect(await eventually { services[0].core.queues.isHolding }) }
+        mayStop.set()
+        // Handlers that wait for each other do not answer within the calls' time.
+        for call in calls { _ = try await call.value }
+        try await outside.value
+        for service in services { #expect(await eventually { (try? await peer.hasOwner(service.name)) == false }) }
+    }
     @Test("a task that outlives its handler waits for the others when it stops the service") func stopAfter()
         async throws
     {

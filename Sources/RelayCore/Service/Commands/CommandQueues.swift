@@ -96,8 +96,6 @@ final class CommandQueues: Sendable {
     }
     /// Calls back whenever the last job has ended.
     func onNone(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onNone = body } }
-    /// Whether the caller is within a job: on its task, or on one that began within it, while the job runs.
-    var isCurrent: Bool { CommandScope.current?.isWithin(self) == true }
     /// A peer has left: what only it waited for is dropped.
     func depart(_ peer: String) {
         let waiters = state.withLock { state in
