@@ -111,17 +111,19 @@ import Testing
     @Test("where the bus runs the program itself, its end is reported with the command line") func program()
         async throws
     {
-        let site = try Site(exec: "/bin/false", unit: nil)
+        let site = try Site(exec: "/bin/false \"a b\"", unit: nil)
         let call = await (try site.cli("call", "OrderBox", "label=Kitchen", "capacity=10")).outcome()
         #expect(call.code == 69, "\(call)")
         #expect(
             call.errors.first?.contains("cannot start on the bus at \(site.bus.address): ") == true
-                && call.errors.first?.hasSuffix("; run it to see why: /bin/false") == true, "\(call)")
+                && call.errors.first?.hasSuffix(
+                    "; run /bin/false, which exists and is executable, to see why: /bin/false 'a b'") == true,
+            "\(call)")
         let missing = try Site(exec: "/nonexistent/program", unit: nil)
         let doctor = await (try missing.cli("doctor")).outcome()
         #expect(
             doctor.output.contains {
-                $0.contains("failed   unit         the bus would run '/nonexistent/program', which it cannot")
+                $0.contains("failed   unit         the bus would run /nonexistent/program, which does not exist: ")
             }, "\(doctor)")
         for site in [site, missing] { await site.bus.stop() }
     }

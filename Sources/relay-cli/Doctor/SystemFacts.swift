@@ -20,7 +20,7 @@ struct SystemFacts: Sendable {
     var lastLine: @Sendable (_ unit: String, _ isUserUnit: Bool) -> String? = {
         UnitLog.lastLine(of: $0, isUserUnit: $1)
     }
-    var canRun: @Sendable (_ program: String) -> Bool = { access($0, X_OK) == 0 }
+    var programFile: @Sendable (_ path: String) -> ProgramFile = { ProgramFile.at($0) }
 }
 
 extension SystemFacts {

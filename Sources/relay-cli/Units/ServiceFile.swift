@@ -31,13 +31,8 @@ struct ServiceFile: Equatable, Sendable {
             }
         }
     }
-    /// The program of the command line; nil: it is quoted in a way that is not read here.
-    var program: String? {
-        guard let word = exec?.split(separator: " ").first, word.hasPrefix("/"), !word.contains("\\") else {
-            return nil
-        }
-        return String(word)
-    }
+    /// The words of the command line; empty: there are none, or they cannot be read.
+    var command: [String] { exec.flatMap { StartProgram.words(of: $0) } ?? [] }
 }
 
 extension Substring {

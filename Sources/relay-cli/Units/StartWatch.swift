@@ -57,8 +57,11 @@ final class StartWatch: Sendable {
     func reason(afterFailure message: String) async -> UnitProbe.Reason {
         let found = await look(since: nil)
         if let reason = found.reason { return reason }
-        if case .program(let command?, _) = found.report {
-            return UnitProbe.Reason(text: message, remedy: "run it to see why: \(command)")
+        if case .program(let program?) = found.report {
+            let standing = program.standing.isEmpty ? "" : ", \(program.standing),"
+            return UnitProbe.Reason(
+                text: message,
+                remedy: "run \(Words.quoted(program.program))\(standing) to see why: \(program.commandLine)")
         }
         return UnitProbe.Reason(text: message, remedy: "see its D-Bus service file, and its log")
     }

@@ -9,7 +9,7 @@ struct UnitProbe: Sendable {
     let serviceFile: @Sendable (_ name: String) -> String?
     /// The last line that a unit's own processes have logged; nil: there is none, or this user may not read it.
     let lastLine: @Sendable (_ unit: String, _ isUserUnit: Bool) -> String?
-    let canRun: @Sendable (_ program: String) -> Bool
+    let programFile: @Sendable (_ path: String) -> ProgramFile
     /// For one question.
     static let timeout = Duration.seconds(2)
     private var timeout: Duration { Self.timeout }
@@ -18,7 +18,7 @@ struct UnitProbe: Sendable {
         peer: any BusPeer, on bus: BusChoice, facts: SystemFacts, serviceFile: @escaping @Sendable (String) -> String?
     ) {
         (self.peer, isUserBus, self.serviceFile) = (peer, bus != .system, serviceFile)
-        (lastLine, canRun) = (facts.lastLine, facts.canRun)
+        (lastLine, programFile) = (facts.lastLine, facts.programFile)
     }
 
     /// What is known of the way by which a bus starts a service.
@@ -27,8 +27,8 @@ struct UnitProbe: Sendable {
         case owned
         /// A unit, and what follows from its state.
         case unit(String, UnitState)
-        /// A program that the bus itself runs. nil: the service file names none.
-        case program(String?, canRun: Bool)
+        /// A program that the bus itself runs. nil: the service file names none that can be read.
+        case program(StartProgram?)
         case unknown
     }
 
@@ -38,7 +38,7 @@ struct UnitProbe: Sendable {
         }
         guard let file = serviceFile(service).map({ ServiceFile($0) }) else { return .unknown }
         if let unit = file.unit, let state = state(of: unit) { return .unit(unit, state) }
-        return .program(file.exec, canRun: file.program.map(canRun) ?? true)
+        return .program(StartProgram(file.command, file: programFile))
     }
 
     // MARK: systemd
@@ -95,14 +95,18 @@ struct UnitProbe: Sendable {
     func reason(_ report: Report, since earlier: UnitState? = nil) -> Reason? {
         switch report {
         case .owned, .unknown: return nil
-        case .program(let command, let canRun):
-            guard let command, !canRun else { return nil }
+        case .program(let program):
+            guard let program, program.cannotRun else { return nil }
             return Reason(
-                text: "the bus would run '\(command)', which it cannot", remedy: "install the program, or correct Exec="
-            )
+                text: "the bus would run \(Words.quoted(program.program)), \(program.standing): \(program.commandLine)",
+                remedy: program.file == .missing
+                    ? "install the program, or correct Exec=" : "make it executable, or correct Exec=")
         case .unit(let unit, let state):
             guard case .fails(let what) = state.verdict(since: earlier) else { return nil }
             var text = "its unit \(unit) \(what)"
+            if let program = StartProgram(state.command, file: programFile) {
+                text += "; it runs \(Words.quoted(program.program)), \(program.standing): \(program.commandLine)"
+            }
             if !state.text.isEmpty { text += "; it reported: \(state.text)" }
             guard state.load == "loaded" else {
                 return Reason(text: text, remedy: "see '\(command("systemctl", unit))'")

@@ -19,11 +19,13 @@ struct UnitState: Equatable, Sendable {
     var hasJob = false
     /// A condition or an assertion of the unit did not hold when it was last started.
     var failedCheck: String?
+    /// The program that it runs, and its arguments; empty where that is not known, or is a file of another root.
+    var command: [String] = []
 
     static func == (one: Self, other: Self) -> Bool {
         one.load == other.load && one.active == other.active && one.sub == other.sub && one.result == other.result
             && one.end == other.end && one.restarts == other.restarts && one.text == other.text
-            && one.hasJob == other.hasJob && one.failedCheck == other.failedCheck
+            && one.hasJob == other.hasJob && one.failedCheck == other.failedCheck && one.command == other.command
     }
 
     /// What follows for a program that waits for the service.
@@ -115,5 +117,13 @@ extension UnitState {
         end = (number(service["ExecMainCode"]), number(service["ExecMainStatus"]))
         if case .uint32(let count)? = service["NRestarts"] { restarts = count }
         self.text = text(service["StatusText"]) ?? ""
+        let hasOwnRoot = ["RootDirectory", "RootImage"].contains { text(service[$0])?.isEmpty == false }
+        // The last one is that which failed, or is to run: those before it have ended well.
+        if !hasOwnRoot, case .array(_, let commands)? = service["ExecStart"],
+            case .structure(let fields)? = commands.last, fields.count > 2, case .string(let path) = fields[0],
+            case .array(_, let arguments) = fields[1]
+        {
+            command = [path] + arguments.dropFirst().compactMap { text($0) }
+        }
     }
 }

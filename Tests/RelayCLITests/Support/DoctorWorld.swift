@@ -36,7 +36,7 @@ struct DoctorWorld: Sendable {
         facts.account = { UserAccount(userID: 1_000, userName: "alice") }
         facts.policy = { _, _ in BusPolicy(rules: [Self.anyoneOwns, Self.anyoneCalls]) }
         facts.lastLine = { _, _ in nil }
-        facts.canRun = { _ in true }
+        facts.programFile = { _ in .executable }
     }
 
     func peer() -> FakePeer {

@@ -45,7 +45,13 @@ struct StartWatchTests {
         func probe(line: String? = nil, on bus: BusChoice = .system, file: String? = nil) -> UnitProbe {
             var facts = SystemFacts.ofProcess()
             facts.lastLine = { unit, _ in unit == StartWatchTests.unit ? line : nil }
-            facts.canRun = { $0 != "/missing" }
+            facts.programFile = { path in
+                switch path {
+                case "/missing": .missing
+                case "/unreadable": .notExecutable
+                default: .executable
+                }
+            }
             let peer = FakePeer { call throws(RelayError) in try self.answer(call) }
             let text = file ?? "[D-BUS Service]\nExec=/bin/false\nSystemdService=\(StartWatchTests.unit)\n"
             return UnitProbe(peer: peer, on: bus, facts: facts) { $0 == StartWatchTests.name ? text : nil }
@@ -112,15 +118,55 @@ struct StartWatchTests {
     }
     @Test("a bus without a service manager runs the program itself: its error, and the command line")
     func plain() async {
-        let file = "[D-BUS Service]\nExec=/bin/shop --session\n"
+        let file = "[D-BUS Service]\nExec=/bin/shop --title \"a b\"\n"
         let reason = await watch(Manager([]).probe(file: file)).reason(afterFailure: "it exited with status 1")
-        #expect(reason.sentence == "it exited with status 1; run it to see why: /bin/shop --session")
-        let probe = Manager([]).probe(file: "[D-BUS Service]\nExec=/missing --session\n")
         #expect(
-            probe.reason(probe.look(Self.name))?.sentence
-                == "the bus would run '/missing --session', which it cannot; install the program, or correct Exec=")
+            reason.sentence
+                == "it exited with status 1; run /bin/shop, which exists and is executable, to see why: "
+                + "/bin/shop --title 'a b'")
+        for (program, why, remedy) in [
+            ("/missing", "does not exist", "install the program, or correct Exec="),
+            ("/unreadable", "this user may not execute", "make it executable, or correct Exec="),
+        ] {
+            let probe = Manager([]).probe(file: "[D-BUS Service]\nExec=\(program) --session\n")
+            #expect(
+                probe.reason(probe.look(Self.name))?.sentence
+                    == "the bus would run \(program), which \(why): \(program) --session; \(remedy)")
+        }
         let unknown = await watch(Manager([]).probe(file: "")).reason(afterFailure: "no")
         #expect(unknown.remedy == "see its D-Bus service file, and its log")
+    }
+    @Test("a unit's program is shown with its arguments, and whether it is there")
+    func program() {
+        func text(_ words: String...) -> String? {
+            let command = DBusValue.structure([
+                .string(words[0]), .array(.string, words.map { .string($0) }), .boolean(false),
+            ])
+            var properties = Self.failed
+            properties["ExecStart"] = .array(.structure([.string, .array(.string), .boolean]), [command])
+            properties["StatusText"] = .string("")
+            let probe = Manager([properties]).probe()
+            return probe.reason(probe.look(Self.name))?.text
+        }
+        let failed = "its unit shop.service has failed: exit code 73; it runs "
+        #expect(
+            text("/bin/false", "--title", "a b")
+                == "\(failed)/bin/false, which exists and is executable: /bin/false --title 'a b'")
+        #expect(text("/missing") == "\(failed)/missing, which does not exist: /missing")
+        #expect(text("/unreadable") == "\(failed)/unreadable, which this user may not execute: /unreadable")
+    }
+    @Test(
+        "a command line is read as a bus reads it",
+        arguments: [
+            ("/bin/shop", ["/bin/shop"]), ("  /bin/shop \t -a  ", ["/bin/shop", "-a"]),
+            (#"'/a b/c' "d 'e'" f\ g ''"#, ["/a b/c", "d 'e'", "f g", ""]),
+            (#""a\"b\c" 'd\e'"#, [#"a"b\c"#, #"d\e"#]), ("", []), ("/bin/sh -c 'x", nil), ("x\\", nil),
+        ] as [(String, [String]?)])
+    func words(line: String, words: [String]?) { #expect(StartProgram.words(of: line) == words) }
+    @Test("a program's file is looked at") func files() throws {
+        #expect(ProgramFile.at("/bin/false") == .executable)
+        #expect(ProgramFile.at("/nonexistent/program") == .missing)
+        #expect(ProgramFile.at("/etc/passwd") == .notExecutable && ProgramFile.at("/etc") == .notExecutable)
     }
     @Test("what a program writes is read, and one that does not end is not waited for") func output() {
         #expect(UnitLog.output(of: "/bin/echo", ["a", "b"]) == "a b\n")

@@ -86,6 +86,19 @@ struct UnitStateTests {
                     failedCheck: "a condition"))
         #expect(UnitState(unit: ["ActiveState": .uint32(1)], service: ["Result": .boolean(true)]) == UnitState())
     }
+    @Test("a unit's program is its last one, unless it is a file of another root") func program() {
+        func command(_ path: String, _ arguments: [String]) -> DBusValue {
+            .structure([.string(path), .array(.string, arguments.map { .string($0) }), .boolean(false)])
+        }
+        let type = DBusType.structure([.string, .array(.string), .boolean])
+        let starts = DBusValue.array(type, [command("/bin/first", ["first"]), command("/bin/b", ["@b", "-a", "c d"])])
+        #expect(UnitState(unit: [:], service: ["ExecStart": starts]).command == ["/bin/b", "-a", "c d"])
+        for root in ["RootDirectory", "RootImage"] {
+            #expect(UnitState(unit: [:], service: ["ExecStart": starts, root: .string("/srv/b")]).command == [])
+        }
+        #expect(UnitState(unit: [:], service: ["ExecStart": .array(type, [])]).command == [])
+        #expect(UnitState(unit: [:], service: ["ExecStart": .string("/bin/b")]).command == [])
+    }
     @Test("a D-Bus service file names the unit, the program, and how relay-cli counts the service")
     func serviceFile() {
         let file = ServiceFile(
@@ -100,9 +113,10 @@ struct UnitStateTests {
             Exec=/bin/other
             """)
         #expect(file.kind == .relay && file.unit == "b.service" && file.exec == "/usr/bin/b --session")
-        #expect(file.program == "/usr/bin/b")
+        #expect(file.command == ["/usr/bin/b", "--session"])
         let other = ServiceFile("[D-BUS Service]\nX-Relay=secondary\nSystemdService=\nExec=\"/a b\" c")
-        #expect(other.kind == .secondary && other.unit == nil && other.program == nil)
+        #expect(other.kind == .secondary && other.unit == nil)
+        #expect(other.command == ["/a b", "c"] && ServiceFile("[D-BUS Service]\nExec='/a").command == [])
         #expect(ServiceFile("X-Relay=true").kind == .other)
     }
 }

@@ -233,8 +233,10 @@ struct DoctorTests {
         #expect(idle.code == .ok && idle.text.contains("its unit box.service is inactive (dead), and has not failed"))
         // A bus that has no service manager.
         world.unit = nil
-        world.facts.canRun = { _ in false }
-        #expect(await finding("unit", world).text.contains("the bus would run '/usr/bin/box', which it cannot"))
+        world.facts.programFile = { _ in .missing }
+        #expect(
+            await finding("unit", world).text.contains(
+                "the bus would run /usr/bin/box, which does not exist: /usr/bin/box"))
     }
     @Test("without a name all services are examined, each under its name") func several() async throws {
         let objects = Samples.objects
