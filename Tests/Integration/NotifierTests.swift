@@ -201,6 +201,27 @@ private struct BoxReady: DomainEvent {
         #expect(await first.terminate().code == 0)
         try await site.stop()
     }
+    @Test("the example that shows it ends with the service's error, as soon as the service has ended")
+    func failedService() async throws {
+        let folder = try TestFolder()
+        try #require(symlink(Programs.cli, folder.path + "/relay-cli") == 0)
+        func run() async throws -> RunningProgram.Outcome {
+            try await RunningProgram.run(Self.folder + "/run", [folder.path], environment: Programs.environment())
+        }
+        let missing = try await run()
+        #expect(missing.code == 127, "\(missing)")
+        #expect(missing.errors.contains { $0.contains("relay-service: No such file or directory") }, "\(missing)")
+        try folder.write(
+            "#!/bin/sh\necho 'relay-service: the journal cannot be opened' >&2\nexit 73", to: "relay-service")
+        chmod(folder.path + "/relay-service", 0o700)
+        let failed = try await run()
+        #expect(failed.code == 73, "\(failed)")
+        let words = [
+            "run: waits for the service to answer", "run: the service has ended with exit code 73",
+            "relay-service: the journal cannot be opened",
+        ]
+        for word in words { #expect(failed.errors.contains(word), "\(failed)") }
+    }
     @Test("the unit is one that systemd understands, and is not without protection")
     func unit() async throws {
         let folder = try TestFolder()
