@@ -11,6 +11,9 @@ extension ServiceCore {
         var questions = PolkitQueue()
         /// One of them is being sent: the next one comes behind it.
         var isAsking = false
+        /// Between two rounds of which nobody has announced anything.
+        var period = Duration.seconds(60)
+        var hasRoundTimer = false
     }
     /// A peer that has events because polkit permitted it.
     struct AuthorisedPeer {
@@ -24,6 +27,8 @@ extension ServiceCore {
         var open = 0
         /// Something has changed since the round began.
         var isDue = false
+        /// Something had changed before it.
+        var isAnnounced = false
         var isRunning: Bool { open > 0 || !left.isEmpty }
     }
     /// How long polkit may take that asks nobody.
@@ -175,15 +180,30 @@ extension ServiceCore {
         }
         state.onLoop.authorised[entry.peer, default: AuthorisedPeer(credentials: entry.credentials)]
             .interfaces.insert(interface.name)
+        orderRound()
+    }
+    /// `Changed` may be lost, as any message of the bus: so what rests on polkit's answers is asked for now and then.
+    private func orderRound() {
+        if state.onLoop.authority.hasRoundTimer || state.onLoop.authorised.isEmpty { return }
+        state.onLoop.authority.hasRoundTimer = true
+        loop.schedule(after: state.onLoop.authority.period) { [weak self] in
+            guard let self else { return }
+            state.onLoop.authority.hasRoundTimer = false
+            recheckAll(isAnnounced: false)
+            orderRound()
+        }
     }
     /// Asks again about every peer that has events by polkit's word.
-    private func recheckAll() {
+    ///
+    /// - Parameter isAnnounced: whether polkit may have changed its mind. If not, only a clear answer counts.
+    private func recheckAll(isAnnounced: Bool = true) {
         if state.onLoop.authority.recheck.isRunning {
-            state.onLoop.authority.recheck.isDue = true
+            if isAnnounced { state.onLoop.authority.recheck.isDue = true }
             return
         }
+        state.onLoop.authority.recheck.isAnnounced = isAnnounced
         // A peer that has given its ring back, or has left the bus, may still have it mapped, and cannot be asked about.
-        for interface in interfaces where interface.requirement.needsPolkit {
+        for interface in interfaces where isAnnounced && interface.requirement.needsPolkit {
             interface.stream.withdraw([], endsFormerReaders: true)
         }
         state.onLoop.authority.recheck.left = state.onLoop.authorised.flatMap { peer, one in
@@ -213,7 +233,10 @@ extension ServiceCore {
     ) {
         switch interface.requirement.decision(on: credentials, accounts: accounts, answers: answers) {
         case .met: break
-        case .notMet: withdraw(peer, interface, credentials, "polkit has withdrawn the authorisation")
+        case .notMet:
+            // A change that was announced, perhaps, and not heard: of former readers, too.
+            if !state.onLoop.authority.recheck.isAnnounced { state.onLoop.authority.recheck.isDue = true }
+            withdraw(peer, interface, credentials, "polkit has withdrawn the authorisation")
         case .unknown(let reason): withdraw(peer, interface, credentials, reason)
         case .ask(let action):
             return askPolkit(action, of: peer, isInteractive: false, 0, connection) { [weak self] result in
@@ -222,6 +245,7 @@ extension ServiceCore {
                 case .success(let answer):
                     let answers = answers.merging([action: answer == .authorised]) { $1 }
                     recheck(peer, interface, credentials, answers, attempt: attempt, connection)
+                case .failure where !state.onLoop.authority.recheck.isAnnounced: rechecked()
                 // Nobody was asked, which says nothing about the peer.
                 case .failure(let error) where Self.hasNoRoom(error) || attempt < Self.attempts:
                     let next = Self.hasNoRoom(error) ? attempt : attempt + 1

@@ -101,4 +101,34 @@ import Testing
         #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
         try await desk.stop()
     }
+    @Test("G7: a withdrawal whose announcement was lost counts at the next round, also of a ring that was given back")
+    func unannounced() async throws {
+        let authority = try await FakeAuthority.join(system) { _ in .yes }
+        let desk = try await WatchedDesk(system)
+        await desk.onLoop { $0.state.onLoop.authority.period = .milliseconds(20) }
+        let (peer, former) = (try await BusStranger.join(system), try await BusStranger.join(system))
+        _ = try await former.connection.call(
+            MethodCall(
+                to: WatchedDesk.name, path: WatchedDesk.path(Watched1.name), interface: Stream1.name, member: "OpenRing"
+            ))
+        let stream = try #require(desk.service.core.interfaces.first { $0.name == Watched1.name }).stream
+        former.connection.close()
+        #expect(await eventually { stream.withRing { $0.readers.isEmpty } })
+        _ = try await peer.connection.call(WatchedDesk.attach())
+        // Rounds go on, and change nothing: nor does one that polkit does not answer.
+        func rounds(_ count: Int) async {
+            let before = authority.questions.count
+            #expect(await eventually { authority.questions.count >= before + count })
+        }
+        await rounds(3)
+        authority.rule { _ in .nonsense }
+        await rounds(3)
+        _ = try await peer.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
+        #expect(!peer.signals.contains { $0.member == "Reattach" } && stream.hasRing)
+        authority.rule { _ in .no }
+        #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
+        #expect(await eventually { !stream.hasRing })
+        #expect(await desk.onLoop { $0.state.onLoop.authorised.isEmpty })
+        try await desk.stop()
+    }
 }
