@@ -101,15 +101,14 @@ format:
 # The event stream names the clause of README's promise that each test tries. `swift test` alone does not need it.
 events = .build/tests.jsonl
 recorded = --event-stream-output-path $(events) --event-stream-version 0
-# What the compiler must refuse and accept, and the examples' programs.
-code_checks = check-doc-code check-refusals.sh check-public-only check-examples public-api
+# Code in comments and pages, and what is public. No tests: they work on the text of all sources, and one also writes its lists.
+code_checks = check-doc-code public-api
 test: export SWT_EXPERIMENTAL_EVENT_STREAM_FIELDS_ENABLED = 1
 # The examples are built with the rest, and the shop's tests run with the others.
 test: export RELAY_WITH_EXAMPLES = 1
 test: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-warnings
-	@# All but the first use one processor.
 	printf 'scripts/%s\n' $(code_checks) | xargs -P "$$(nproc)" -n 1 sh -c 'exec "$$0"'
 	@echo "== what calls libdbus, against its debug build"
 	@# Its memory pools count in a global that has no lock, and abort when two threads use any of them at once: that build only.
