@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test one test-release check-release latencies soak tsan asan figures walks demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-machine dependencies-machine test-desktop dependencies-desktop
+.PHONY: help build check test one test-release check-release latencies soak tsan asan figures demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-machine dependencies-machine test-desktop dependencies-desktop
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -27,7 +27,6 @@ help:
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
 	@echo "make tsan    the tests under ThreadSanitizer; 'make asan' under AddressSanitizer"
 	@echo "make figures what the hot paths cost, in instructions and allocations, beside what is recorded"
-	@echo "make walks   whether an event enters each folder once, and passes the files that ARCHITECTURE lists"
 	@echo "make build   relay-service and relay-cli, optimised, in .build/release"
 	@echo "make release the same without symbols, with manual pages and completions, in .build/dist; prints what they weigh"
 	@echo "make install copies these below PREFIX (/usr/local) in DESTDIR; 'make uninstall' removes them"
@@ -37,7 +36,7 @@ help:
 	@echo "make test-machine     the packages in Debians 12 and 13 with systemd as process 1: users, polkit, upgrade, reboot, power cuts"
 	@echo "make test-desktop   the window of Examples/moving-house, by pointer and keyboard under an X server; makes its pictures"
 	@echo "make bench   our figures beside those of others, in one run; wants two processors that do nothing else"
-	@echo "make docs    the libraries' documentation as web pages, in .build/docs; looked at in a browser, links checked"
+	@echo "make docs    the libraries' documentation as web pages, in .build/docs; links checked, the tutorial followed"
 	@echo "make lint    what the formatter would change, and whether the documentation is true; 'make format' does it"
 	@echo "make clean   removes everything that was built"
 	@echo "What is missing from Debian is installed first (scripts/install-dependencies)."
@@ -206,10 +205,6 @@ bench: dependencies-bench
 figures: dependencies-bench
 	scripts/figures
 
-# The calls of a debug build, counted by Callgrind.
-walks: dependencies-bench
-	scripts/check-walk
-
 # The pages of docc, of the libraries' comments and catalogues (Sources/*/*.docc): any warning and any dead link fails. The tutorial is
 # followed to the letter, so that what it shows is what its reader sees.
 docs: export RELAY_WITH_EXAMPLES = 1
@@ -217,7 +212,7 @@ docs: dependencies-docs
 	$(swift) build
 	scripts/make-docs
 	scripts/check-tutorial --run
-	scripts/check-site --look
+	scripts/check-site
 	@echo "To read them: python3 -m http.server --directory .build/docs, then http://localhost:8000/relay/documentation/"
 
 # The last results of transport-bench, put into the documentation.
