@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build check test one test-release check-release latencies soak tsan asan figures demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-machine dependencies-machine test-desktop dependencies-desktop
+.PHONY: help build check test one record test-release check-release latencies soak tsan asan figures demo bench bench-docs docs lint format clean dependencies-build dependencies-test dependencies-bench dependencies-packaging dependencies-docs release install uninstall deb test-packaging test-machine dependencies-machine test-desktop dependencies-desktop
 
 # The compiler was seen to hang: what makes no progress for so many seconds is ended, so that nothing waits forever. There is no
 # bound on the whole: healthy work may take as long as the machine needs.
@@ -22,6 +22,7 @@ help:
 	@echo "make check   the quick ones: format, warnings, and the tests without buses and processes; under a minute when built"
 	@echo "make test    all checks: format, warnings, all tests, and those of the bus against libdbus's debug build"
 	@echo "make one     T=OrderTests: builds the tests' target of that suite alone, and runs the suite"
+	@echo "make record  writes what the programs print now into Tests/Transcripts/Files"
 	@echo "make test-release   RELEASE=trixie: the sources built, and all checks run, in a Debian of that release"
 	@echo "make soak    the long forms: thousands of kills, torn writes, a thousand million events; most of an hour"
 	@echo "make latencies   what a stopped or hostile subscriber costs the others; wants two processors that do nothing else"
@@ -128,6 +129,13 @@ libdbus_tests := $(subst $(empty) ,|,$(strip CallTests ConnectionLifeTests Match
 one: dependencies-test
 	scripts/one-suite "$(T)"
 
+# The transcripts of what the programs print. `git diff` then shows what people will see.
+record: export RELAY_TRANSCRIPTS = $(CURDIR)/Tests/Transcripts/Files
+record: export RELAY_TESTS = TranscriptTests
+record: dependencies-test
+	$(swift) build --build-tests
+	$(tests) test --skip-build --disable-xctest --filter '^TranscriptTests\.TranscriptTests/'
+
 # The same checks in another release of Debian than this machine's: made by debootstrap, with this machine's toolchain. Needs root.
 test-release: dependencies-packaging
 	scripts/test-release $(or $(RELEASE),trixie)
@@ -139,11 +147,11 @@ sqlite_tests := (RelayJournalTests|RelocationDomainTests)\.($(subst $(empty) ,|,
 	RetentionTests EvolutionTests JournalStoreTests)))
 
 # The inner loop: format, build, and the tests without processes, buses and rings.
-heavy_tests = $$(grep -rhA3 -E '@Suite\(.*\.heavy|^    \.heavy|, \.heavy' Tests --include='*.swift' | grep -oE 'struct [A-Za-z]+Tests' | cut -d' ' -f2 | sort -u | paste -sd'|')
+check: export RELAY_QUICK = 1
 check: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-warnings
-	$(tests) test --skip-build --disable-xctest --skip "\.($(heavy_tests))/"
+	$(tests) test --skip-build --disable-xctest
 
 # Times, one test after the other: on a machine that does nothing else. Ratios, never a bound in seconds alone.
 latencies: export RELAY_LATENCIES = 1

@@ -52,7 +52,7 @@ struct DocumentKillTests {
             let relay = try site.relay(Minutes1.self)
             relay.activate()
             var (count, version) = (Int64(0), DocumentVersion(epoch: 0, sequence: 0))
-            for round in 1...TestForm.rounds(5, soak: 100) {
+            for round in 1...TestForm.rounds(10, soak: 100) {
                 let service = try await site.startFaultyService("--serve", "minutes")
                 let killing = Task.detached {
                     try? await Task.sleep(for: .microseconds(Int.random(in: 0...60_000)))

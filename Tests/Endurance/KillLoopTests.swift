@@ -25,7 +25,7 @@ import Testing
         "a service that is killed at any moment loses nothing that it confirmed, and no watcher misses or repeats an event"
     )
     func service() async throws {
-        let kills = Endurance.count(60, soak: 2_000)
+        let kills = Endurance.count(20, soak: 2_000)
         print("kill loop: seed \(Endurance.seed)")
         try await Site.with { site in
             var random = SeededGenerator(seed: Endurance.seed)

@@ -43,7 +43,7 @@ import Testing
             let relay = try site.relay(Ledger1.self)
             relay.activate()
             var (number, replies): (Int64, [Int64: Ledger1.WriteOnce.Reply]) = (0, [:])
-            for round in 1...TestForm.rounds(5, soak: 200) {
+            for round in 1...TestForm.rounds(10, soak: 200) {
                 let service = try await site.startFaultyService("--serve", "ledger")
                 let killing = Task.detached {
                     try? await Task.sleep(for: .microseconds(Int.random(in: 0...60_000)))

@@ -11,6 +11,9 @@ public struct GateTrait: SuiteTrait, TestTrait, TestScoping {
     public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
         testCase != nil || test.traits.contains { $0 is ParallelizationTrait } ? self : nil
     }
+    public func prepare(for test: Test) async throws {
+        try await ConditionTrait.disabled(if: TestForm.isQuick, "heavy: RELAY_QUICK leaves it out").prepare(for: test)
+    }
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -24,7 +27,7 @@ public struct GateTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == GateTrait {
-    /// Has processes, a bus or a ring of its own: a few of these run at once.
+    /// Has processes, a bus or a ring of its own: a few of these run at once, and none in `make check`.
     ///
     /// Use it instead of a time limit: the time in which a test waits for its place would count. A test that hangs is ended by
     /// scripts/bounded-swift.
