@@ -63,6 +63,7 @@ extension CompletionScript {
                     case $word in
                         --session | --system) target+=("$word") ;;
                         --bus | --service | -s) target+=("$word" "${words[index + 1]}"); ((index++)) ;;
+                        --bus=* | --service=* | -s?*) target+=("$word") ;;
             \#(skips)            -*) ;;
                         *) if [[ -z $verb ]]; then verb=$word; else [[ -n $first ]] || first=$word; ((taken++)); fi ;;
                     esac

@@ -15,6 +15,8 @@ extension CompletionScript {
                             set -a target $words[$index]
                         case --bus --service -s
                             set -a target $words[$index] $words[(math $index + 1)]
+                        case '--bus=*' '--service=*' '-s*'
+                            set -a target $words[$index]
                     end
                 end
                 \#(name) $target $argv 2>/dev/null | string match --regex '^[!-,.-~][\t -~]*$'

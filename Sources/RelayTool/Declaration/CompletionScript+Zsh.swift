@@ -18,6 +18,7 @@ extension CompletionScript {
                     case $words[index] in
                         --session | --system) target+=($words[index]) ;;
                         --bus | --service | -s) target+=($words[index] "${(Q)words[index+1]}"); ((index++)) ;;
+                        --bus=* | --service=* | -s?*) target+=("${(Q)words[index]}") ;;
             \#(skips)            -*) ;;
                         *) [[ -n $verb ]] || verb=$index ;;
                     esac
@@ -84,9 +85,11 @@ extension CompletionScript {
     private func zshOption(_ option: any DeclaredOption) -> String {
         let summary = Words.replacing(["[": "(", "]": ")", ":": ""], in: option.summary)
         let argument = option.argument.map { ":\($0.name):\(values(of: option).map(zshAction) ?? "")" } ?? ""
-        // An option with an argument may be given more than once: --domain A --domain B.
-        return spellings(option).map {
-            Words.quoted("\(option.argument == nil ? "" : "*")\($0)[\(Self.escaped(summary, "\\"))]\(argument)")
+        // An option with an argument may be given more than once: --domain A --domain B. The argument is the next word, or
+        // what follows the equals sign or the letter.
+        return spellings(option).map { spelling in
+            let form = option.argument == nil ? spelling : "*\(spelling)\(spelling.hasPrefix("--") ? "=" : "+")"
+            return Words.quoted("\(form)[\(Self.escaped(summary, "\\"))]\(argument)")
         }.joined(separator: " ")
     }
     /// An action of `_arguments`, which evaluates it: words are quoted for that. A bare colon would end it.

@@ -34,7 +34,10 @@ import Testing
         ("some-tool sho", "show"), ("some-tool shu", "shut"), ("some-tool show --pl", "--plain"),
         ("some-tool show lam", "lamp"), ("some-tool show lamp col", "colour="),
         ("some-tool --service org.a show wi", "window"), ("some-tool -s org.a show wi", "window"),
-        ("some-tool show -s org.a window wid", "width="), ("some-tool --state ./som", "./some-tool"),
+        ("some-tool show -s org.a window wid", "width="),
+        ("some-tool --service=org.a show wi", "window"), ("some-tool -sorg.a show wi", "window"),
+        ("some-tool show --service=org.a window wid", "width="), ("some-tool show -sorg.a wi", "window"),
+        ("some-tool --state ./som", "./some-tool"),
     ]
 
     /// A folder with the scripts, and with what the shells find as the program. It knows a thing more of one service.
@@ -46,7 +49,9 @@ import Testing
             """
             #!/bin/sh
             service=
-            while [ $# -gt 0 ]; do case $1 in --service | -s) service=$2; shift 2 ;; *) break ;; esac; done
+            while [ $# -gt 0 ]; do case $1 in
+                --service | -s) service=$2; shift 2 ;; --service=*) service=${1#*=}; shift ;;
+                -s?*) service=${1#-s}; shift ;; *) break ;; esac; done
             case "$1 $2 $3 $service" in
                 "names things "*) echo lamp; [ "$service" != org.a ] || echo window; cat hostile ;;
                 "names parts lamp "*) echo colour= ;;
@@ -171,6 +176,7 @@ import Testing
                 "<some-tool><--service><org:path=a/x,guid=1><show><lamp>"
             ),
             ("some-tool --service org: show la", "<some-tool><--service><org:><show><lamp>"),
+            ("some-tool --service=org.a show wi", "<some-tool><--service=org.a><show><window>"),
             ("some-tool -s a=b show a:b=c", "<some-tool><-s><a=b><show><a:b=cd>"),
             ("some-tool show a:", "<some-tool><show><a:b=cd>"),
             ("some-tool --state=1 show lam", "<--state=1><show><lamp>"),
