@@ -40,6 +40,17 @@ struct MetricFamily: Equatable {
     var unit = ""
     let help: String
     var samples: [Sample] = []
+
+    /// Of samples with the same labels the first: twice the same would be no text that anybody reads.
+    ///
+    /// - Parameter written: a label's value in the form that is written: two values may look alike there.
+    func distinctSamples(_ written: (String) -> String) -> [Sample] {
+        var seen: Set<[String]> = []
+        return samples.filter { sample in
+            let labels = sample.labels.map { ($0.name, written($0.value)) }.sorted { $0.0 < $1.0 }
+            return seen.insert([sample.suffix] + labels.flatMap { [$0.0, $0.1] }).inserted
+        }
+    }
 }
 
 /// Writes families as text for monitors.
@@ -60,7 +71,7 @@ enum MetricText {
             text += "# TYPE \(declared) \(kind)\n"
             if form == .openMetrics && !family.unit.isEmpty { text += "# UNIT \(declared) \(family.unit)\n" }
             text += "# HELP \(declared) \(escaped(family.help, quotes: form == .openMetrics))\n"
-            for sample in family.samples {
+            for sample in family.distinctSamples({ escaped($0, quotes: true) }) {
                 text += family.name + (sample.suffix.isEmpty ? suffix : sample.suffix)
                 if !sample.labels.isEmpty {
                     let labels = sample.labels.map { "\($0.name)=\"\(escaped($0.value, quotes: true))\"" }
@@ -74,7 +85,7 @@ enum MetricText {
     /// For programs, an object a sample.
     static func append(json families: [MetricFamily], to output: inout ByteBuffer) {
         for family in families {
-            for sample in family.samples {
+            for sample in family.distinctSamples({ $0 }) {
                 output.append("{\"metric\":")
                 let suffix = sample.suffix.isEmpty ? family.kind.suffix : sample.suffix
                 SafeText.append(quoted: family.name + suffix, to: &output)

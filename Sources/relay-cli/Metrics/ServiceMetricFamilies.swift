@@ -96,13 +96,10 @@ struct ServiceMetricFamilies {
         addDurations(status.serviceFigures)
     }
     private mutating func add(_ figures: [MonitoredStatus.Figure], _ labels: [MetricFamily.Label]) {
-        var seen: [String: Set<[MetricFamily.Label]>] = [:]
         for figure in figures {
             guard Self.isName(figure.name), figure.labels.keys.allSatisfy(Self.isName) else { continue }
             let own = figure.labels.sorted { $0.key < $1.key }.map { MetricFamily.Label($0.key, $0.value) }
             let all = labels + own.filter { own in !labels.contains { $0.name == own.name } }
-            // Twice the same would be no text that anybody reads.
-            guard seen[figure.name, default: []].insert(all).inserted else { continue }
             let sample = MetricFamily.Sample(labels: all, value: "\(figure.value)")
             if Self.described.contains(where: { $0.figure == figure.name && $0.kind != .histogram }) {
                 samples[figure.name, default: []].append(sample)

@@ -290,8 +290,8 @@ struct MetricsTests {
             "events", "rings", "notices", "command_duration", "command_duration_sum", "", "A", "a b", "x", "_y", "le",
         ]
         let labels = ["", "le", "interface", "service", "microseconds", "x", "Ü", "a-b"]
-        let values = ["", "1", "100", "\n", "\"", "\\", "+Inf", "ü"]
-        for _ in 0..<TestForm.rounds(300, soak: 20_000) {
+        let values = ["", "1", "100", "\n", "\"", "\\", "+Inf", "ü", "c.d"]
+        for round in 0..<TestForm.rounds(300, soak: 20_000) {
             func figures() -> [Figure] {
                 (0..<generator.below(8)).map { _ in
                     let own = (0..<generator.below(3)).map { _ in
@@ -307,12 +307,51 @@ struct MetricsTests {
             }
             var families = ServiceMetricFamilies(service: "a.b")
             families.add(status, of: "c.d")
-            families.add(status, of: "c.e")
+            // A service may have an interface twice.
+            families.add(status, of: round % 2 == 0 ? "c.d" : "c.e")
             let text = MetricText.text(families.families, .openMetrics)
             #expect(OpenMetricsRules(text).faults == [], "\(text)")
         }
     }
 
+    @Test("each sample stands once, whatever a service counts: the first of those that are written alike")
+    func onlyOnce() async throws {
+        let alike: [Figure] = [
+            // A figure of the service as a whole that claims to be an interface's; and labels in another order.
+            ("events", [("interface", "c.d"), ("a", "1")], 7),
+            ("odd", [("interface", "c.d"), ("a", "1")], 7),
+        ]
+        let own: [Figure] = [
+            ("events", [("a", "1")], 1), ("odd", [("a", "1")], 1),
+            // One is a character that nobody sees, the other how it is shown.
+            ("rings", [("x", "\u{202E}")], 2), ("rings", [("x", "\\u202e")], 3),
+        ]
+        let body = try Self.status(own, alike)
+        let status = try body.withUnsafeBytes { bytes in
+            var reader = WireReader(bytes)
+            return try MonitoredStatus.read(&reader)
+        }
+        var families = ServiceMetricFamilies(service: "a.b")
+        for _ in 0..<2 {
+            families.add(status, of: "c.d")
+            families.add(LatencyHistogram(), of: "c.d")
+        }
+        let text = MetricText.text(families.families, .openMetrics)
+        #expect(OpenMetricsRules(text).faults == [], "\(text)")
+        for sample in [
+            "relay_events_total{service=\"a.b\",interface=\"c.d\",a=\"1\"} 1",
+            "relay_other_odd{service=\"a.b\",interface=\"c.d\",a=\"1\"} 1",
+            "relay_rings_total{service=\"a.b\",interface=\"c.d\",x=\"\\\\u202e\"} 2",
+        ] {
+            #expect(text.contains(sample + "\n"), "\(sample) in \(text)")
+        }
+        var json = ByteBuffer()
+        MetricText.append(json: families.families, to: &json)
+        let lines = json.text.split(separator: "\n").map { $0.prefix { $0 != "}" } }
+        // Of programs the two values are two.
+        #expect(
+            Set(lines).count == lines.count && lines.count { $0.contains("relay_rings_total") } == 2, "\(json.text)")
+    }
     @Test(
         "the rules find what is wrong",
         arguments: [
