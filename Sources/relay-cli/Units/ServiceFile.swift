@@ -1,4 +1,7 @@
 /// A D-Bus service file: how a bus starts the owner of a name.
+///
+/// It is read as a bus reads it: groups, keys and values have the case that they are written with, blanks around a key and
+/// a value do not count, and of two lines with one key the last one does.
 struct ServiceFile: Equatable, Sendable {
     /// How `relay-cli` counts a service.
     enum Kind: Equatable, Sendable {
@@ -23,10 +26,10 @@ struct ServiceFile: Equatable, Sendable {
                 continue
             }
             let value = String(line[line.index(after: equals)...].trimmed)
-            switch line[..<equals].trimmed.lowercased() {
-            case "x-relay": kind = value.lowercased() == "true" ? .relay : value == "secondary" ? .secondary : .other
-            case "systemdservice" where !value.isEmpty: unit = value
-            case "exec" where !value.isEmpty: exec = value
+            switch line[..<equals].trimmed {
+            case "X-Relay": kind = value == "true" ? .relay : value == "secondary" ? .secondary : .other
+            case "SystemdService": unit = value.isEmpty ? nil : value
+            case "Exec": exec = value.isEmpty ? nil : value
             default: break
             }
         }

@@ -106,7 +106,7 @@ struct UnitStateTests {
             # A comment.
             [D-BUS Service]
             Name = org.a.B
-            X-Relay=True
+            X-Relay = true
             Exec=/usr/bin/b --session
             SystemdService = b.service
             [Other]
@@ -118,5 +118,16 @@ struct UnitStateTests {
         #expect(other.kind == .secondary && other.unit == nil)
         #expect(other.command == ["/a b", "c"] && ServiceFile("[D-BUS Service]\nExec='/a").command == [])
         #expect(ServiceFile("X-Relay=true").kind == .other)
+    }
+    @Test(
+        "a D-Bus service file is read as a bus reads it: case counts",
+        arguments: ["x-relay=true", "X-RELAY=true", "X-Relay=True", "X-Relay=Secondary", "X-Relay=1", "X-Relay="])
+    func serviceFileCase(line: String) {
+        let file = ServiceFile("[D-BUS Service]\n\(line)\nexec=/a\nsystemdservice=a.service\n")
+        #expect(file.kind == .other && file.exec == nil && file.unit == nil)
+        #expect(ServiceFile("[D-Bus Service]\nX-Relay=true\n").kind == .other)
+        #expect(
+            ServiceFile("[D-BUS Service]\nX-Relay=true\n\(line)\n").kind
+                == (line.hasPrefix("X-Relay=") ? .other : .relay))
     }
 }
