@@ -73,7 +73,7 @@ struct Tool {
     private func explained(_ failure: CLIFailure, _ options: GlobalOptions) -> CLIFailure {
         guard failure.code == .notPermitted, let bus = try? locator.locate(options.bus) else { return failure }
         let policy = (try? openPeer(bus, options.timeout)).flatMap { facts.policy(bus, $0) }
-        let help = AccessHelp(account: facts.account(), policy: policy)
+        let help = AccessHelp(account: facts.account(), policy: policy, group: facts.group)
         return help.explanation(of: failure, service: options.service, on: bus) ?? failure
     }
 

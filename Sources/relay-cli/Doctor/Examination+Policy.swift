@@ -12,7 +12,10 @@ extension Examination {
         let account = access.account
         guard let policy = access.policy else {
             return report(
-                Finding("own", .ok, "the policy of this bus is not known here: not examined who may take the name"))
+                Finding(
+                    "own", .warning, "not examined who may take the name: the policy of this bus is not known here",
+                    remedy: "run it as root, or as the user of the bus, who can read its policy files"
+                ))
         }
         let isOwners = owner.userID == account.userID
         guard policy.allowsOwning(name, account) else {
@@ -84,7 +87,7 @@ extension Examination {
                     Finding(
                         "receive", .failed,
                         "\(access.account.title) may not subscribe to \(interface): \(error.message)",
-                        remedy: access.remedy(forRefusal: error.message)
+                        remedy: access.remedyForRequirement
                             ?? "meet the interface's requirement, or change it in the service"))
             } catch {
                 report(Finding("receive", .failed, "\(interface): \(error.message)"))

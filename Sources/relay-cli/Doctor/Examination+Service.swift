@@ -89,8 +89,13 @@ extension Examination {
                         "journal", .warning, "\(kept); its file is not yet checked in full after a crash",
                         remedy: "wait until the service has read it, or look into its log"))
             } else {
-                let file = status.fileBytes.map { " in a file of \(Quantity.bytes($0))" } ?? ""
-                report(Finding("journal", .ok, "\(kept)\(file), which is sound"))
+                let file = kept + (status.fileBytes.map { " in a file of \(Quantity.bytes($0))" } ?? "")
+                report(
+                    status.isChecked == true
+                        ? Finding("journal", .ok, "\(file), which is sound")
+                        : Finding(
+                            "journal", .warning, "\(file); the service does not report whether it is sound",
+                            remedy: "build the service with a newer Relay, or check a backup of the journal"))
             }
         }
         if !isDurable && all.allSatisfy({ $0.status != nil }) {

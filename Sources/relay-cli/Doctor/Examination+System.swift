@@ -44,11 +44,19 @@ extension Examination {
                     remedy: "run an NTP client: timedatectl set-ntp true"))
     }
 
-    /// - Parameter version: of the Relay that the service is built with; nil: it does not tell.
-    func versions(_ attachment: Attachment?, _ version: String?) {
+    /// - Parameters:
+    ///   - version: of the Relay that the service is built with; nil: it does not tell.
+    ///   - hasEvents: else there is nothing to subscribe to, and nothing that both sides need for it.
+    func versions(_ attachment: Attachment?, _ version: String?, hasEvents: Bool = true) {
         var known = "relay-cli \(Version.current)"
         if let version { known += ", the service is built with Relay \(version)" }
-        guard let attachment else { return report(Finding("versions", .ok, "\(known); the service was not asked")) }
+        guard hasEvents else { return report(Finding("versions", .ok, "\(known); the service has no events")) }
+        guard let attachment else {
+            return report(
+                Finding(
+                    "versions", .warning, "\(known); the service was not asked for its own",
+                    remedy: "do what is advised above, and ask again"))
+        }
         let (own, other) = (StreamFeature.all, attachment.details.features)
         func list(_ features: Set<StreamFeature>) -> String { Words.list(features.map { "\($0.rawValue)" }.sorted()) }
         let both = own.intersection(other)

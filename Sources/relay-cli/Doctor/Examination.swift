@@ -21,7 +21,7 @@ struct Examination {
         programs: @escaping (any BusPeer, [String]) -> [String: String]
     ) {
         (self.timeout, self.facts, self.serviceFile, self.programs) = (timeout, facts, serviceFile, programs)
-        access = AccessHelp(account: facts.account(), policy: nil)
+        access = AccessHelp(account: facts.account(), policy: nil, group: facts.group)
     }
 
     /// - Parameter service: nil: all on the bus.
@@ -35,7 +35,7 @@ struct Examination {
         limits(found?.0)
         clock()
         guard let (peer, bus) = found else { return versions(nil, nil) }
-        access = AccessHelp(account: access.account, policy: facts.policy(bus, peer))
+        access = AccessHelp(account: access.account, policy: facts.policy(bus, peer), group: facts.group)
         let names = services(named, peer, bus)
         let reportOfAny = report
         for name in names {
@@ -55,7 +55,9 @@ struct Examination {
         journal(all)
         disk(all)
         storage(all)
-        versions(attachment, all.lazy.compactMap { $0.status?.version }.first)
+        versions(
+            attachment, all.lazy.compactMap { $0.status?.version }.first,
+            hasEvents: catalogue.offered.contains { !$0.interface.events.isEmpty })
     }
 
     func user(_ id: UInt32) -> String { id == facts.userID ? "user \(id), as you are" : "user \(id)" }

@@ -14,6 +14,8 @@ struct SystemFacts: Sendable {
     var ringFault: @Sendable (ReceivedDescriptor) -> RelayError?
     var pause: @Sendable (Duration) -> Void
     var account: @Sendable () -> UserAccount = { .ofProcess() }
+    /// A group by its name or number; nil: the system has none.
+    var group: @Sendable (_ title: String) -> UserGroup? = { .named($0) }
     /// The rules of a bus; nil: they are not known here.
     var policy: @Sendable (BusChoice, any BusPeer) -> BusPolicy? = { PolicyFiles.policy(of: $0, $1) }
     /// The last line that a unit's processes have logged; nil: there is none, or this user may not read it.

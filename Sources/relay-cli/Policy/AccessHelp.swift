@@ -2,56 +2,60 @@ import RelayCore
 import RelayTool
 
 /// What a user can do who was refused: joins a group that may do it, as the rule in force names it.
+///
+/// A command is made only of what this system's own files say: a refusal's words are those of whoever refuses.
 struct AccessHelp: Sendable {
+    /// More groups than that are no advice.
+    private static let mostGroups = 32
+
     let account: UserAccount
     /// nil: the rules of the bus are not known here.
     let policy: BusPolicy?
+    /// A group by its name or number, as a rule has it; nil: this system has none.
+    let group: @Sendable (_ title: String) -> UserGroup?
 
-    /// What gives the user access to a service that the bus does not let them call; nil: the rules name no group.
+    /// What gives the user access to a service that the bus does not let them call; nil: no group does.
     func remedy(forCalling service: String) -> String? {
-        guard let policy else { return nil }
-        if policy.allowsCalling(service, account) { return nil }
-        return remedy(byJoining: policy.groups(thatCall: service))
-    }
-    /// What gives the user access to what a service keeps for groups; nil: its words name none.
-    func remedy(forRefusal message: String) -> String? { remedy(byJoining: Self.groups(in: message)) }
-
-    private func remedy(byJoining named: [String]) -> String? {
-        let groups = named.filter(Self.isGroup)
-        guard let first = groups.first else { return nil }
-        if let joined = groups.first(where: { account.groupsAtLogin.contains($0) && !account.groups.contains($0) }) {
-            return "you have joined the group \(joined) since you logged in: log in again"
+        guard let policy, !policy.allowsCalling(service, account) else { return nil }
+        var groups: [UserGroup] = []
+        for title in policy.groups(thatCall: service).prefix(Self.mostGroups) {
+            if let group = group(title), !groups.contains(group) { groups.append(group) }
         }
-        if let joined = groups.first(where: { account.groups.contains($0) }), groups.count == 1 {
-            return "you are in the group \(joined), which is not all that is required"
+        let later = account.joining(account.groupsAtLogin)
+        if policy.allowsCalling(service, later) {
+            let joined = groups.filter { $0.isAmong(later.groups) && !$0.isAmong(account.groups) }
+            return Self.remedy(byLogin: joined.map(\.name))
         }
-        let user = account.userName ?? "NAME"
-        let others = groups.dropFirst()
+        // By the rules as a whole: a later one may keep out a user of that group.
+        let helpful = groups.filter { group in
+            Self.isPlain(group.name) && policy.allowsCalling(service, later.joining(group.titles))
+        }
+        guard let first = helpful.first else { return nil }
+        let user = account.userName.flatMap { Self.isPlain($0) ? $0 : nil } ?? "NAME"
+        let others = helpful.dropFirst().map(\.name)
         let choice = others.isEmpty ? "" : " (or \(others.joined(separator: " or ")))"
-        return "join the group that may: sudo adduser \(user) \(first)\(choice), and log in again"
+        return "join the group that may: sudo adduser \(user) \(first.name)\(choice), and log in again"
+    }
+    /// What may give the user access to what a service itself keeps for a group; nil: nothing is known here that does.
+    var remedyForRequirement: String? {
+        let joined = account.groupsAtLogin.subtracting(account.groups).filter { !UserGroup.isNumber($0) }.sorted()
+        return joined.isEmpty ? nil : Self.remedy(byLogin: joined) + ", if that is what is required"
+    }
+    private static func remedy(byLogin groups: [String]) -> String {
+        let title = groups.count == 1 ? "the group" : "the groups"
+        return groups.isEmpty
+            ? "your groups have changed since you logged in: log in again"
+            : "you have joined \(title) \(Words.list(groups)) since you logged in: log in again"
     }
 
-    /// It goes into a command line that a person copies, and others have written it.
-    private static func isGroup(_ name: String) -> Bool {
-        !name.hasPrefix("-") && (1...32).contains(name.utf8.count)
+    /// It goes into a command line that a person copies. A name of digits alone would be read as a number there.
+    private static func isPlain(_ name: String) -> Bool {
+        !name.hasPrefix("-") && (1...32).contains(name.utf8.count) && !UserGroup.isNumber(name)
             && name.utf8.allSatisfy { byte in
                 byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
                     || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
                     || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
             }
-    }
-    /// What stands for groups in the text of a requirement, as `PeerRequirement` describes itself: `group 'wheel'`.
-    static func groups(in message: String) -> [String] {
-        var groups: [String] = []
-        var rest = Substring(message)
-        while let start = rest.firstRange(of: "group '") {
-            rest = rest[start.upperBound...]
-            guard let end = rest.firstIndex(of: "'") else { break }
-            let name = String(rest[..<end])
-            rest = rest[rest.index(after: end)...]
-            if !groups.contains(name) { groups.append(name) }
-        }
-        return groups
     }
 }
 
@@ -62,11 +66,13 @@ extension AccessHelp {
         if failure.name == ErrorNames.accessDenied {
             // The bus's own sentence lists the fields of a message, and helps nobody who is not its administrator.
             guard let policy, !policy.allowsCalling(service, account) else { return nil }
+            let reason =
+                policy.groups(thatCall: service).isEmpty
+                ? "its policy lets no group do so" : "its policy gives them access by no group of this system"
             let remedy =
-                remedy(forCalling: service)
-                ?? "its policy lets no group do so; have its administrator allow 'send_destination'"
+                remedy(forCalling: service) ?? "\(reason); have its administrator allow 'send_destination'"
             return failure.with(message: "\(account.title) may not call '\(service)' on \(Bus(bus)): \(remedy)")
         }
-        return remedy(forRefusal: failure.message).map { failure.with(message: "\(failure.message); \($0)") }
+        return remedyForRequirement.map { failure.with(message: "\(failure.message); \($0)") }
     }
 }

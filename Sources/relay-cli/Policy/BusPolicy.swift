@@ -103,6 +103,21 @@ extension BusPolicy.Context {
     }
 }
 
+/// A group of this system.
+struct UserGroup: Equatable, Sendable {
+    let number: UInt32
+    let name: String
+
+    /// What rules may call it.
+    var titles: Set<String> { ["\(number)", name] }
+    func isAmong(_ titles: Set<String>) -> Bool { !titles.isDisjoint(with: self.titles) }
+
+    /// Whether a bus reads a group's title as a number.
+    static func isNumber(_ title: String) -> Bool {
+        !title.isEmpty && title.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+    }
+}
+
 /// The user that a program runs as, by names and by numbers: policies use either.
 struct UserAccount: Equatable, Sendable {
     var userID: UInt32
@@ -118,6 +133,12 @@ struct UserAccount: Equatable, Sendable {
         contexts.insert(.user("\(userID)"))
         if let userName { contexts.insert(.user(userName)) }
         return contexts
+    }
+    /// The same user, in these groups besides.
+    func joining(_ titles: Set<String>) -> UserAccount {
+        var copy = self
+        copy.groups.formUnion(titles)
+        return copy
     }
     /// For people.
     var title: String { userName.map { "user '\($0)'" } ?? "user \(userID)" }

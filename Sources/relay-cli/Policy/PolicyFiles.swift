@@ -3,11 +3,14 @@ import RelayCore
 
 /// Where the rules of a bus are, and who asks.
 enum PolicyFiles {
-    /// The rules of a bus; nil: its configuration is not known here, or not readable.
+    /// The rules of a bus; nil: its configuration is not known here, not readable, or another user's.
+    ///
+    /// Which process is the bus, the bus itself says: so only files count that this user or the administrator wrote.
     static func policy(of bus: BusChoice, _ peer: any BusPeer) -> BusPolicy? {
         let commandLine = Self.commandLine(of: peer)
         let path = commandLine.flatMap { configuration(inCommandLine: $0) } ?? standard(bus)
-        let reader = PolicyReader(content: SmallFile.content, names: names)
+        let writers: Set<UInt32> = [0, geteuid()]
+        let reader = PolicyReader(content: { SmallFile.content($0, writtenBy: writers) }, names: names)
         return path.flatMap { reader.policy(at: $0) }
     }
     /// The words of the command line of the process that is the bus; nil: they cannot be read.
@@ -49,6 +52,19 @@ enum PolicyFiles {
                 })
         }
         return names
+    }
+}
+
+extension UserGroup {
+    /// A group by its name, or by its number; nil: this system has none.
+    static func named(_ title: String) -> UserGroup? {
+        guard isNumber(title) else { return UserGroup(getgrnam(title)) }
+        return UInt32(title).flatMap { UserGroup(getgrgid($0)) }
+    }
+    private init?(_ entry: UnsafeMutablePointer<group>?) {
+        guard let entry, let name = entry.pointee.gr_name else { return nil }
+        // The result is valid until the next look-up: everything is copied here.
+        self.init(number: entry.pointee.gr_gid, name: String(cString: name))
     }
 }
 

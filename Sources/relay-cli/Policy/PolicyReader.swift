@@ -18,42 +18,42 @@ struct PolicyReader {
         /// The files of each folder that was listed.
         var folders: [String: [String]] = [:]
         let end: ContinuousClock.Instant
-        /// More than is read: then what was read is not the policy.
-        var isExhausted = false
+        /// There is more than is read, or what others wrote: then what was read is not the policy.
+        var isUnknown = false
 
         /// Counts a file or folder. Returns whether it may be read.
         mutating func visit() -> Bool {
             places += 1
-            if places > PolicyReader.mostPlaces || ContinuousClock.now > end { isExhausted = true }
-            return !isExhausted
+            if places > PolicyReader.mostPlaces || ContinuousClock.now > end { isUnknown = true }
+            return !isUnknown
         }
     }
 
-    /// nil: the file cannot be read, or is no configuration; or there is more of it than is read.
+    /// nil: the file cannot be read, or is no configuration; or there is more of it than is read, or what others wrote.
     func policy(at path: String, within patience: Duration = patience) -> BusPolicy? {
         var progress = Progress(end: .now + patience)
-        return read(path, depth: 0, &progress) && !progress.isExhausted ? progress.policy : nil
+        return read(path, depth: 0, &progress) && !progress.isUnknown ? progress.policy : nil
     }
     private func read(_ path: String, depth: Int, _ progress: inout Progress) -> Bool {
         guard depth <= Self.deepest, progress.visit() else { return false }
         let text: String
         switch content(path) {
         case .whole(let whole): text = whole
-        case .tooLarge:
-            progress.isExhausted = true
+        case .tooLarge, .foreign:
+            progress.isUnknown = true
             return false
         case nil: return false
         }
         guard let parts = PolicyBuilder.parts(of: text) else { return false }
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
-        for part in parts where !progress.isExhausted {
+        for part in parts where !progress.isUnknown {
             switch part {
             case .rule(let rule): progress.policy.rules.append(rule)
             case .file(let path): _ = read(absolute(path), depth: depth + 1, &progress)
             case .folder(let path):
                 let folder = absolute(path)
-                for name in files(in: folder, &progress) where !progress.isExhausted {
+                for name in files(in: folder, &progress) where !progress.isUnknown {
                     _ = read("\(folder)/\(name)", depth: depth + 1, &progress)
                 }
             }
@@ -64,7 +64,7 @@ struct PolicyReader {
         guard progress.visit() else { return [] }
         if let files = progress.folders[folder] { return files }
         let names = names(folder, Self.mostNames + 1)
-        if names.count > Self.mostNames { progress.isExhausted = true }
+        if names.count > Self.mostNames { progress.isUnknown = true }
         let files = names.filter { $0.hasSuffix(".conf") }.sorted()
         progress.folders[folder] = files
         return files
@@ -176,18 +176,19 @@ final class PolicyBuilder {
     }
     /// nil: a rule about neither owning a name nor calling its owner.
     private static func subject(_ values: [String: String]) -> BusPolicy.Subject? {
-        func pattern(_ name: String?, _ prefix: String?) -> BusPolicy.Pattern? {
-            if let name { return name == "*" ? .any : .name(name) }
-            return prefix.map { .prefix($0) }
-        }
-        if let owned = pattern(values["own"], values["own_prefix"]) { return .owning(owned) }
-        let ofSending = values.keys.contains { $0.hasPrefix("send_") }
-        guard ofSending, ["*", "method_call"].contains(values["send_type"] ?? "*"), values["send_error"] == nil,
-            values["send_broadcast"] != "true", (values["send_path"] ?? "/") == "/"
-        else { return nil }
+        // `*` stands for anything, and for nothing; but not as a prefix, which is the beginning of a name.
         func given(_ key: String) -> String? { values[key].flatMap { $0 == "*" ? nil : $0 } }
+        func pattern(_ name: String, _ prefix: String) -> BusPolicy.Pattern {
+            given(name).map { .name($0) } ?? values[prefix].map { .prefix($0) } ?? .any
+        }
+        if values["own"] != nil || values["own_prefix"] != nil { return .owning(pattern("own", "own_prefix")) }
+        // A call has no error's name, and dbus-daemon compares only what a message has: `send_error` excludes no call.
+        guard values.keys.contains(where: { $0.hasPrefix("send_") }),
+            (given("send_type") ?? "method_call") == "method_call", values["send_broadcast"] != "true",
+            (given("send_path") ?? "/") == "/", Int(values["min_fds"] ?? "0") ?? 0 <= 0
+        else { return nil }
         return .calling(
-            pattern(values["send_destination"], values["send_destination_prefix"]) ?? .any,
+            pattern("send_destination", "send_destination_prefix"),
             interface: given("send_interface"), member: given("send_member"))
     }
 }

@@ -6,6 +6,8 @@ enum SmallFile {
         case whole(String)
         /// It has more than 64 KiB.
         case tooLarge
+        /// Others than those who are trusted can write it.
+        case foreign
     }
     private static let largest = 64 << 10
     /// `O_PATH`, a macro that Swift does not import.
@@ -16,13 +18,18 @@ enum SmallFile {
         if case .whole(let text) = content(path) { text } else { nil }
     }
     /// nil: it cannot be read, or is no regular file.
-    static func content(_ path: String) -> Content? {
+    static func content(_ path: String) -> Content? { content(path, writtenBy: nil) }
+    /// nil: it cannot be read, or is no regular file.
+    ///
+    /// - Parameter writers: the users who may own it, with nobody else's right to write beyond its group; nil: anyone.
+    static func content(_ path: String, writtenBy writers: Set<UInt32>?) -> Content? {
         // Without opening it: to open a device can be to use it.
         let place = open(path, pathOnly | O_CLOEXEC)
         guard place >= 0 else { return nil }
         defer { close(place) }
         var status = stat()
         guard fstat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        if let writers, !writers.contains(status.st_uid) || status.st_mode & S_IWOTH != 0 { return .foreign }
         let file = open("/proc/self/fd/\(place)", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
         defer { close(file) }

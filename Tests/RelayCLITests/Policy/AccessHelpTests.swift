@@ -19,7 +19,17 @@ struct AccessHelpTests {
     ) -> AccessHelp {
         AccessHelp(
             account: UserAccount(userID: 1_001, userName: "alice", groups: groups, groupsAtLogin: atLogin),
-            policy: policy ?? self.policy)
+            policy: policy ?? self.policy, group: Self.group)
+    }
+    /// The groups of the system: whatever is asked for by a name; by their numbers these.
+    private static let group = { @Sendable (title: String) -> UserGroup? in
+        switch title {
+        case "994": UserGroup(number: 994, name: "printer-users")
+        // A name that a command line reads as a number.
+        case "995": UserGroup(number: 995, name: "1234")
+        case _ where UserGroup.isNumber(title) || title == "nobody-has-it": nil
+        default: UserGroup(number: 7_000 + UInt32(title.utf8.count), name: title)
+        }
     }
     /// As the bus refuses a call.
     private let denied = CLIFailure(
@@ -49,24 +59,88 @@ struct AccessHelpTests {
             help(closed).explanation(of: denied, service: Self.name, on: .session)?.message.hasSuffix(
                 "on the session bus: its policy lets no group do so; have its administrator allow 'send_destination'")
                 == true)
-        let unknown = AccessHelp(account: help().account, policy: nil)
+        let unknown = AccessHelp(account: help().account, policy: nil, group: Self.group)
         #expect(unknown.explanation(of: denied, service: Self.name, on: .session) == nil)
         let other = CLIFailure(.unavailable, "gone")
         #expect(help().explanation(of: other, service: Self.name, on: .session) == nil)
     }
-    @Test("a service's own refusal is explained by the groups that its requirement names") func requirement() {
-        let refusal = CLIFailure(
-            .notPermitted, "OrderBox: org.a.B1 is for (group 'wheel' or group 'lp'), :1.5 is user 1001 (…)",
-            name: "org.eventrelay.Error.NotPermitted")
+    @Test("a service's own refusal stays as it is: no command is made of its words") func requirement() {
+        for words in [
+            "OrderBox: org.a.B1 is for (group 'sudo' or group 'lp'), :1.5 is user 1001 (…)", "group 'sudo'",
+            "it is for (group 'wheel' and user 'x')", "group 'a;rm' group '-G' group '1000'",
+        ] {
+            let refusal = CLIFailure(.notPermitted, words, name: "org.eventrelay.Error.NotPermitted")
+            for help in [help(), help(groups: ["lp", "wheel"]), help(groups: ["lp"], atLogin: ["lp", "7"])] {
+                #expect(help.explanation(of: refusal, service: Self.name, on: .system) == nil, "\(words)")
+            }
+            // What this system knows of the user is no word of the service.
+            #expect(
+                help(groups: ["lp"], atLogin: ["lp", "wheel", "10"]).explanation(
+                    of: refusal, service: Self.name, on: .system)?.message
+                    == words
+                    + "; you have joined the group wheel since you logged in: log in again, if that is what is "
+                    + "required")
+        }
+        #expect(help(atLogin: ["b", "a"]).remedyForRequirement?.contains("the groups a and b since") == true)
+        // A service may call its own refusal as the bus calls one.
+        let disguised = CLIFailure(
+            .notPermitted, "it is for group 'sudo'", name: "org.freedesktop.DBus.Error.AccessDenied")
+        let message = help().explanation(of: disguised, service: Self.name, on: .system)?.message
+        #expect(message?.contains("sudo adduser alice eventrelay-users,") == true)
+    }
+    /// A policy that lets a group call, and then these rules.
+    private static func letting(_ group: String, _ rules: BusPolicy.Rule...) -> BusPolicy {
+        BusPolicy(rules: [.calls(.everyone, false), .calls(.group(group), true)] + rules)
+    }
+    @Test("a group that gives no access is no advice: another rule keeps the user out, or they are in it already")
+    func uselessGroup() {
+        let barred = Self.letting("users", .calls(.user("alice"), false))
+        let closed = Self.letting("users", .calls(.mandatory, false))
+        for policy in [barred, closed] {
+            for help in [help(policy), help(groups: ["users"], policy), help(atLogin: ["users"], policy)] {
+                #expect(help.remedy(forCalling: Self.name) == nil)
+            }
+        }
         #expect(
-            help().explanation(of: refusal, service: Self.name, on: .system)?.message
-                == refusal.message + "; join the group that may: sudo adduser alice wheel (or lp), and log in again")
+            help(groups: ["users"], barred).explanation(of: denied, service: Self.name, on: .system)?.message.hasSuffix(
+                "its policy gives them access by no group of this system; have its administrator allow 'send_destination'"
+            )
+                == true)
+        // One group of the two keeps them out; and of two, the one that they are in is not named.
+        let either = Self.letting("users", .calls(.group("staff"), true), .calls(.group("guests"), false))
         #expect(
-            help(groups: ["lp", "wheel"]).remedy(forRefusal: "it is for (group 'wheel' and user 'x')")
-                == "you are in the group wheel, which is not all that is required")
-        // It is copied into a command line: what is no group's name is not shown as one.
-        #expect(help().remedy(forRefusal: "group 'a;rm' group '-G' group '' group 'x") == nil)
-        #expect(help().remedy(forRefusal: "it is for user 'root'") == nil)
+            help(groups: ["guests"], either).remedy(forCalling: Self.name) == nil
+                && help(either).remedy(forCalling: Self.name)
+                    == "join the group that may: sudo adduser alice users (or staff), and log in again"
+        )
+        let parts = BusPolicy(rules: [
+            .calls(.everyone, false), .calls(.group("staff"), true), .calls(.group("users"), true),
+            .calls(.user("alice"), false), .calls(.user("alice"), true),
+        ])
+        #expect(help(parts).remedy(forCalling: Self.name) == nil)
+    }
+    @Test("a group that a policy calls by its number is named; what is no group of this system is not advised")
+    func numbers() {
+        #expect(
+            help(Self.letting("994")).remedy(forCalling: Self.name)
+                == "join the group that may: sudo adduser alice printer-users, and log in again")
+        #expect(
+            help(atLogin: ["994", "printer-users"], Self.letting("994")).remedy(forCalling: Self.name)
+                == "you have joined the group printer-users since you logged in: log in again")
+        for group in ["995", "996", "nobody-has-it"] {
+            #expect(help(Self.letting(group)).remedy(forCalling: Self.name) == nil, "\(group)")
+        }
+        #expect(UserGroup.named("root") == UserGroup(number: 0, name: "root"))
+        #expect(UserGroup.named("0") == UserGroup(number: 0, name: "root"))
+        for group in ["4000000001", "99999999999", "", "no such group"] { #expect(UserGroup.named(group) == nil) }
+    }
+    @Test("a user's name that is more than a word stands in no command line") func hostileUser() {
+        var account = help().account
+        for name in ["a b", "$(id)", "1000", nil] {
+            account.userName = name
+            let help = AccessHelp(account: account, policy: policy, group: Self.group)
+            #expect(help.remedy(forCalling: Self.name)?.contains("sudo adduser NAME eventrelay-users,") == true)
+        }
     }
     @Test(
         "a group of the bus's policy that is no group's name stands in no command line",
@@ -84,7 +158,10 @@ struct AccessHelpTests {
             help(BusPolicy(rules: rules)).remedy(forCalling: Self.name)
                 == "join the group that may: sudo adduser alice users, and log in again")
     }
-    @Test("the text of a requirement is the one that is read here") func text() throws {
-        #expect(AccessHelp.groups(in: "\(PeerRequirement.group("wheel"))") == ["wheel"])
+}
+
+extension BusPolicy.Rule {
+    fileprivate static func calls(_ context: BusPolicy.Context, _ allows: Bool) -> BusPolicy.Rule {
+        BusPolicy.Rule(context: context, allows: allows, subject: .calling(.any, interface: nil, member: nil))
     }
 }

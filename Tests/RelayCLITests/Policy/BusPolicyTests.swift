@@ -81,6 +81,49 @@ struct BusPolicyTests {
         #expect(policy.allowsCalling("a.b", account(1_001, "bob")))
         #expect(!policy.allowsOwning("a.c", account(0, "root")) && policy.allowsOwning("a.d", account(1_001, "bob")))
     }
+    /// Whether a user may call `a.b` after this rule, where everything was denied or allowed before.
+    private func calls(_ rule: String, _ default: String = "deny") throws -> Bool {
+        let text =
+            "<busconfig><policy context=\"default\"><\(`default`) send_destination=\"*\"/>\(rule)</policy></busconfig>"
+        return try #require(Self.reader(["/c": text]).policy(at: "/c")).allowsCalling("a.b", account(1_000, "alice"))
+    }
+    @Test(
+        "a star stands for anything in every attribute that knows one",
+        arguments: [
+            "send_path", "send_error", "send_type", "send_interface", "send_member", "send_destination",
+        ])
+    func wildcards(attribute: String) throws {
+        let others = attribute == "send_destination" ? "" : "send_destination=\"a.b\" "
+        #expect(try calls("<allow \(others)\(attribute)=\"*\"/>"))
+        #expect(try !calls("<deny \(others)\(attribute)=\"*\"/>", "allow"))
+    }
+    @Test("a rule that is not about a call without descriptors changes nothing; one of errors excludes no call")
+    func otherMessages() throws {
+        for attributes in [
+            "send_type=\"signal\"", "send_broadcast=\"true\"", "send_path=\"/org\"", "send_destination_prefix=\"*\"",
+            "send_destination=\"a.b\" min_fds=\"1\"", "own=\"*\"", "receive_sender=\"*\"",
+        ] {
+            #expect(try !calls("<allow \(attributes)/>") && calls("<deny \(attributes)/>", "allow"), "\(attributes)")
+        }
+        for attributes in [
+            "send_error=\"a.b.Error\"", "send_destination=\"a.b\" max_fds=\"0\"", "send_requested_reply=\"true\"",
+            "send_broadcast=\"false\"", "send_path=\"/\" send_member=\"Introspect\"",
+        ] {
+            #expect(try calls("<allow \(attributes)/>") && !calls("<deny \(attributes)/>", "allow"), "\(attributes)")
+        }
+    }
+    @Test("a file that another user can write leaves the policy unknown") func foreign() throws {
+        let folder = try TestFolder()
+        try folder.write("<busconfig><include>b.conf</include></busconfig>", to: "a.conf")
+        try folder.write("<busconfig/>", to: "b.conf")
+        func policy(_ writers: Set<UInt32>) -> BusPolicy? {
+            PolicyReader(content: { SmallFile.content($0, writtenBy: writers) }, names: { _, _ in [] }).policy(
+                at: folder.path + "/a.conf")
+        }
+        #expect(policy([geteuid()]) == BusPolicy() && policy([geteuid() + 1]) == nil)
+        try #require(chmod(folder.path + "/b.conf", 0o666) == 0)
+        #expect(policy([geteuid()]) == nil)
+    }
     @Test("what is no configuration is none, and files that include each other end")
     func broken() {
         for text in ["", "<busconfig", "<node/>", "<!DOCTYPE b [<!ENTITY e \"x\">]><busconfig>&e;</busconfig>"] {

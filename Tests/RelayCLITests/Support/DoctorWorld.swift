@@ -34,6 +34,7 @@ struct DoctorWorld: Sendable {
     init() throws {
         journal = try FakeJournal.sample(3)
         facts.account = { UserAccount(userID: 1_000, userName: "alice") }
+        facts.group = { UserGroup(number: 990, name: $0) }
         facts.policy = { _, _ in BusPolicy(rules: [Self.anyoneOwns, Self.anyoneCalls]) }
         facts.lastLine = { _, _ in nil }
         facts.programFile = { _ in .executable }

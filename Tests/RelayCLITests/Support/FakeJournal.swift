@@ -32,6 +32,8 @@ final class FakeJournal: Sendable {
         var make: @Sendable (StreamRead) throws -> LogPage? = { _ in nil }
         /// Why the disk refuses commits, as an errno.
         var storageError: UInt64?
+        /// nil: it reports nothing of it.
+        var isChecked: Bool? = true
         /// Changes an answer before it is sent.
         var forge: @Sendable (LogPage) -> LogPage = { $0 }
         /// Answers instead; for a call of any method.
@@ -133,14 +135,14 @@ final class FakeJournal: Sendable {
             case "Status":
                 let state = self.state.withLock { $0 }
                 return IncomingReply(
-                    signature: "a{sv}", body: try Self.status(state.version, storageError: state.storageError))
+                    signature: "a{sv}", body: try Self.status(state))
             case "Read": return try self.read(call)
             default: throw CLIFailure(.software, "not expected: \(call.member)")
             }
         }
     }
 
-    private static func status(_ version: String?, storageError: UInt64?) throws -> [UInt8] {
+    private static func status(_ state: State) throws -> [UInt8] {
         try Samples.body { writer in
             let array = writer.beginArray(elementAlignment: 8)
             func entry(_ name: String, _ signature: String, _ value: (inout WireWriter) throws -> Void) throws {
@@ -149,14 +151,15 @@ final class FakeJournal: Sendable {
                 writer.signature(try Signature(signature))
                 try value(&writer)
             }
-            if let version { try entry("Version", "s") { try $0.string(version) } }
+            if let version = state.version { try entry("Version", "s") { try $0.string(version) } }
             for (name, value) in [
                 ("Epoch", epoch), ("Head", 40), ("Oldest", 3), ("RingCapacity", 4 << 20), ("Events", 38),
-                ("Bytes", 1_234), ("FileBytes", 9 << 20), ("WalBytes", 1 << 20), ("FreeBytes", 3 << 30), ("Checked", 1),
+                ("Bytes", 1_234), ("FileBytes", 9 << 20), ("WalBytes", 1 << 20), ("FreeBytes", 3 << 30),
             ] as [(String, UInt64)] {
                 try entry(name, "t") { $0.uint64(value) }
             }
-            if let storageError { try entry("StorageError", "t") { $0.uint64(storageError) } }
+            if let isChecked = state.isChecked { try entry("Checked", "t") { $0.uint64(isChecked ? 1 : 0) } }
+            if let storageError = state.storageError { try entry("StorageError", "t") { $0.uint64(storageError) } }
             try entry("RingOpen", "b") { $0.bool(true) }
             try entry("SignalsPaused", "b") { $0.bool(false) }
             try entry("Subscribers", "a(sasst)") { writer in

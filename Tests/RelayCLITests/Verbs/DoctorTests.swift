@@ -80,10 +80,12 @@ struct DoctorTests {
                 ok       memory       this system seals shared memory
                 ok       limits       1,024 descriptors a process
                 ok       clock        the system's clock is synchronised
-                ok       versions     relay-cli \(Version.current); the service was not
-                                      asked
+                warning  versions     relay-cli \(Version.current); the service was not
+                                      asked for its own
+                                      -> do what is advised above,
+                                         and ask again
 
-                4 ok, 0 warnings, 1 failed
+                3 ok, 1 warning, 1 failed
 
                 """)
         #expect(result.code == .refused && result.notes == ["1 check failed: bus"])
@@ -141,7 +143,11 @@ struct DoctorTests {
         #expect(
             await finding("own", world).text.contains(#""text":"you may not own the name, although the service is"#))
         world.facts.policy = { _, _ in nil }
-        #expect(await finding("own", world).text.contains("the policy of this bus is not known here"))
+        let unknown = await finding("own", world)
+        #expect(
+            unknown.text.contains(
+                #""grade":"warning","service":"\#(Self.name)","text":"not examined who may take the name: the policy of this "#
+                    + #"bus is not known here","remedy":"#), "\(unknown)")
 
         world = try World()
         world.refusals["Introspect"] = Self.denied
@@ -163,6 +169,10 @@ struct DoctorTests {
         let receive = await finding("receive", world)
         #expect(
             receive.code == .refused && receive.text.contains("user 'alice' may not subscribe to \(Self.interface)"))
+        // A service's words make no command.
+        world.refusals["Attach"] = (name: "AccessDenied", message: "it is for group 'sudo'")
+        let hostile = await finding("receive", world)
+        #expect(hostile.text.contains("it is for group 'sudo'") && !hostile.text.contains("adduser"), "\(hostile)")
         world = try World()
         (world.signals, world.heads) = ([], [7, 9])
         let silent = await finding("receive", world)
@@ -207,6 +217,20 @@ struct DoctorTests {
         world.refusals["Status"] = (name: "Failed", message: "disk")
         let journal = await finding("journal", world)
         #expect(journal.code == .refused && journal.text.contains("does not report its status"))
+    }
+    @Test("what was not looked at is not called good") func unexamined() async throws {
+        var world = try World()
+        world.refusals["Introspect"] = Self.denied
+        let versions = await finding("versions", world)
+        #expect(
+            versions.text.contains(#""grade":"warning""#)
+                && versions.text.contains("the service was not asked for its own"), "\(versions)")
+        world = try World()
+        world.journal.change { $0.isChecked = nil }
+        let journal = await finding("journal", world)
+        #expect(
+            journal.code == .ok && journal.text.contains(#""grade":"warning""#)
+                && journal.text.contains("does not report whether it is sound"), "\(journal)")
     }
     @Test("a unit that cannot start is named, with the reason and what shows more; a program that is missing too")
     func unit() async throws {
