@@ -24,8 +24,10 @@ final class BusService: FollowedService {
             follower = try ServiceFollower(
                 service: service, on: bus, activation: start == nil ? .ifRunning : .onDemand, cursors: cursors,
                 onCursorFailure: { name, error in note("the place of '\(name)': \(error.message)") },
-                // What else keeps it from the bus, the calls report.
-                onConnectionFailure: { error in if error.cause is SystemError { note(error.message) } }
+                onConnectionFailure: { error in
+                    // This program's own trouble is said at once; what else it means, its verb knows.
+                    if error.cause is SystemError { note(error.message) } else { deliver(.outage(error.message)) }
+                }
             ) { output in
                 if let input = WatchInput(output) { deliver(input) }
             }

@@ -25,6 +25,7 @@ struct ServiceFinder {
         let round: Duration
         static let first = Self(whole: .milliseconds(600), round: .milliseconds(250))
         static let second = Self(whole: .milliseconds(2_500), round: .seconds(2))
+        static let again = Self(whole: .seconds(1), round: .seconds(1))
     }
     /// Objects of a name; a service of ours has few, and they are near the root.
     private static let mostObjects = 48
@@ -32,36 +33,97 @@ struct ServiceFinder {
     let peer: any BusPeer
     /// The text of a name's D-Bus service file; nil: it has none that can be read.
     let serviceFile: (String) -> String?
+    /// Of `newServices`: the names that need not be asked again, with who had them then.
+    private var answered: [String: String] = [:]
+    private var late: Set<String> = []
+
+    init(peer: any BusPeer, serviceFile: @escaping (String) -> String?) {
+        (self.peer, self.serviceFile) = (peer, serviceFile)
+    }
 
     /// In the order of their names. Throws what keeps it from asking the bus.
     ///
     /// - Parameter patience: for all that it asks; nil: long enough to ask those again that were late.
     func services(within patience: Duration? = nil) throws(RelayError) -> [FoundService] {
         let begin = ContinuousClock.now
-        var first = Patience.first
-        if let patience { first = Patience(whole: patience, round: patience) }
-        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: first.whole)
-        guard lists.count == 2 else { return [] }
-        let running = Set(try Self.names(lists[0].get()))
-        // A bus may refuse it, and what runs can be used all the same.
-        let startable = Set((try? Self.names(lists[1].get())) ?? []).subtracting(running)
-        if let patience { first = Patience(whole: patience - (ContinuousClock.now - begin), round: patience) }
-        var (found, late) = walk(running.subtracting([Self.standard]), first)
-        if patience == nil, !late.isEmpty { found.formUnion(walk(late, .second).found) }
-        if running.contains(Self.standard) { found.insert(Self.standard) }
-        let started = startable.filter { $0 == Self.standard || kind(of: $0) != .other }
+        let names = try names(within: patience ?? Patience.first.whole)
+        guard let patience else { return look(at: names, within: [.first, .second]).services }
+        let rest = Patience(whole: patience - (ContinuousClock.now - begin), round: patience)
+        return look(at: names, within: [rest]).services
+    }
+    /// The services among the names that are new since the last time, or have another owner, or did not answer in time.
+    mutating func newServices() throws(RelayError) -> [FoundService] {
+        let owners = try owners()
+        let new = Set(owners.filter { answered[$0.key] != $0.value }.keys)
+        let running = new.filter { owners[$0] != Self.nobody }
+        let again = running.intersection(late)
+        var found = look(
+            at: Names(running: running.subtracting(again), startable: new.subtracting(running)),
+            within: [.first, .second])
+        late = found.late.union(again)
+        // Those that stand still delay neither what is found, nor the end for long.
+        if found.services.isEmpty && !again.isEmpty {
+            let more = look(at: Names(running: again, startable: []), within: [.again])
+            found.services = more.services
+            late = found.late.union(more.late)
+        }
+        answered = owners.filter { !late.contains($0.key) }
+        return found.services
+    }
+    /// Whether names that did not answer in time are to be asked again.
+    var hasLate: Bool { !late.isEmpty }
+
+    private func look(
+        at names: Names, within patiences: [Patience]
+    ) -> (services: [FoundService], late: Set<String>) {
+        var found = names.running.intersection([Self.standard])
+        var late = names.running.subtracting(found)
+        for patience in patiences where !late.isEmpty {
+            let walk = walk(late, patience)
+            found.formUnion(walk.found)
+            late = walk.late
+        }
+        let started = names.startable.filter { $0 == Self.standard || kind(of: $0) != .other }
         func all(_ names: Set<String>, isRunning: Bool) -> [FoundService] {
             names.sorted().map { name in
                 FoundService(name: name, isRunning: isRunning, isSecondary: kind(of: name) == .secondary)
             }
         }
-        return all(found, isRunning: true) + all(started, isRunning: false)
+        return (all(found, isRunning: true) + all(started, isRunning: false), late)
     }
-    /// All names on the bus, running or startable, in order.
-    func names() throws(RelayError) -> [String] {
-        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: Patience.second.whole)
-        guard lists.count == 2 else { return [] }
-        return (try Self.names(lists[0].get()) + ((try? Self.names(lists[1].get())) ?? [])).sorted()
+
+    // MARK: Names
+
+    private struct Names {
+        var running: Set<String>
+        /// Those that do not run.
+        var startable: Set<String>
+    }
+    private func names(within timeout: Duration) throws(RelayError) -> Names {
+        let lists = peer.ask([.toBus("ListNames"), .toBus("ListActivatableNames")], within: timeout)
+        guard lists.count == 2 else { return Names(running: [], startable: []) }
+        let running = Set(try Self.names(lists[0].get()))
+        // A bus may refuse it, and what runs can be used all the same.
+        let startable = Set((try? Self.names(lists[1].get())) ?? []).subtracting(running)
+        return Names(running: running, startable: startable)
+    }
+    /// In place of the owner of a name that the bus could start.
+    private static let nobody = ""
+    /// Who has each name. One that left meanwhile is not among them.
+    private func owners() throws(RelayError) -> [String: String] {
+        let names = try names(within: Patience.second.whole)
+        var owners = Dictionary(uniqueKeysWithValues: names.startable.map { ($0, Self.nobody) })
+        let running = names.running.compactMap { name in
+            MethodCall.toBus("GetNameOwner", of: name).map { (name: name, call: $0) }
+        }
+        let answers = peer.ask(running.map(\.call), within: Patience.second.whole)
+        for (entry, answer) in zip(running, answers) {
+            guard case .success(let reply) = answer, let owner = try? reply.read("s", { try $0.string() }) else {
+                continue
+            }
+            owners[entry.name] = owner
+        }
+        return owners
     }
     private static func names(_ reply: BusReply) throws(RelayError) -> [String] {
         let names = try reply.read("as") { reader in
@@ -104,7 +166,8 @@ struct ServiceFinder {
             for (entry, answer) in zip(asked, peer.ask(calls, within: min(patience.round, rest))) {
                 guard walks[entry.name] != nil else { continue }
                 guard let node = Self.node(answer) else {
-                    if case .failure(let error) = answer, error.code == .timedOut {
+                    // A bus that has no room for it now has it later.
+                    if case .failure(let error) = answer, [.timedOut, .limitsExceeded].contains(error.code) {
                         walks[entry.name] = nil
                         late.insert(entry.name)
                     }

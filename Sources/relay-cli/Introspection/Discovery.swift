@@ -22,6 +22,8 @@ struct Discovery {
         /// There is none, and it cannot be started now: this is why.
         case cannotStart(CLIFailure)
         case failed(CLIFailure)
+
+        var isFound: Bool { if case .found = self { true } else { false } }
     }
     func outcome() async -> Outcome {
         do {

@@ -75,6 +75,6 @@ extension JournalRange {
             case (.time(let first), .time(let last)): first > last
             default: false
             }
-        if isBackwards { throw UsageError("'--since' is behind '--until': nothing lies between them") }
+        if isBackwards { throw UsageError("'--since' is after '--until': nothing lies between them") }
     }
 }

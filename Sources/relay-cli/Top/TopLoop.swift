@@ -77,8 +77,7 @@ struct TopLoop {
         return TopView(width: size.columns, height: size.rows, isUTF8: isUTF8, hasKeys: terminal.keys >= 0)
     }
     private mutating func second(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        machine.tick(counters.take(), seconds: Double(seconds) + Double(attoseconds) / 1e18)
+        machine.tick(counters.take(), seconds: duration.inSeconds)
         screen.setNeedsDrawing()
         if machine.isFollowing, !isAsking {
             isAsking = true
@@ -95,23 +94,18 @@ struct TopLoop {
 
     private mutating func wait(until end: ContinuousClock.Instant, forRoom: Bool) {
         var polls = [
-            pollfd(fd: inbox.wakeup.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: terminal.keys, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: terminal.output, events: forRoom ? Int16(POLLOUT) : 0, revents: 0),
+            .reading(inbox.wakeup.descriptor), .reading(signals.descriptor), .reading(terminal.keys),
+            pollfd.writing(terminal.output, forRoom: forRoom),
         ]
         let isMidKey = keys.isWaiting
-        let end = isMidKey ? min(end, .now + Self.keyPause) : end
-        let (seconds, attoseconds) = max(.zero, end - .now).components
-        let milliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
-        _ = poll(&polls, nfds_t(polls.count), milliseconds)
+        Poll.wait(&polls, until: isMidKey ? min(end, .now + Self.keyPause) : end)
         if polls[1].revents != 0 { takeSignals() }
         if polls[2].revents != 0 {
             readKeys()
         } else if isMidKey, let key = keys.timeout() {
             took(key)
         }
-        if polls[3].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { hasEnded = true }
+        if polls[3].isOver { hasEnded = true }
     }
     private mutating func takeSignals() { while let number = signals.next() { took(number) } }
     private mutating func took(_ number: Int32) {

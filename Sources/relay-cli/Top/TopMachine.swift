@@ -5,6 +5,8 @@ import Synchronization
 /// What the bus's side tells `top`, but for events, which are counted.
 enum TopInput: Sendable {
     case state(ServiceState)
+    /// The bus cannot be reached, in words; it is tried again.
+    case outage(String)
     case discovered(Discovery.Outcome)
     case following
     /// nil: the service did not tell.
@@ -49,6 +51,8 @@ struct TopMachine {
     private let waits: Bool
     private(set) var model: TopModel
     private var isDiscovering = false
+    /// It is to be asked once more when it has answered, for it came meanwhile.
+    private var asksAgain = false
     private var isStale = true
     private var isKnown = false
     /// All that is published is counted.
@@ -70,6 +74,9 @@ struct TopMachine {
             if isKnown { model.notice = "\(service) went away; waiting for it" }
             return []
         case .state(.invalidated(let failure)): return [.end(failure)]
+        case .outage(let message):
+            if isKnown { model.notice = message + "; trying again" }
+            return []
         case .discovered(let outcome): return take(outcome)
         case .following:
             isFollowing = true
@@ -85,12 +92,17 @@ struct TopMachine {
     mutating func tick(_ tallies: [String: TopTally], seconds: Double) { model.tick(tallies, seconds: seconds) }
 
     private mutating func discover() -> [Action] {
-        if isDiscovering { return [] }
-        isDiscovering = true
+        if isDiscovering {
+            asksAgain = true
+            return []
+        }
+        (isDiscovering, asksAgain) = (true, false)
         return [.discover]
     }
     private mutating func take(_ outcome: Discovery.Outcome) -> [Action] {
         isDiscovering = false
+        // It came while it was asked: that it was absent, or failed, may be an answer of the time before.
+        if asksAgain, !outcome.isFound { return discover() }
         switch outcome {
         case .absent:
             if !waits { return [.end(.absent(service, on: bus))] }

@@ -46,8 +46,7 @@ struct TopTable {
                 _ = counters.take()
             }
             if let beginning, !isAsking, ContinuousClock.now - beginning >= duration {
-                let (seconds, attoseconds) = (ContinuousClock.now - beginning).components
-                machine.tick(counters.take(), seconds: Double(seconds) + Double(attoseconds) / 1e18)
+                machine.tick(counters.take(), seconds: (ContinuousClock.now - beginning).inSeconds)
                 isAsking = true
                 askStatus(machine.model.interfaces.keys.sorted())
             }
@@ -61,11 +60,8 @@ struct TopTable {
         }
     }
     private mutating func wait(until end: ContinuousClock.Instant?) {
-        var polls = [
-            pollfd(fd: inbox.wakeup.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
-        ]
-        _ = poll(&polls, nfds_t(polls.count), end.map(WatchLoop.milliseconds(until:)) ?? -1)
+        var polls = [pollfd.reading(inbox.wakeup.descriptor), .reading(signals.descriptor)]
+        Poll.wait(&polls, until: end)
         if polls[1].revents != 0, signals.next() != nil { hasEnded = true }
     }
 }

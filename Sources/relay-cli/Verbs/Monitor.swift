@@ -125,13 +125,12 @@ struct Monitor: Verb {
             }
             if let end, ContinuousClock.now >= end { return }
             var polls = [
-                pollfd(fd: isIdle ? source.descriptor : -1, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: output.descriptor, events: outcome == .blocked ? Int16(POLLOUT) : 0, revents: 0),
+                pollfd.reading(isIdle ? source.descriptor : -1), .reading(stop),
+                .writing(output.descriptor, forRoom: outcome == .blocked),
             ]
             let isBusy = !isIdle && outcome == .drained
-            _ = poll(&polls, nfds_t(polls.count), isBusy ? 0 : WatchLoop.milliseconds(until: end))
-            if polls[1].revents != 0 || polls[2].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { return }
+            Poll.wait(&polls, until: isBusy ? .now : end)
+            if polls[1].revents != 0 || polls[2].isOver { return }
         }
     }
 

@@ -104,6 +104,7 @@ struct Top: Verb {
             case .event(let event): counters.add(event, now: Timestamp.now.microseconds)
             case .gap(let interface, let gap): counters.add(gap, of: interface)
             case .state(let state): inbox.post(.state(state))
+            case .outage(let message): inbox.post(.outage(message))
             }
         }
         let discovery = Discovery(caller: followed, timeout: timeout, service: service)

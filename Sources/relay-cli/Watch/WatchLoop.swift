@@ -192,22 +192,12 @@ struct WatchLoop {
         until end: ContinuousClock.Instant?, forRoom: Bool, isBusy: Bool
     ) -> (byStop: Bool, byClosedOutput: Bool) {
         var polls = [
-            pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd.reading(wakeup.descriptor),
             // Asked for once; after that the descriptor stays readable.
-            pollfd(fd: patience == nil ? stop : -1, events: Int16(POLLIN), revents: 0),
-            // Without events asked for, the end of the reader is still reported.
-            pollfd(fd: output.descriptor, events: forRoom ? Int16(POLLOUT) : 0, revents: 0),
-            pollfd(fd: confirmations?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            .reading(patience == nil ? stop : -1), .writing(output.descriptor, forRoom: forRoom),
+            .reading(confirmations?.descriptor ?? -1),
         ]
-        _ = poll(&polls, nfds_t(polls.count), isBusy ? 0 : Self.milliseconds(until: end))
-        return (polls[1].revents != 0, polls[2].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0)
-    }
-
-    /// For poll(2), rounded up; -1: without end.
-    static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
-        guard let end else { return -1 }
-        let (seconds, attoseconds) = (end - .now).components
-        if seconds < 0 || attoseconds < 0 { return 0 }
-        return Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
+        Poll.wait(&polls, until: isBusy ? .now : end)
+        return (polls[1].revents != 0, polls[2].isOver)
     }
 }

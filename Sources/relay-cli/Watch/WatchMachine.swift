@@ -83,6 +83,9 @@ struct WatchMachine {
             return isKnown ? [.note("\(service) went away; waiting for it")] : []
         case .state(.invalidated(let failure)):
             return [end(failure)]
+        // Before, what is asked of the service fails with it.
+        case .outage(let message):
+            return isKnown ? [.note(message + "; trying again")] : []
         }
     }
 

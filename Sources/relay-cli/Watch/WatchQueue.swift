@@ -6,6 +6,8 @@ enum WatchInput: Sendable {
     case event(Envelope)
     case gap(interface: String, Gap)
     case state(ServiceState)
+    /// The bus cannot be reached, in words; it is tried again.
+    case outage(String)
 }
 
 /// Where the service is.
@@ -105,6 +107,8 @@ struct BoundedInputs {
             miss(event.interface, event.stamp.epoch, sequence...sequence, 1)
         case .gap(let interface, let gap): miss(interface, gap.epoch, gap.sequences, gap.count)
         case .state(let state): lastState = state
+        // What became of it, the next state shows.
+        case .outage: break
         }
     }
 

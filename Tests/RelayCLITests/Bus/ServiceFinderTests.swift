@@ -64,7 +64,6 @@ struct ServiceFinderTests {
         }.services()
         #expect(services.map(\.name) == ["org.d.Lazy"])
         #expect(Set(asked) == ["org.d.Lazy"])
-        #expect(try ServiceFinder(peer: bus) { _ in nil }.names() == ["org.d.Lazy"])
     }
     @Test("the reference service needs no proof, running or not") func standard() throws {
         #expect(
@@ -93,6 +92,76 @@ struct ServiceFinderTests {
             }
         }
         #expect(try found(bus).map(\.name) == ["org.a.Busy", "org.b.Ready"])
+    }
+    @Test("of new services only those are asked that have not answered, or have another owner") func new() throws {
+        let state = Mutex((names: ["org.a.Busy", "org.b.Player"], late: ["org.a.Busy"], owners: [String: String]()))
+        let (tree, plain) = (relay, other)
+        let bus = FakePeer { call throws(RelayError) in
+            let (names, late, owners) = state.withLock { $0 }
+            switch call.member {
+            case "ListNames": return FakePeer.names(names)
+            case "ListActivatableNames": return FakePeer.names(["org.b.Player", "org.d.Lazy", "../evil"])
+            case "GetNameOwner":
+                let name = try BusReply(sender: "", signature: "s", body: call.body).read("s") { try $0.string() }
+                return FakePeer.text(owners[name] ?? ":1.\(name.utf8.count)")
+            default:
+                if late.contains(call.destination) { throw RelayError(.timedOut, "no answer") }
+                let isRelay = call.destination == "org.a.Busy" || owners[call.destination] != nil
+                return FakePeer.text((isRelay ? tree : plain)[call.path] ?? "<node/>")
+            }
+        }
+        var finder = ServiceFinder(peer: bus) { _ in nil }
+        func asked(_ name: String) -> Int { bus.calls.count { $0.destination == name } }
+        #expect(try finder.newServices() == [] && finder.hasLate)
+        let (busy, player) = (asked("org.a.Busy"), asked("org.b.Player"))
+        #expect(player > 0)
+        #expect(try finder.newServices() == [] && finder.hasLate)
+        #expect(asked("org.a.Busy") == busy + 1 && asked("org.b.Player") == player)
+        // Another program has taken the name: it may be one of Relay.
+        state.withLock { $0.owners["org.b.Player"] = ":1.77" }
+        #expect(try finder.newServices().map(\.name) == ["org.b.Player"])
+        state.withLock { $0.late = [] }
+        #expect(try finder.newServices().map(\.name) == ["org.a.Busy"] && !finder.hasLate)
+        let all = bus.calls.count
+        #expect(try finder.newServices() == [])
+        #expect(bus.calls[all...].allSatisfy { $0.destination == "org.freedesktop.DBus" })
+        // Left, and come back.
+        state.withLock { $0.names = ["org.b.Player"] }
+        #expect(try finder.newServices() == [])
+        state.withLock { $0.names.append("org.a.Busy") }
+        #expect(try finder.newServices().map(\.name) == ["org.a.Busy"])
+    }
+    @Test("a watch that names no service waits for one that is late, and forgets none")
+    func wait() async throws {
+        let asked = Mutex(0)
+        let tree = relay
+        let bus = FakePeer { call throws(RelayError) in
+            switch call.member {
+            case "ListNames": return FakePeer.names(["org.a.Busy"])
+            case "ListActivatableNames": return FakePeer.names([])
+            case "GetNameOwner": return FakePeer.text(":1.5")
+            default:
+                // Four looks.
+                let count = asked.withLock { count in
+                    count += 1
+                    return count
+                }
+                if count <= 5 { throw RelayError(count == 4 ? .limitsExceeded : .timedOut, "no answer") }
+                return FakePeer.text(tree[call.path] ?? "<node/>")
+            }
+        }
+        let (notes, pipe, wakeup) = (Notes(), TestPipe(), try Wakeup())
+        let output = pipe.writing
+        let service = await WaitingThread.run {
+            let tool = Tool.tested(output: output, notes, peer: bus) { _, _, _, _, _ in FakeFollowed(FakeService()) }
+            let wait = ServiceWait(
+                tool: tool, bus: .session, timeout: .seconds(5), stop: wakeup.descriptor, end: nil,
+                // No signal of the bus wakes it here: what it has not forgotten it asks again by itself.
+                pauses: .init(look: .seconds(3_600), retry: .milliseconds(1)))
+            return try? wait.service()
+        }.value
+        pipe.closeWriting()
+        #expect(service == "org.a.Busy")
     }
     @Test("who waits at the tab key waits for no service that is late: all questions are within that time")
     func impatient() throws {

@@ -70,10 +70,10 @@ struct EventOptionsTests {
             ),
             (["history", "--limit", "0"], "option '--limit': '0' is no number of events from 1 on"),
             (["history", "--limit", "-3"], "option '--limit': '-3' is no number of events from 1 on"),
-            (["history", "--since", "9", "--until", "5"], "'--since' is behind '--until': nothing lies between them"),
+            (["history", "--since", "9", "--until", "5"], "'--since' is after '--until': nothing lies between them"),
             (
                 ["history", "--since", "1m", "--until", "1h"],
-                "'--since' is behind '--until': nothing lies between them"
+                "'--since' is after '--until': nothing lies between them"
             ),
             (["history", "--since"], "option '--since' needs an argument: --since WHEN"),
             (["history", ""], "'' is no event's name; 'list' shows them"),

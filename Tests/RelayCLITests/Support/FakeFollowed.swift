@@ -102,6 +102,7 @@ extension WatchInput {
         case .event(let event): "\(event)"
         case .gap(let interface, let gap): "gap of \(interface): \(gap)"
         case .state(let state): "\(state)"
+        case .outage(let message): "outage: \(message)"
         }
     }
 }

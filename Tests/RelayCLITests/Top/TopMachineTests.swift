@@ -27,8 +27,12 @@ import Testing
         let back = machine.take(.state(.active))
         let twice = machine.take(.state(.active))
         #expect(back == [.discover] && twice.isEmpty)
+        let old = machine.take(.discovered(.failed(gone)))
+        #expect(old == [.discover], "it came back meanwhile")
         let failed = machine.take(.discovered(.failed(gone)))
         #expect(failed.isEmpty && machine.model.notice == "gone")
+        let outage = machine.take(.outage("no bus"))
+        #expect(outage.isEmpty && machine.model.notice == "no bus; trying again")
         let end = machine.take(.state(.invalidated(gone)))
         #expect(end == [.end(gone)])
     }
@@ -48,6 +52,18 @@ import Testing
         let end = hasty.take(.discovered(.absent))
         guard case .end(let failure?)? = end.first else { return #expect(Bool(false), "\(end)") }
         #expect(failure.code == .unavailable)
+    }
+    @Test("one that comes while it is asked is asked again, whatever the answer of the time before")
+    func comesMeanwhile() throws {
+        for waits in [true, false] {
+            var machine = machine(waits: waits)
+            let during = machine.take(.state(.active))
+            #expect(during.isEmpty)
+            let absent = machine.take(.discovered(.absent))
+            #expect(absent == [.discover])
+            let found = machine.take(.discovered(.found(try Samples.catalogue())))
+            #expect(found == [.follow(EventSelection(names: ["org.eventrelay.Relocation1": nil]))])
+        }
     }
     @Test("an event that there is not is a usage error, a service that cannot be understood its failure")
     func refusals() throws {

@@ -116,6 +116,17 @@ struct WatchMachineTests {
         #expect(script.take(.state(.active)) == [])
     }
 
+    @Test("that the bus cannot be reached is said once the service was known; before, the first question fails with it")
+    func outage() throws {
+        var script = script()
+        #expect(script.take(.outage("no connection to the bus at a")) == [])
+        _ = script.take(try Samples.catalogue())
+        #expect(script.take(.state(.interrupted)) == [.note("\(service) went away; waiting for it")])
+        #expect(
+            script.take(.outage("no connection to the bus at a"))
+                == [.note("no connection to the bus at a; trying again")])
+        #expect(script.take(.state(.active)) == [.discover])
+    }
     @Test("an event of a service that has gone again is shown all the same")
     func eventOfTheGone() throws {
         var script = script()
