@@ -25,7 +25,8 @@ struct ServiceFinder {
         let round: Duration
         static let first = Self(whole: .milliseconds(600), round: .milliseconds(250))
         static let second = Self(whole: .milliseconds(2_500), round: .seconds(2))
-        static let again = Self(whole: .seconds(1), round: .seconds(1))
+        /// More than a round: what stands still uses that up, and the objects of others are to be asked after it.
+        static let again = Self(whole: .seconds(2), round: .seconds(1))
     }
     /// Objects of a name; a service of ours has few, and they are near the root.
     private static let mostObjects = 48
@@ -48,7 +49,8 @@ struct ServiceFinder {
         let begin = ContinuousClock.now
         let names = try names(within: patience ?? Patience.first.whole)
         guard let patience else { return look(at: names, within: [.first, .second]).services }
-        let rest = Patience(whole: patience - (ContinuousClock.now - begin), round: patience)
+        // Half of it for a program that stands still, and the rest for the objects of the others.
+        let rest = Patience(whole: patience - (ContinuousClock.now - begin), round: patience / 2)
         return look(at: names, within: [rest]).services
     }
     /// The services among the names that are new since the last time, or have another owner, or did not answer in time.

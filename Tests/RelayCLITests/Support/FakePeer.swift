@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 import RelayTool
 import Synchronization
@@ -9,6 +10,8 @@ final class FakePeer: BusPeer {
     let name = ":1.99"
     let passesDescriptors: Bool
     let senders: [String]
+    /// Whether an answer that is late takes the time that it was to be waited for.
+    private let waitsForLate: Bool
     private let answer: @Sendable (MethodCall) throws(RelayError) -> BusReply
     private let log = Mutex<[MethodCall]>([])
     /// How long it was to be waited for each answer.
@@ -17,16 +20,23 @@ final class FakePeer: BusPeer {
     var calls: [MethodCall] { log.withLock { $0 } }
 
     init(
-        passesDescriptors: Bool = true, senders: [String] = [],
+        passesDescriptors: Bool = true, senders: [String] = [], waitsForLate: Bool = false,
         answer: @escaping @Sendable (MethodCall) throws(RelayError) -> BusReply
     ) {
         (self.passesDescriptors, self.senders, self.answer) = (passesDescriptors, senders, answer)
+        self.waitsForLate = waitsForLate
     }
 
     func ask(_ calls: [MethodCall], within timeout: Duration) -> [Result<BusReply, RelayError>] {
         log.withLock { $0 += calls }
         waits.withLock { $0.append(timeout) }
-        return calls.map { call in Result { () throws(RelayError) in try answer(call) } }
+        let answers = calls.map { call in Result { () throws(RelayError) in try answer(call) } }
+        if waitsForLate,
+            answers.contains(where: { if case .failure(let error) = $0 { error.code == .timedOut } else { false } })
+        {
+            usleep(useconds_t(max(0, timeout.inSeconds) * 1_000_000))
+        }
+        return answers
     }
     func onSignal(_ body: @escaping @Sendable () -> Void) {}
     func listen(_ rule: MatchRule, within timeout: Duration) -> RelayError? { nil }
