@@ -82,8 +82,8 @@ struct DoctorTests {
                 ok       clock        the system's clock is synchronised
                 warning  versions     relay-cli \(Version.current); the service was not
                                       asked for its own
-                                      -> do what is advised above,
-                                         and ask again
+                                      -> do what is advised above, and ask
+                                         again
 
                 3 ok, 1 warning, 1 failed
 
