@@ -67,8 +67,13 @@ extension ServiceCore {
                         if error.code == .timedOut, isInteractive { self?.cancelQuestion(id) }
                         self?.state.onLoop.authority.owner.failed(error, asking: owner)
                     }
+                    // Another connection is polkit by now, perhaps, by other rules: the former one's word permits nothing.
+                    let isFormer = self?.state.onLoop.authority.owner.last != owner
                     let answer = result.flatMap { reply in
-                        Result { () throws(RelayError) in try Polkit.answer(reply) }
+                        Result { () throws(RelayError) in
+                            if isFormer { throw RelayError(.unavailable, "another polkit has begun meanwhile") }
+                            return try Polkit.answer(reply)
+                        }
                     }
                     completion(answer.mapError { Self.unreachable($0, action) })
                 }

@@ -101,6 +101,22 @@ import Testing
         #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
         try await desk.stop()
     }
+    @Test("G7: what a former polkit answers, once there is another, permits nothing") func formerAnswer() async throws {
+        let first = try await FakeAuthority.join(system) { _ in .later }
+        let desk = try await WatchedDesk(system)
+        let peer = try await BusStranger.join(system)
+        let path = WatchedDesk.path(Watched1.name)
+        let open = Task { await peer.refusal(WatchedDesk.name, path, Watched1.name, "Peek") }
+        #expect(await eventually { first.waiting.count == 1 })
+        try await first.releaseName()
+        let second = try await FakeAuthority.join(system) { _ in .no }
+        #expect(await eventually { await desk.onLoop { $0.state.onLoop.authority.owner.last } == second.uniqueName })
+        first.settle(.yes)
+        let refusal = await open.value
+        #expect(refusal?.name == "org.eventrelay.Error.Unavailable", "\(String(describing: refusal))")
+        #expect(desk.runs.withLock { $0 } == [] && second.questions == [])
+        try await desk.stop()
+    }
     @Test("G7: a withdrawal whose announcement was lost counts at the next round, also of a ring that was given back")
     func unannounced() async throws {
         let authority = try await FakeAuthority.join(system) { _ in .yes }
