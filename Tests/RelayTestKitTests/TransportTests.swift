@@ -32,7 +32,7 @@ struct CountUp: Command {
     var count: Int64
     struct Reply: Codable, Sendable { var last: Int64 }
 }
-/// A volatile interface that every transport but memory has too little room for.
+/// A volatile interface that every transport but a link within the process has too little room for.
 enum Narrow1: EventInterface {
     static let name = "org.example.Narrow1"
     static let durability = Volatile()
@@ -58,7 +58,8 @@ struct Filed: DomainEvent, Equatable {
 /// What every transport keeps, from `publish` to the subscriber. What only one of them does is in a suite of its own
 /// (`RingFollowingTests`, `SignalBudgetTests`, `InProcessTests`).
 @Suite("Every transport, from end to end", .heavy, .tags(.g1, .g2)) struct TransportTests {
-    enum Transport: String, CaseIterable, Sendable { case signal, ring, memory }
+    /// `linked`: signals within the process, as a harness has them.
+    enum Transport: String, CaseIterable, Sendable { case signal, ring, linked }
 
     /// A service, and relays that have its events by one transport.
     final class Site: Sendable {
@@ -72,7 +73,7 @@ struct Filed: DomainEvent, Equatable {
 
         init(_ transport: Transport) throws {
             self.transport = transport
-            if transport == .memory {
+            if transport == .linked {
                 let harness = TestHarness()
                 (self.harness, daemon, bus) = (harness, nil, harness.bus)
             } else {
@@ -107,7 +108,7 @@ struct Filed: DomainEvent, Equatable {
         func relay() throws -> EventRelay {
             try EventRelay(
                 following: Self.name, on: bus, interfaces: Plain1.self, Narrow1.self, Kept1.self,
-                transport: transport == .signal ? SignalsOnly() : nil)
+                usesRings: transport != .signal)
         }
         /// Follows an interface, and returns when nothing that is published from now on is missed.
         func follow<I: EventInterface>(_ interface: I.Type) async throws -> (EventRelay, EventRecorder) {
@@ -221,7 +222,7 @@ struct Filed: DomainEvent, Equatable {
             })
         let (events, missing, last) = Self.account(recorder)
         #expect(UInt64(events + missing) == last)
-        #expect(transport == .memory ? missing == 0 : missing > 0)
+        #expect(transport == .linked ? missing == 0 : missing > 0)
         brake.cancel()
         relay.invalidate()
         try await site.stop()
@@ -294,7 +295,7 @@ struct Filed: DomainEvent, Equatable {
         try service.publish(Said(publisher: 0, text: "hello"))
         #expect(await eventually { recorder.events.count == 1 })
         let stream = try #require(service.core.interfaces.first { $0.name == Plain1.name }).stream
-        #expect(stream.subscribers.map(\.transport) == [transport.rawValue])
+        #expect(stream.subscribers.map(\.transport) == [transport == .ring ? "ring" : "signal"])
         relay.invalidate()
         try await site.stop()
     }

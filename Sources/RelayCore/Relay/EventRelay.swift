@@ -65,17 +65,17 @@ public final class EventRelay: Sendable {
     ) throws {
         try self.init(service, bus, interfaces, .background, .anyone, .onDemand, cursors, faults)
     }
-    /// With a transport of its own past the bus; nil: as without.
+    /// With or without rings.
     package convenience init(
         following service: String, on bus: Bus, interfaces: any EventInterface.Type...,
-        transport: (any DirectTransport)?
+        usesRings: Bool
     ) throws {
-        try self.init(service, bus, interfaces, .background, .anyone, .onDemand, nil, .none, transport)
+        try self.init(service, bus, interfaces, .background, .anyone, .onDemand, nil, .none, usesRings: usesRings)
     }
     private init(
         _ service: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], _ delivery: DeliveryTarget,
         _ requirement: PeerRequirement, _ activation: Activation, _ cursors: String?, _ faults: CursorFaults,
-        _ transport: (any DirectTransport)? = nil
+        usesRings: Bool = true
     ) throws {
         var contract = RelayContract()
         for interface in interfaces { try contract.add(interface) }
@@ -88,7 +88,7 @@ public final class EventRelay: Sendable {
         receivers = RelayReceivers(publisher, contract.receivers, contract.interfaces)
         follower = try ServiceFollower(
             service: service, on: bus, requiring: requirement, activation: activation, durable: contract.durable,
-            cursors: cursors, transport: transport, faults: faults,
+            cursors: cursors, usesRings: usesRings, faults: faults,
             onCursorFailure: { [weak publisher] name, error in
                 publisher?.publish(CursorFailure(name: name, error: error))
             }, sink: receivers)

@@ -91,12 +91,12 @@ extension SessionController {
 extension StreamController {
     fileprivate func metrics(unreadable: Int) -> RelayMetrics.Stream {
         let transports = [
-            (directName, counts.direct.value), ("signal", counts.signals.value),
+            ("ring", counts.ring.value), ("signal", counts.signals.value),
             ("journal", counts.read.value),
         ]
         let gaps = counts.gaps.sorted { $0.key.rawValue < $1.key.rawValue }
         return RelayMetrics.Stream(
-            interface: interface, usesRing: directName == "ring" && isDirect.load(ordering: .relaxed),
+            interface: interface, usesRing: usesRing.load(ordering: .relaxed),
             transports: transports.filter { $0.1 > 0 }.sorted { $0.0 < $1.0 }.map {
                 RelayMetrics.Transport(name: $0.0, events: $0.1)
             },

@@ -106,7 +106,7 @@ final class ServiceCore: BusHandler {
             try await checkUnits(connection)
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
-            let backlog = BusBacklog(connection, notices)
+            let backlog = bus.linked == nil ? BusBacklog(connection, notices) : nil
             for stream in streams { stream.connect(connection, isOwn: isOwn, backlog) }
             try await takeName(connection)
             for stream in streams { stream.announce() }

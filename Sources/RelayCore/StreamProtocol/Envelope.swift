@@ -12,7 +12,7 @@ package struct Envelope: Sendable {
     /// What brought it.
     package let transport: Transport
 
-    package enum Transport: Sendable { case signal, ring, journal, memory }
+    package enum Transport: Sendable { case signal, ring, journal }
 
     package init(
         interface: String, name: String, signature: String, body: [UInt8], stamp: Stamp, fields: [WireField]? = nil,

@@ -24,7 +24,8 @@ import Synchronization
 ///
 /// - Order: as on a bus. A reply comes after the events that were published before it.
 /// - Isolation: from any thread. Harnesses share nothing, so tests can run in parallel.
-/// - Loss: none, except by ``loseEvents(_:of:)``. Signals keep their budget, but no relay of a harness needs signals.
+/// - Loss: none, except by ``loseEvents(_:of:)``. Every event travels as a signal, and a harness has no budget for
+///   signals and no rings.
 /// - Cancellation: releasing the harness stops its services and ends its relays' connections.
 public final class TestHarness: Sendable {
     private struct Run {
@@ -206,7 +207,7 @@ public final class TestHarness: Sendable {
     /// - Parameter count: how many.
     /// - Parameter interface: the interface.
     public func loseEvents<I: EventInterface>(_ count: Int, of interface: I.Type) {
-        link.streams.lose(count, of: I.name)
+        link.lose(count, of: I.name)
     }
     /// Ends the connections of all services and relays, as when a bus goes away. Services end; relays reconnect after a
     /// delay, for which you call ``advance(by:)``.

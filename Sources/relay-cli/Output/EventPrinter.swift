@@ -61,7 +61,6 @@ struct EventPrinter {
             case .signal: "signal"
             case .ring: "ring"
             case .journal: "journal"
-            case .memory: "memory"
             }
         let changed = style.json ? nil : documents[Key(interface: event.interface, name: event.name)]?.take(event)
         return event.body.withUnsafeBytes {

@@ -126,7 +126,9 @@ final class FakeService: BusHandler {
     /// How often a ring was given back.
     var closedRings: Int { state.withLock { $0.closedRings } }
     /// Puts an event into the ring, in its place, and sends no signal of it.
-    func put(_ kind: Int, _ name: String, _ values: [DBusValue]) throws {
+    ///
+    /// - Parameter wakes: whether a reader that sleeps is woken.
+    func put(_ kind: Int, _ name: String, _ values: [DBusValue], wakes: Bool = true) throws {
         try state.withLock { state in
             state.sequence += 1
             let record = RingRecord(
@@ -138,7 +140,7 @@ final class FakeService: BusHandler {
             body.withUnsafeBytes { payload in
                 state.ring?.pen.write(record, kind: UInt32(kind), payload) { _ in }
             }
-            state.ring?.page.wake(at: MonotonicClock.now)
+            if wakes { state.ring?.page.wake(at: MonotonicClock.now) }
         }
     }
     /// Removes the rows up to a sequence.

@@ -23,7 +23,7 @@ struct FloodedLedger {
         desk = try await DurableDesk(bus)
         relay =
             try isOnSignals
-            ? EventRelay(following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, transport: SignalsOnly())
+            ? EventRelay(following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, usesRings: false)
             : EventRelay(following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, requiring: .sameUser)
         let lines = lines
         subscription = relay.publisher.subscribe(to: Booked.self, delivery: .immediate) {

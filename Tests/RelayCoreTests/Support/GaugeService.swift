@@ -145,7 +145,7 @@ extension EventRelay {
     }
     var ringThread: RingThread? {
         let core = follower.core
-        return core.loop.withTurn { (core.transport as? RingTransport)?.thread }
+        return core.loop.withTurn { core.transport.thread }
     }
     func isOnRing(_ interface: String = Gauge1.name) async -> Bool {
         await eventually { phase(of: interface) == .direct }

@@ -17,7 +17,7 @@ final class RelayLog: Sendable {
     ) throws {
         relay =
             try isOnSignals
-            ? EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, transport: SignalsOnly())
+            ? EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, usesRings: false)
             : EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, requiring: requirement)
         let note: @Sendable (String) -> Void = { [weak self] line in self?.lines.withLock { $0.append(line) } }
         var all = [

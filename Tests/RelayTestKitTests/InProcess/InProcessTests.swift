@@ -4,58 +4,68 @@ import Testing
 @testable import RelayCore
 @testable import RelayTestKit
 
-/// What the in-process transport alone does.
-@Suite("The in-process transport") struct InProcessTests {
-    private static func event(_ sequence: UInt64) -> InProcessQueue.Event {
-        let place = PlacedEvent(
-            index: 0, sequence: sequence, previous: sequence - 1, publishedAt: Timestamp(microseconds: sequence))
-        return InProcessQueue.Event(place: place, payload: [1, 2, 3])
+/// What the bus within a process alone does.
+@Suite("The bus within a process") struct InProcessTests {
+    /// An event's signal, with its stamp.
+    private static func event(
+        _ sequence: UInt64, filling: Int = 0, to peer: String? = nil
+    ) throws -> (MessageHeader, [UInt8]) {
+        let values: [DBusValue] = [
+            .string(String(repeating: "x", count: filling)), .uint64(sequence), .uint64(sequence - 1), .uint64(1),
+        ]
+        var body = WireWriter()
+        try DBusValue.encode(values, into: &body)
+        let header = MessageHeader.signal(
+            path: "/a", interface: "org.example.A1", member: "Moved", destination: peer,
+            signature: try DBusValue.signature(of: values))
+        return (header, body.bytes)
     }
-
-    @Test("a queue tells once until it was found empty, and gives events up to a sequence")
-    func queue() {
-        let news = Log<Int>()
-        let queue = InProcessQueue { news.add(1) }
-        for sequence in 1...5 as ClosedRange<UInt64> { queue.push(Self.event(sequence)) }
-        #expect(news.count == 1)
-        #expect(queue.next(through: 2)?.place.sequence == 1 && queue.next(through: 2)?.place.sequence == 2)
-        #expect(queue.next(through: 2) == nil && !queue.isEmpty)
-        queue.push(Self.event(6))
-        #expect(news.count == 2)
-        var rest: [UInt64] = []
-        while let event = queue.next(through: .max) { rest.append(event.place.sequence) }
-        #expect(rest == [3, 4, 5, 6] && queue.isEmpty && !queue.takeLoss())
-        queue.noteLoss()
-        #expect(news.count == 3 && queue.takeLoss() && !queue.takeLoss())
-    }
-    @Test("a queue that nobody reads is bounded, and what has no room is a loss that shows", .tags(.g3))
-    func bound() {
-        let queue = InProcessQueue {}
-        for sequence in 1...UInt64(InProcessQueue.limit) { queue.push(Self.event(sequence)) }
-        #expect(!queue.takeLoss())
-        queue.push(Self.event(UInt64(InProcessQueue.limit) + 1))
-        #expect(queue.takeLoss())
-    }
-    @Test("an outlet gives events to those whom the service has let in, as long as they want some", .tags(.g7))
-    func attached() {
-        let outlet = InProcessOutlet("org.example.A1", epoch: 1, [], InProcessStreams())
-        let queue = InProcessQueue {}
-        func emit(_ sequence: UInt64) {
-            [1, 2, 3].withUnsafeBytes { outlet.emit(Self.event(sequence).place, $0).wake() }
+    @Test("events that are to be lost are lost to each receiver, whether one message is for all or each has its own")
+    func losses() async throws {
+        let link = InProcessBus(ManualClock(startingAt: Timestamp(microseconds: 0)))
+        let bus = Bus.link(LinkedBus(link, userID: 42, groupIDs: []))
+        let sender = try await Caller.join(bus)
+        let receivers = [try await Caller.join(bus), try await Caller.join(bus)]
+        for receiver in receivers { try await receiver.listen() }
+        link.lose(2, of: "org.example.A1")
+        link.lose(9, of: "org.example.B1")
+        for sequence in 1...3 as ClosedRange<UInt64> {
+            for receiver in receivers {
+                let (header, body) = try Self.event(sequence, to: receiver.connection.uniqueName)
+                try sender.connection.send(header, body: body)
+            }
         }
-        outlet.add(queue, of: ":1.1")
-        emit(1)
-        #expect(queue.isEmpty && outlet.progress(of: ":1.2") == nil)
-        outlet.attach(":1.1", names: ["*"])
-        emit(2)
-        #expect(queue.next(through: .max)?.place.sequence == 2)
-        #expect(outlet.progress(of: ":1.1")?.sequence() == 2)
-        outlet.attach(":1.1", names: [])
-        emit(3)
-        outlet.attach(":1.1", names: ["Moved"])
-        outlet.depart(":1.1")
-        emit(4)
-        #expect(queue.isEmpty && queue.given == 2)
+        link.lose(1, of: "org.example.A1")
+        for sequence in 4...5 as ClosedRange<UInt64> {
+            let (header, body) = try Self.event(sequence)
+            try sender.connection.send(header, body: body)
+        }
+        for receiver in receivers { #expect(await eventually { receiver.sequences.values == [3, 5] }) }
+        withExtendedLifetime((sender, receivers)) {}
+    }
+    @Test("what a receiver does not take is bounded: past that signals are lost, and replies are not", .tags(.g3))
+    func bound() async throws {
+        let link = InProcessBus(ManualClock(startingAt: Timestamp(microseconds: 0)))
+        let bus = Bus.link(LinkedBus(link, userID: 42, groupIDs: []))
+        let (sender, receiver) = (try await Caller.join(bus), try await Caller.join(bus))
+        try await receiver.listen()
+        let filling = 1_000_000
+        let count = UInt64(InProcessBus.mostHeld / filling) + 3
+        try receiver.loop.withTurn {
+            for sequence in 1...count {
+                let (header, body) = try Self.event(sequence, filling: filling)
+                try sender.connection.send(header, body: body)
+            }
+        }
+        #expect(await eventually { receiver.sequences.values.last.map { $0 > count - 10 } == true })
+        #expect(receiver.sequences.count < Int(count))
+        let call = MethodCall(to: sender.connection.uniqueName, path: "/", interface: "a.b", member: "C")
+        sender.answers.hold(true)
+        _ = try await receiver.connection.call(call)
+        let (header, body) = try Self.event(count + 1)
+        try sender.connection.send(header, body: body)
+        #expect(await eventually { receiver.sequences.values.last == count + 1 })
+        withExtendedLifetime((sender, receiver)) {}
     }
     @Test("a match rule admits what a bus would pass on")
     func filters() throws {
@@ -112,7 +122,9 @@ import Testing
         withExtendedLifetime((a, b)) {}
     }
     private final class Caller: BusHandler {
-        let (calls, end) = (Log<String>(), Log<String>())
+        let (calls, end, sequences) = (Log<String>(), Log<String>(), Log<UInt64>())
+        /// Whether it answers calls.
+        let answers = Holder<Bool>()
         let loop: BusLoop
         private let held = Holder<BusConnection>()
         private init() throws { loop = try BusLoop(name: "caller") }
@@ -130,8 +142,16 @@ import Testing
                 .toBus(member, DBusValue.signature(of: values), body: body.bytes)
             ).values()
         }
-        func signal(_ message: borrowing ReceivedMessage) {}
-        func methodCall(_ call: IncomingCall) { calls.add(call.member) }
+        func listen() async throws {
+            _ = try await ask("AddMatch", [.string("type='signal',interface='org.example.A1'")])
+        }
+        func signal(_ message: borrowing ReceivedMessage) {
+            if let stamp = message.withBody({ RawEvent.stamp(of: $0, epoch: 0) }) { sequences.add(stamp.sequence) }
+        }
+        func methodCall(_ call: IncomingCall) {
+            calls.add(call.member)
+            if answers.value == true { held.value?.reply(to: call) }
+        }
         func disconnected(_ reason: RelayError) { end.add(reason.message) }
     }
     @Test("timers of a loop with a test's time run when it has moved there, in their order")

@@ -9,7 +9,7 @@ import Testing
         -> (UnsafeRawBufferPointer) throws -> E
     {
         let schemas = StreamSchemas([1: EventSchema(event: sender.name, fields: fields)])
-        let (decoder, format) = (try EventDecoder(type), try PayloadFormat(sender, schemas, transport: .ring))
+        let (decoder, format) = (try EventDecoder(type), try PayloadFormat(sender, schemas))
         return { bytes in
             try withExtendedLifetime(format) { try decoder.event(RawEvent(.passUnretained(format), payload: bytes)) }
         }

@@ -4,7 +4,7 @@
 /// A barrier ends exactly once: when all has been delivered, or with what went wrong.
 final class BarrierBroker: @unchecked Sendable {  // In a turn of the loop only.
     private var barriers: [Barrier] = []
-    /// Some know how far they have to come. Looked at in every turn of a direct inlet.
+    /// Some know how far they have to come. Looked at in every turn of a ring.
     @exclusivity(unchecked) private(set) var areMarked = false
     private var isAdvancing = false
     /// Why there can be none any more.

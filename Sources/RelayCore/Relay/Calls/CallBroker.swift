@@ -5,7 +5,7 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
     /// In the order in which they came.
     private var heldReplies: [HeldReply] = []
     let barriers = BarrierBroker()
-    /// There are some, or barriers. Looked at in every turn of a direct inlet.
+    /// There are some, or barriers. Looked at in every turn of a ring.
     var holdsReplies: Bool { hasHeldReplies || barriers.areMarked }
     @exclusivity(unchecked) private var hasHeldReplies = false
     /// The calls whose progress is listened to, by their serials.
@@ -109,7 +109,7 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
 
     // MARK: Answers
 
-    /// An answer comes behind the events that the service published before it: those in direct inlets, and those that
+    /// An answer comes behind the events that the service published before it: those in rings, and those that
     /// have to be read.
     private func answered(
         _ result: Result<BusReply, RelayError>, _ call: WaitingCall, _ session: SessionController

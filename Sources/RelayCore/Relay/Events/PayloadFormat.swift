@@ -1,6 +1,5 @@
-/// What one event's payloads are, where an inlet brings the fields alone: as the owner reports them, each is read by
-/// this.
-package final class PayloadFormat: Sendable {
+/// What one event's payloads in a ring are, which are the fields alone: as the owner reports them, each is read by this.
+final class PayloadFormat: Sendable {
     let name: String
     /// The sender's.
     let fields: [WireField]
@@ -10,16 +9,14 @@ package final class PayloadFormat: Sendable {
     let transcoder: FixedLayoutTranscoder?
     /// Of those bytes; nil: the payload is in the wire encoding.
     private let layout: PayloadLayout?
-    /// What brings it.
-    package let transport: Envelope.Transport
     private let types: [DBusType]
 
     /// - Parameters:
     ///   - event: as the owner's list has it.
     ///   - schemas: what the owner reported of its events' fields, which payloads in the wire encoding have.
     /// - Throws: `SchemaMismatch` or `InvalidArgument` for an event that nobody could read.
-    package init(_ event: RingEvent, _ schemas: StreamSchemas, transport: Envelope.Transport) throws(RelayError) {
-        (name, layout, self.transport) = (event.name, PayloadLayout(event), transport)
+    init(_ event: RingEvent, _ schemas: StreamSchemas) throws(RelayError) {
+        (name, layout) = (event.name, PayloadLayout(event))
         if let size = event.rawSize {
             let transcoder = try FixedLayoutTranscoder(layout: event.layout, size: size)
             (fields, self.transcoder) = (transcoder.fields, transcoder)
@@ -47,7 +44,7 @@ package final class PayloadFormat: Sendable {
             do throws(WireFault) {
                 for type in types { try reader.skip(type) }
                 try reader.finish()
-            } catch { throw error.relayError("\(name), a payload of the \(transport),") }
+            } catch { throw error.relayError("\(name), a payload of the ring,") }
             writer.append(payload)
         }
         writer.uint64(stamp.sequence)

@@ -16,7 +16,7 @@ package struct RawEvent: BitwiseCopyable {
     var schemas: StreamSchemas? { schemasReference?.takeUnretainedValue() }
     /// Of a payload; nil: a message.
     var format: PayloadFormat? { formatReference?.takeUnretainedValue() }
-    /// An inlet past the bus brought it.
+    /// The ring brought it.
     @inline(__always) var isPayload: Bool { formatReference != nil }
     @inline(__always) func has(_ format: Unmanaged<PayloadFormat>) -> Bool {
         formatReference?.toOpaque() == format.toOpaque()
@@ -25,7 +25,7 @@ package struct RawEvent: BitwiseCopyable {
     /// A message: its body ends with the stamp.
     ///
     /// - Parameter schemas: kept by the caller during the call.
-    package init(
+    init(
         schemas: StreamSchemas?, schema: UInt32?, signature: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
         isLive: Bool
     ) {
@@ -35,7 +35,7 @@ package struct RawEvent: BitwiseCopyable {
     /// The fields alone.
     ///
     /// - Parameter format: kept by the caller during the call.
-    @inline(__always) package init(_ format: Unmanaged<PayloadFormat>, payload: UnsafeRawBufferPointer) {
+    @inline(__always) init(_ format: Unmanaged<PayloadFormat>, payload: UnsafeRawBufferPointer) {
         (schemasReference, formatReference) = (nil, format)
         (schema, signature) = (nil, UnsafeRawBufferPointer(start: nil, count: 0))
         (body, isLive) = (payload, true)
@@ -48,7 +48,7 @@ package struct RawEvent: BitwiseCopyable {
         if let format {
             return Envelope(
                 interface: interface, name: name, signature: format.signature, body: try format.body(body, stamp),
-                stamp: stamp, fields: format.fields, transport: format.transport)
+                stamp: stamp, fields: format.fields, transport: .ring)
         }
         return Envelope(
             interface: interface, name: name, signature: String(decoding: signature, as: UTF8.self),

@@ -3,7 +3,8 @@ extension RingInlet {
     /// How long a ring is left alone while an answer is due.
     private static let parkingTime: UInt64 = 100_000_000
 
-    /// Until the answer, the ring itself holds what comes.
+    /// Gives the stream what is there now, at most so many events. But while `stream.awaitsAnswer` they stay in the
+    /// ring, within a bound of time and room.
     @inline(__always)
     func drainOrPark(most limit: Int, _ stream: StreamController, _ session: SessionController) {
         uncountedRing?._withUnsafeGuaranteedRef { drainOrPark($0, most: limit, stream, session) }
@@ -27,6 +28,7 @@ extension RingInlet {
         }
         read(ring, through: .max, most: limit, stream, session)
     }
+    /// Gives the stream all that is there now, none beyond a sequence.
     func drain(through last: UInt64, _ stream: StreamController, _ session: SessionController) {
         if let ring { read(ring, through: last, most: .max, stream, session) }
     }

@@ -1,6 +1,10 @@
 /// The way through shared memory: one stream's ring. The ring thread reads it in a turn of the loop, or the loop's own
-/// thread does.
-final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the loop only.
+/// thread does. It holds the events of one run until it is drained. The owner puts an event there before it sends
+/// anything that counts the event: `Head`, `End`, a reply.
+///
+/// The stream calls `open`. The answer comes later, in a turn, as `inletOpened`, `inletRefused`, `inletUnreadable` or
+/// `inletUnanswered` of the stream. Once it is open it may call `inletFaulted`. It gives each event to `receive`.
+final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     let transport: RingTransport
     @exclusivity(unchecked) private(set) var ring: FollowedRing? {
         didSet { uncountedRing = ring.map { .passUnretained($0) } }
@@ -23,22 +27,23 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
 
     init(_ transport: RingTransport) { self.transport = transport }
 
-    var name: String { "ring" }
+    /// The run whose events it has; nil while it is not open.
     var epoch: UInt64? { ring?.epoch }
+    /// The owner takes it for open, which it is not yet.
     var isOpening: Bool { opened != nil || awaited != nil }
+    /// The owner has ended it: nothing more comes in it.
     var hasEnded: Bool { ring?.hasEnded == true }
+    /// Its events were left alone, since an answer was due that decides which of them count.
     var isParked: Bool { ring?.parkedAt != nil }
-    /// The run's last word only. `Head`, which comes ten times a second while signals are paused, announces nothing
-    /// that the ring does not show.
-    func rules(for names: NameScope, _ stream: StreamAddress) -> [MatchRule] { [stream.words("End")] }
 
     // MARK: Opening
 
+    /// Asks the owner for it. An answer under way no longer counts.
     func open(_ stream: StreamController, _ session: SessionController) {
         guard session.hasOwner else { return }
         generation += 1
         (opened, awaited) = (nil, nil)
-        guard session.canPassDescriptors else { return stream.inletRefused(session) }
+        guard transport.isUsed, session.canPassDescriptors else { return stream.inletRefused(session) }
         // The ring and the wait page, and one more for what happens meanwhile.
         guard session.hasRoom(forDescriptors: 3, "the ring of \(stream.interface)") else {
             stream.inletRefused(session)
@@ -125,6 +130,7 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
             if self.generation == generation { stream.retryInlet(session) }
         }
     }
+    /// It is known now which fields the owner's events have.
     func schemasArrived(_ stream: StreamController, _ session: SessionController) { begin(stream, session) }
     /// Begins to read a ring that was opened, once it is known how.
     private func begin(_ stream: StreamController, _ session: SessionController) {
@@ -151,13 +157,14 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
             guard let event = stream.listedEvent(entry.name, session) else {
                 throw RelayError(.tooLarge, "\(stream.interface) has more events than a relay keeps apart")
             }
-            kinds.append((event, try PayloadFormat(entry, schemas, transport: .ring)))
+            kinds.append((event, try PayloadFormat(entry, schemas)))
         }
         return kinds
     }
 
     // MARK: Closing
 
+    /// Gives it back, also what the owner may have given without its answer having come.
     func close(_ stream: StreamController, _ session: SessionController) {
         // Behind `OpenRing`, whatever becomes of that, and before an `Attach`: from its answer on the owner reports and
         // sends what it does to those without a ring.
@@ -169,6 +176,9 @@ final class RingInlet: DirectInlet, @unchecked Sendable {  // In a turn of the l
         transport.remove(self)
         transport.thread?.remove(ring.watch)
     }
+    /// An answer under way no longer counts, and what was given is not opened any more.
+    ///
+    /// - Parameter isNewOwner: the owner is gone; else nothing is wanted of it.
     func forget(isNewOwner: Bool) {
         generation += 1
         (opened, awaited) = (nil, nil)

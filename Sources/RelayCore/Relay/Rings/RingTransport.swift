@@ -1,6 +1,6 @@
 /// What the rings of one relay share: the thread that reads them, and the owner's wait page, on which that thread
 /// sleeps.
-final class RingTransport: DirectTransport, @unchecked Sendable {  // In a turn of the loop only.
+final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
     private struct OpenRing: BitwiseCopyable {
         let inlet: Unmanaged<RingInlet>
         let stream: Unmanaged<StreamController>
@@ -19,7 +19,11 @@ final class RingTransport: DirectTransport, @unchecked Sendable {  // In a turn 
     /// How many threads owners may hold by the lock of a wait page.
     private static let mostPreparing = 4
 
-    func inlet(of interface: String) -> any DirectInlet { RingInlet(self) }
+    /// Whether the owner is asked for rings at all.
+    let isUsed: Bool
+
+    init(isUsed: Bool = true) { self.isUsed = isUsed }
+    /// The owner is gone, or the relay has ended. All rings are closed.
     func forgetOwner() { thread = nil }
 
     // MARK: The thread
@@ -82,7 +86,7 @@ final class RingTransport: DirectTransport, @unchecked Sendable {  // In a turn 
             thread = RingThread(waiter, session.loop) { [self, session] in read(session) }
         }
         for stream in session.streams {
-            (stream.inlets.direct as? RingInlet)?.pagePrepared(result.map { _ in }, stream, session)
+            stream.inlets.ring.pagePrepared(result.map { _ in }, stream, session)
         }
     }
 }

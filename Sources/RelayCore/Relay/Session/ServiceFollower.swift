@@ -17,22 +17,20 @@ package final class ServiceFollower: Sendable {
     /// - Parameters:
     ///   - durable: interfaces that are known to be durable before their service reports it.
     ///   - cursors: the folder for `.resuming`; nil: the user's state folder.
-    ///   - transport: brings events past the bus; nil: the one that a test's bus brings, else the ring. Of this
-    ///     follower alone.
+    ///   - usesRings: whether it asks for rings; else all events come as signals.
     ///   - onCursorFailure: a cursor of this name could not be written; called once until it could be again. On any
     ///     thread.
     package init(
         service: String, on bus: Bus, requiring requirement: PeerRequirement = .anyone,
         activation: EventRelay.Activation = .onDemand, durable: Set<String> = [], cursors: String? = nil,
-        transport: (any DirectTransport)? = nil, faults: CursorFaults = .none,
+        usesRings: Bool = true, faults: CursorFaults = .none,
         onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }, sink: any SessionSink
     ) throws {
         try BusNames.check(service, as: .busName)
         try requirement.check(forOwnerOf: service)
         loop = try BusLoop(name: "relay", clock: bus.clock)
-        let brought = (bus.linked?.link as? any DirectTransportSource)?.makeTransport(to: service)
         core = SessionController(
-            service, bus, requirement, activation, durable, transport ?? brought ?? RingTransport(), sink, loop)
+            service, bus, requirement, activation, durable, RingTransport(isUsed: usesRings), sink, loop)
         self.cursors = CursorStore(cursors, service: service, faults: faults, onFailure: onCursorFailure)
     }
     /// Follows a service, with all output given to a closure.

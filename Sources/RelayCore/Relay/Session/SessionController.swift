@@ -14,7 +14,7 @@ package final class SessionController: BusHandler {
     let sink: any SessionSink
     package let loop: BusLoop
     let state: LoopBound<SessionState>
-    let transport: any DirectTransport
+    let transport: RingTransport
     let calls = CallBroker()
     let pages = PageBroker()
     /// What is to be followed, as far as the loop has not heard of it.
@@ -35,7 +35,7 @@ package final class SessionController: BusHandler {
 
     init(
         _ service: String, _ bus: Bus, _ requirement: PeerRequirement, _ activation: EventRelay.Activation,
-        _ durable: Set<String>, _ transport: any DirectTransport, _ sink: any SessionSink, _ loop: BusLoop
+        _ durable: Set<String>, _ transport: RingTransport, _ sink: any SessionSink, _ loop: BusLoop
     ) {
         (self.service, self.bus, self.requirement, self.activation) = (service, bus, requirement, activation)
         (self.durable, self.transport, self.sink, self.loop) = (durable, transport, sink, loop)
@@ -43,7 +43,7 @@ package final class SessionController: BusHandler {
         // Here, on the caller's thread: a look-up may ask the network.
         requirement.lookUp(in: accounts)
     }
-    /// Of direct inlets that held what they cannot hold.
+    /// Of rings that held what they cannot hold.
     var inletFaults: Int { faults.load(ordering: .relaxed) }
 
     // MARK: From any thread
@@ -302,6 +302,6 @@ package final class SessionController: BusHandler {
         case nil: break
         }
     }
-    /// A direct inlet held what it cannot hold.
+    /// A ring held what it cannot hold.
     func noteFault() { faults.add(1, ordering: .relaxed) }
 }

@@ -66,10 +66,10 @@ extension StreamController {
             refused(error, session)
         }
     }
-    /// What the owner published before its answer is in the direct inlet, and comes before it. The rest comes
+    /// What the owner published before its answer is in the ring, and comes before it. The rest comes
     /// afterwards.
     private func drain(upTo answer: Attachment, _ member: StreamSubscriber, _ session: SessionController) {
-        if inlets.direct.epoch != answer.epoch { return inletFaulted(session) }
+        if inlets.ring.epoch != answer.epoch { return inletFaulted(session) }
         run(member.machine.beginAttach(answer), member, session)
         drain(through: answer.head, session)
     }
@@ -96,7 +96,7 @@ extension StreamController {
     // MARK: Schemas
 
     /// Unless the owner has reported them, or is being asked.
-    package func askSchemas(_ session: SessionController) {
+    func askSchemas(_ session: SessionController) {
         guard schemas == nil, !isAskingSchemas, session.hasOwner else { return }
         isAskingSchemas = true
         let owner = session.ownerGeneration
@@ -112,7 +112,7 @@ extension StreamController {
         do {
             let reported = try result.get().read(Stream1.schemasSignature) { try Stream1.readSchemas(&$0) }
             session.sink.schemas(events.adopt(reported), of: interface)
-            inlets.direct.schemasArrived(self, session)
+            inlets.ring.schemasArrived(self, session)
             reportLacking(session)
             session.pages.readNext(session)
         } catch .timedOut, .unavailable, .limitsExceeded {

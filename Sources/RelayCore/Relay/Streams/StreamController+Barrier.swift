@@ -1,7 +1,7 @@
 /// A barrier: everything up to a head that the owner reported has been delivered.
 extension StreamController {
     /// The owner has reported how far the stream has come. False: it cannot be looked at yet, since a reply is due that
-    /// decides which of the direct inlet's events count.
+    /// decides which of the ring's events count.
     func hear(_ head: StreamHead, _ session: SessionController) -> Bool {
         if !inlets.takesSignals {
             if awaitsAnswer { return false }

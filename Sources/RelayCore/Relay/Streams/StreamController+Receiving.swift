@@ -7,10 +7,10 @@ extension StreamController {
     /// A signal at this stream's path.
     func signal(_ message: borrowing ReceivedMessage, _ session: SessionController) {
         if message.hasInterface(interface) {
-            // Else the direct inlet has it; or that has ended, and the owner's word about it was lost.
+            // Else the ring has it; or that has ended, and the owner's word about it was lost.
             if inlets.takesSignals {
                 event(message, session)
-            } else if inlets.direct.hasEnded {
+            } else if inlets.ring.hasEnded {
                 reattach(session)
                 event(message, session)
             }
@@ -43,7 +43,7 @@ extension StreamController {
         }
     }
     /// An event as a whole message: its fields and its stamp.
-    package func receive(
+    func receive(
         message name: UnsafeRawBufferPointer, signature: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
         _ session: SessionController
     ) {
@@ -68,7 +68,7 @@ extension StreamController {
             if awaitsAnswer && !isLast { return }
             drain(session)
             // Of an owner that goes on: it gives another one, and its word about that was lost.
-            if inlets.direct.hasEnded && !isLast { return reattach(session) }
+            if inlets.ring.hasEnded && !isLast { return reattach(session) }
         }
         for member in members {
             let action = member.machine.head(
@@ -79,14 +79,14 @@ extension StreamController {
 
     // MARK: Events
 
-    /// An event of a direct inlet. Nearly every one is the next in order: then nothing is looked up.
+    /// An event of a ring. Nearly every one is the next in order: then nothing is looked up.
     @inline(__always)
-    package func receive(_ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ session: SessionController) {
+    func receive(_ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ session: SessionController) {
         if hasOthers {
             for member in members { receive(event, raw, stamp, member, session) }
         } else if let epoch = shared.machine.receiveNext(event.name, stamp.sequence, stamp.previous) {
             if event.isWanted {
-                counts.direct.increment()
+                counts.ring.increment()
                 session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
             } else if event.isExcess {
                 reportExcess(stamp.inEpoch(epoch), shared, session)
@@ -95,8 +95,8 @@ extension StreamController {
             receive(event, raw, stamp, shared, session)
         }
     }
-    /// An event that a direct inlet has no room for: the service keeps it, and shows here that it is there.
-    package func skip(
+    /// An event that a ring has no room for: the service keeps it, and shows here that it is there.
+    func skip(
         _ event: StreamEvent, _ sequence: UInt64, in epoch: UInt64, _ session: SessionController
     ) {
         for member in members where member.machine.accounts(for: event.name) {
@@ -200,7 +200,7 @@ extension StreamController {
     // MARK: Doubt
 
     /// Something was lost. Of a single name the last event may be among what was lost.
-    package func suspectLoss(_ session: SessionController) {
+    func suspectLoss(_ session: SessionController) {
         for member in members {
             member.machine.suspectLoss()
             orderTickIfNeeded(member, session)

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Every call is made in a turn of the loop, and brings the session along: a stream keeps none, so that a job of a
 /// session that is gone finds nothing to do.
-package final class StreamController: @unchecked Sendable {  // In a turn of the loop only.
-    package let address: StreamAddress
+final class StreamController: @unchecked Sendable {  // In a turn of the loop only.
+    let address: StreamAddress
     /// For the publisher's subscriptions; its names are theirs.
     let shared: StreamSubscriber
     /// The shared one first, and one for each positioned subscription.
@@ -16,10 +16,8 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     @exclusivity(unchecked) var events: StreamEvents
     private(set) var inlets: StreamInlets
     let counts = StreamCounts()
-    /// The name of the transport past the bus.
-    let directName: String
-    /// Whether events come by the direct inlet now. Read on any thread.
-    let isDirect = Atomic<Bool>(false)
+    /// Whether events come by the ring now. Read on any thread.
+    let usesRing = Atomic<Bool>(false)
     /// Keeps what it has parsed of the signatures in pages.
     var pageReader = PageReader()
     /// What the bus passes on, by the rules that it was given.
@@ -32,18 +30,17 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     /// Of the present owner: it was asked again without what it lacks.
     var hasLeftOutMissing = false
 
-    init(_ address: StreamAddress, isDurable: Bool, _ transport: any DirectTransport, _ sink: any SessionSink) {
+    init(_ address: StreamAddress, isDurable: Bool, _ transport: RingTransport, _ sink: any SessionSink) {
         self.address = address
         shared = StreamSubscriber(isDurable: isDurable)
         members = [shared]
         events = StreamEvents(address.interface, sink)
-        inlets = StreamInlets(transport, of: address.interface)
-        directName = inlets.direct.name
+        inlets = StreamInlets(transport)
     }
-    package var interface: String { address.interface }
-    package var path: String { address.path }
+    var interface: String { address.interface }
+    var path: String { address.path }
     /// The fields that the present owner's events have, once it has reported them.
-    package var schemas: StreamSchemas? { events.schemas }
+    var schemas: StreamSchemas? { events.schemas }
 
     // MARK: Members
 
@@ -97,8 +94,8 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     /// The publisher's subscriptions lack something that is on its way to them. (A positioned one has a pace of its
     /// own.)
     var isCatchingUp: Bool { shared.machine.isReading || inlets.holdsBack }
-    /// A member waits for an answer that shows where it stands: what comes meanwhile stays in the direct inlet.
-    @inline(__always) package var awaitsAnswer: Bool {
+    /// A member waits for an answer that shows where it stands: what comes meanwhile stays in the ring.
+    @inline(__always) var awaitsAnswer: Bool {
         shared.machine.awaitsAnswer || hasOthers && members.contains { $0.machine.awaitsAnswer }
     }
 
@@ -113,7 +110,7 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
         isAskingSchemas = false
         (refusal, reportedMissing, hasLeftOutMissing) = (nil, [], false)
         events.forgetOwner()
-        inlets.direct.forget(isNewOwner: true)
+        inlets.ring.forget(isNewOwner: true)
         choose(session) { $0.ended() }
     }
     /// The owner is to be asked again for what it has not answered, by these members.
@@ -126,7 +123,7 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     /// The relay has ended.
     func end(_ session: SessionController) {
         for member in members { member.feed?.finish() }
-        inlets.direct.forget(isNewOwner: false)
+        inlets.ring.forget(isNewOwner: false)
         choose(session) { $0.ended() }
     }
     /// The bus knows no rule of this relay.
@@ -149,12 +146,12 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
         _ session: SessionController, _ decide: (inout TransportChoice) -> [TransportChoice.Action]
     ) {
         let actions = inlets.choose(decide)
-        isDirect.store(inlets.choice.phase == .direct, ordering: .relaxed)
+        usesRing.store(inlets.choice.phase == .direct, ordering: .relaxed)
         for member in members { member.machine.reportsLoss = inlets.reportsLoss }
         for action in actions {
             switch action {
-            case .open: inlets.direct.open(self, session)
-            case .close: inlets.direct.close(self, session)
+            case .open: inlets.ring.open(self, session)
+            case .close: inlets.ring.close(self, session)
             case .updateRules: updateRules(session)
             case .attach: for member in members { sendAttach(member, session) }
             case .attachAll:
@@ -172,24 +169,24 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
     /// Nobody wants anything of it any more.
     private func endTransportIfUnused(_ session: SessionController) {
         guard names?.isEmpty == true else { return }
-        inlets.direct.forget(isNewOwner: false)
+        inlets.ring.forget(isNewOwner: false)
         for member in members { member.waitingAttach = nil }
         choose(session) { $0.ended() }
         session.calls.admitWaiting(session)
     }
 
-    // MARK: What the direct inlet calls
+    // MARK: What the ring's inlet calls
 
     /// It is open: its events come, and signals of events no longer count.
-    package func inletOpened(_ session: SessionController) { choose(session) { $0.opened() } }
+    func inletOpened(_ session: SessionController) { choose(session) { $0.opened() } }
     /// The owner has none for this relay now.
-    package func inletRefused(_ session: SessionController) { choose(session) { $0.refused() } }
+    func inletRefused(_ session: SessionController) { choose(session) { $0.refused() } }
     /// The owner gave it; it cannot be read here, and was given back.
-    package func inletUnreadable(_ session: SessionController) { choose(session) { $0.unreadable() } }
+    func inletUnreadable(_ session: SessionController) { choose(session) { $0.unreadable() } }
     /// The owner did not answer in time.
-    package func inletUnanswered(_ session: SessionController) { choose(session) { $0.unanswered() } }
+    func inletUnanswered(_ session: SessionController) { choose(session) { $0.unanswered() } }
     /// It holds what it cannot hold: nothing more of it counts.
-    package func inletFaulted(_ session: SessionController) {
+    func inletFaulted(_ session: SessionController) {
         session.noteFault()
         counts.faults.increment()
         choose(session) { $0.faulted() }
@@ -201,25 +198,25 @@ package final class StreamController: @unchecked Sendable {  // In a turn of the
         choose(session) { $0.withdrawn() }
     }
     /// A while has passed since a refusal that may not be the last word.
-    package func retryInlet(_ session: SessionController) { choose(session) { $0.retry() } }
+    func retryInlet(_ session: SessionController) { choose(session) { $0.retry() } }
     /// It has news: what is there comes now, unless an answer is due.
-    package func drainInlet(most limit: Int = .max, _ session: SessionController) {
-        inlets.direct.drainOrPark(most: limit, self, session)
+    func drainInlet(most limit: Int = .max, _ session: SessionController) {
+        inlets.ring.drainOrPark(most: limit, self, session)
     }
-    /// Something else of the owner follows: what the direct inlet has comes before it, whatever is due.
+    /// Something else of the owner follows: what the ring has comes before it, whatever is due.
     func drain(through last: UInt64 = .max, _ session: SessionController) {
-        inlets.direct.drain(through: last, self, session)
+        inlets.ring.drain(through: last, self, session)
     }
     /// From where events of a run are wanted: behind this sequence. Nil: those that are published from now on.
-    package func place(inRun epoch: UInt64) -> UInt64? {
+    func place(inRun epoch: UInt64) -> UInt64? {
         members.compactMap { $0.machine.place(inRun: epoch) }.min()
     }
     /// The event of a name.
-    package func event(named name: UnsafeRawBufferPointer, _ session: SessionController) -> StreamEvent {
+    func event(named name: UnsafeRawBufferPointer, _ session: SessionController) -> StreamEvent {
         events.event(named: name, for: members)
     }
     /// The event of a name that the owner has listed; nil when there are too many.
-    package func listedEvent(_ name: String, _ session: SessionController) -> StreamEvent? {
+    func listedEvent(_ name: String, _ session: SessionController) -> StreamEvent? {
         events.listed(name, for: members)
     }
 }

@@ -10,8 +10,8 @@ struct StreamCounts: ~Copyable {
         var openEnded = 0
     }
     let signals = TurnCount()
-    /// By the inlet past the bus.
-    let direct = TurnCount()
+    /// By the ring.
+    let ring = TurnCount()
     /// By pages of the journal.
     let read = TurnCount()
     let pages = TurnCount()
@@ -21,7 +21,7 @@ struct StreamCounts: ~Copyable {
 
     /// An event reaches a member that way.
     @inline(__always) func count(_ raw: RawEvent) {
-        if raw.isPayload { direct.increment() } else if raw.isLive { signals.increment() } else { read.increment() }
+        if raw.isPayload { ring.increment() } else if raw.isLive { signals.increment() } else { read.increment() }
     }
     func count(_ gap: Gap) {
         gapCounts.withLock { gaps in

@@ -1,39 +1,35 @@
-/// The ways into one stream, and the choice between them. A stream has one transport past the bus: which one is given
-/// to the relay, and is the ring by default.
+/// The ways into one stream, and the choice between them: its ring, or signals. The journal is none: it is read on
+/// demand.
 struct StreamInlets {
     private(set) var choice = TransportChoice()
-    let signals = SignalInlet()
-    /// One indirect call for each drain, none for an event: the inlet calls the stream by its type.
-    let direct: any DirectInlet
+    let ring: RingInlet
 
-    init(_ transport: any DirectTransport, of interface: String) { direct = transport.inlet(of: interface) }
+    init(_ transport: RingTransport) { ring = RingInlet(transport) }
 
     /// Whether signals of events count.
     @inline(__always) var takesSignals: Bool { choice.takesSignals }
-    var reportsLoss: Bool { takesSignals ? signals.reportsLoss : direct.reportsLoss }
+    /// What brings the events shows by itself what it lost. So no `Head` need confirm its last event, and a loss
+    /// elsewhere casts no doubt on it. A ring does; the bus drops a signal that it has no room for, and nobody hears of
+    /// it.
+    var reportsLoss: Bool { !takesSignals }
+    /// What the bus is to pass on.
     func rules(for names: NameScope, _ stream: StreamAddress) -> [MatchRule] {
         if names == .nothing { return [] }
-        return takesSignals ? signals.rules(for: names, stream) : direct.rules(for: names, stream)
-    }
-    /// What an `Attach` waits for: it is not known yet how the events come.
-    var isOpening: Bool { choice.phase == .opening }
-    /// Events of the owner may be in the direct inlet that the stream does not have.
-    var holdsBack: Bool { direct.isParked || direct.isOpening }
-
-    mutating func choose(_ decide: (inout TransportChoice) -> [TransportChoice.Action]) -> [TransportChoice.Action] {
-        decide(&choice)
-    }
-}
-
-/// The way through the bus: needs nothing to be opened, and is what remains where nothing else can be had.
-struct SignalInlet: Inlet {
-    // The bus drops a signal that it has no room for, and nobody hears of it.
-    var reportsLoss: Bool { false }
-    func rules(for names: NameScope, _ stream: StreamAddress) -> [MatchRule] {
+        // Of a ring, the run's last word only. `Head`, which comes ten times a second while signals are paused,
+        // announces nothing that the ring does not show.
+        guard takesSignals else { return [stream.words("End")] }
         var member: String?
         if case .one(let name) = names { member = name }
         let events = MatchRule(
             sender: stream.service, path: stream.path, interface: stream.interface, member: member)
         return [stream.words(), events]
+    }
+    /// What an `Attach` waits for: it is not known yet how the events come.
+    var isOpening: Bool { choice.phase == .opening }
+    /// Events of the owner may be in the ring that the stream does not have.
+    var holdsBack: Bool { ring.isParked || ring.isOpening }
+
+    mutating func choose(_ decide: (inout TransportChoice) -> [TransportChoice.Action]) -> [TransportChoice.Action] {
+        decide(&choice)
     }
 }

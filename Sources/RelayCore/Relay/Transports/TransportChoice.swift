@@ -1,22 +1,22 @@
-/// How one interface's events come from the present owner, as a value: by a direct inlet, or as signals. What happened
+/// How one interface's events come from the present owner, as a value: by a ring, or as signals. What happened
 /// goes in, what to do comes out.
 ///
 /// Invariants: nothing is attached before it is known how the events come, so that what is published between the two is
-/// in the direct inlet. An `Attach` that relies on signals is sent after the rules for them. While the direct inlet is
-/// read there is no rule for events, and a signal of one counts for nothing. A direct inlet that the owner may have given,
+/// in the ring. An `Attach` that relies on signals is sent after the rules for them. While the ring is
+/// read there is no rule for events, and a signal of one counts for nothing. A ring that the owner may have given,
 /// and that is not read, is given back before anything else is asked: the owner may send no signals to whom it gave one.
 package struct TransportChoice: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
         /// No owner, or nothing is wanted of it. Its signals count: they are what comes before an inlet is open.
         case unknown
-        /// The owner was asked for the direct inlet. Signals count, and are held until it has answered.
+        /// The owner was asked for the ring. Signals count, and are held until it has answered.
         case opening
         case direct
         /// Also while `isRetrying`.
         case signals
     }
     package enum Action: Hashable, Sendable {
-        /// Ask the owner for the direct inlet. An answer under way no longer counts.
+        /// Ask the owner for the ring. An answer under way no longer counts.
         case open
         /// Give it back, also one that the owner may have given in an answer that did not come, or no longer counts.
         case close

@@ -49,13 +49,10 @@ struct ExportedInterface: Sendable {
         (name, path, self.requirement) = (I.name, Stream1.path(of: I.name), requirement)
         let signals = try SignalOutlet(
             path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates)
-        let epoch = UInt64.random(in: 1...UInt64.max)
-        let payloads = try I.contract.events.map { try isVolatile ? RingEvent($0) : RingEvent(name: $0.name) }
-        let further = (bus.linked?.link as? any OutletSource)?.makeOutlet(of: I.name, epoch: epoch, events: payloads)
         stream = PublishedStream(
             I.name, names: I.contract.events.map { $0.name }, templates: builder.templates,
-            StreamOutlets(ring: RingOutlet(plan), signals: signals, further: further),
-            documents: builder.properties, epoch: epoch, clock: bus.clock)
+            StreamOutlets(ring: RingOutlet(plan), signals: signals),
+            documents: builder.properties, clock: bus.clock)
         description = InterfaceDescription(
             I.name, methods: builder.methods, signals: builder.signals, properties: builder.described,
             annotations: InterfaceDescription.Annotation.described(I.about.text))

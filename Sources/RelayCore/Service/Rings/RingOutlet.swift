@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The way through shared memory, which has the events before the bus gets them.
-struct RingOutlet: PayloadOutlet {
+struct RingOutlet: Sendable {
     /// What the ring will be; nil for an interface that has none.
     let plan: RingPlan?
     /// From the first peer that asked for it to the end of the run.
@@ -27,6 +27,7 @@ struct RingOutlet: PayloadOutlet {
 
     init(_ plan: RingPlan?) { self.plan = plan }
 
+    /// Returns the readers that sleep, to be woken when the lock is free, or before something that takes longer.
     // Mutating, as all that is called for each event: else the state's references might be copied, and counted.
     @inline(__always) mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
         guard let reference else { return SleepingReaders(nil) }
@@ -37,13 +38,13 @@ struct RingOutlet: PayloadOutlet {
     }
     var limit: PayloadLimit? { plan?.limit }
 
-    mutating func end(isKnown: Bool, in stream: PublishedStream, at place: borrowing StreamPlace) -> Bool {
+    /// Nothing follows.
+    mutating func end(at place: borrowing StreamPlace) {
         finalFigures = figures(at: place.sequence)
         let ended = writer
         (writer, reference, readers) = (nil, nil, [:])
         // Its last event is in it: nothing is put there any more.
         ended?.end()
-        return false
     }
 
     // MARK: Readers
@@ -71,7 +72,7 @@ struct RingOutlet: PayloadOutlet {
         return true
     }
     /// Whoever has the ring mapped could read on: it ends for all, if it is to end for one. The next request makes
-    /// another one.
+    /// another one. Returns whom it served.
     mutating func withdraw(
         from peers: Set<String>, endsFormerReaders: Bool, at place: borrowing StreamPlace
     ) -> [String] {
@@ -125,8 +126,6 @@ struct RingRequests: Hashable, Sendable {
     var returned = 0
 }
 
-extension SleepingReaders: OutletWake {}
-
 extension PublishedStream {
     /// The ring outlet's own door, under the stream's lock.
     func withRing<Result: Sendable>(_ body: (inout RingOutlet) throws -> Result) rethrows -> Result {
@@ -170,7 +169,7 @@ extension PublishedStream {
         state.withLock { state in
             let served = state.outlets.ring.replace(ring, at: state.place, now: MonotonicClock.now)
             guard let served else { return false }
-            for reader in served { state.outlets.takeBack(reader) }
+            for reader in served { state.outlets.signals.takeBack(reader) }
             state.outlets.signals.sendReattach(to: Set(served).subtracting([peer]))
             return true
         }
@@ -184,7 +183,7 @@ extension PublishedStream {
     private func addReader(_ peer: String, _ page: WaitPage) -> RingWriter? {
         state.withLock { state in
             let ring = state.outlets.ring.add(peer, page)
-            if ring != nil { state.outlets.handOver(peer) }
+            if ring != nil { state.outlets.signals.handOver(peer) }
             return ring
         }
     }
@@ -200,7 +199,7 @@ extension PublishedStream {
         state.withLock { state in
             guard state.outlets.ring.remove(peer) else { return }
             if isReturned { state.outlets.ring.requests.returned += 1 }
-            state.outlets.takeBack(peer)
+            state.outlets.signals.takeBack(peer)
         }
     }
 }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The way through the bus: which of a stream's events are sent as signals, and what is announced in place of the
 /// others.
-struct SignalOutlet: MessageOutlet {
+struct SignalOutlet: Sendable {
     /// Who gets the events.
     private enum Audience: Sendable {
         /// Every connection with a match rule at the bus.
@@ -21,7 +21,7 @@ struct SignalOutlet: MessageOutlet {
     private var backlog: BusBacklog?
     private var limiter: SignalRateLimiter
     private var audience = Audience.attached([]) { didSet { updateListeners() } }
-    /// The peers that get the events by another outlet.
+    /// The peers that get the events by the ring.
     private var elsewhere: Set<String> = [] { didSet { updateListeners() } }
     /// Of an audience that attached: the peers that get the events from here.
     private var listeners: [String] = []
@@ -44,10 +44,14 @@ struct SignalOutlet: MessageOutlet {
 
     /// From now on events go out there.
     ///
-    /// - Parameter isOwn: whether the bus lets in nobody but the service's user. Else a broadcast would reach peers
-    ///   that do not meet the requirement.
-    mutating func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog) {
+    /// - Parameters:
+    ///   - isOwn: whether the bus lets in nobody but the service's user. Else a broadcast would reach peers that do not
+    ///     meet the requirement.
+    ///   - backlog: of the bus; nil for one within the process, which shares its queues with nobody: there is no budget
+    ///     there.
+    mutating func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog?) {
         (self.connection, self.backlog) = (connection, backlog)
+        if backlog == nil { limiter = SignalRateLimiter(.unlimited) }
         let isForAll = requirement.isAnyone || isOwn && requirement.admitsSameUser
         audience = isForAll ? .everyone : .attached([])
     }
@@ -64,7 +68,9 @@ struct SignalOutlet: MessageOutlet {
         guard case .attached(var peers) = audience, peers.remove(peer) != nil else { return }
         audience = .attached(peers)
     }
+    /// The ring brings a peer its events from now on.
     mutating func handOver(_ peer: String) { elsewhere.insert(peer) }
+    /// The ring no longer does.
     mutating func takeBack(_ peer: String) { elsewhere.remove(peer) }
     private mutating func updateListeners() {
         guard case .attached(let peers) = audience else { return }
@@ -260,7 +266,6 @@ struct SignalOutlet: MessageOutlet {
     // MARK: Status
 
     var status: [(name: String, value: DBusValue)] { [("SignalsPaused", .boolean(limiter.isPaused))] }
-    func progress(of peer: String) -> OutletProgress? { OutletProgress("signal") }
     func figures(at head: UInt64) -> OutletFigures {
         var figures = counted
         if let pausedAfter { figures.heldBack += head - min(head, pausedAfter) }
@@ -275,11 +280,8 @@ extension PublishedStream {
     ) rethrows -> Result {
         try state.withLock { state in try body(&state.outlets.signals, state.place) }
     }
-    func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog) {
-        state.withLock { state in
-            state.outlets.signals.connect(connection, isOwn: isOwn, backlog)
-            state.outlets.connect(connection)
-        }
+    func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog?) {
+        withSignals { signals, _ in signals.connect(connection, isOwn: isOwn, backlog) }
     }
     func disconnect() { withSignals { $0.disconnect($1) } }
     /// Tells where the run stands, now that the name is the service's.

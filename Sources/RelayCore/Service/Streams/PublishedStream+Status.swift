@@ -24,8 +24,8 @@ extension PublishedStream {
         }
         return noted.sorted { ($0.peer.utf8.count, $0.peer) < ($1.peer.utf8.count, $1.peer) }.map { one in
             Subscriber(
-                peer: one.peer, names: one.names, transport: one.progress?.transport ?? "",
-                sequence: min(one.progress?.sequence() ?? 0, head))
+                peer: one.peer, names: one.names, transport: one.progress.transport,
+                sequence: min(one.progress.sequence(), head))
         }
     }
     /// What its outlets show of themselves.

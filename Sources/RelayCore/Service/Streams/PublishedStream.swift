@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One interface's order: gives sequences, and emits in that order to the outlets, of which it knows the protocol only.
+/// One interface's order: gives sequences, and emits in that order to the ring and as signals.
 ///
 /// Invariant: what leaves under the lock leaves in sequence order, and every answer about the sequence is made under
 /// it too. So the bus brings `Attach`'s answer, and `Head`, behind all events that they count.

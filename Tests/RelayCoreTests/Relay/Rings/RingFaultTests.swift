@@ -98,7 +98,7 @@ import Testing
         let core = log.relay.follower.core
         let (position, tail) = core.loop.withTurn { () -> (UInt64, UInt64) in
             guard let stream = core.state.onLoop.streams[Plain1.name],
-                let found = (stream.inlets.direct as? RingInlet)?.ring
+                let found = stream.inlets.ring.ring
             else { return (0, 1) }
             // All but the last are known: each step passes over two of them.
             found.reader = RingReader(ring.area, after: 99, passing: 2)
@@ -121,7 +121,7 @@ import Testing
         }
         try core.loop.withTurn {
             let stream = try #require(core.state.onLoop.streams[Plain1.name])
-            let inlet = try #require(stream.inlets.direct as? RingInlet)
+            let inlet = stream.inlets.ring
             for number: Int64 in 2...9 { try service.put(0, "Said", FollowingTests.said(number)) }
             let tail = try #require(try inlet.ring?.reader.look())
             honest.store(tail, ordering: .relaxed)

@@ -134,7 +134,7 @@ import Testing
                 follower.loop.withTurn {
                     let stream = follower.core.state.onLoop.streams[Gauge1.name]
                     let isFollowing = stream?.members.contains { $0.machine.isFollowing } ?? false
-                    return stream?.inlets.direct.epoch != nil && isFollowing
+                    return stream?.inlets.ring.epoch != nil && isFollowing
                 }
             })
         try meter.publish(1...3)
@@ -161,7 +161,7 @@ import Testing
         let core = follower.core
         #expect(
             await eventually {
-                core.loop.withTurn { core.state.onLoop.streams[Ledger1.name]?.inlets.direct.epoch != nil }
+                core.loop.withTurn { core.state.onLoop.streams[Ledger1.name]?.inlets.ring.epoch != nil }
             })
         let start = StreamPosition.since(Timestamp(microseconds: 0))
         let tool = try follower.subscribe(interface: Ledger1.name, names: nil, from: start) {}
@@ -239,7 +239,7 @@ import Testing
                 follower.loop.withTurn {
                     let stream = follower.core.state.onLoop.streams[Gauge1.name]
                     let isFollowing = stream?.members.allSatisfy { $0.machine.isFollowing } ?? false
-                    return stream?.inlets.direct.epoch != nil && isFollowing
+                    return stream?.inlets.ring.epoch != nil && isFollowing
                 }
             })
         try meter.publish(1...4)
