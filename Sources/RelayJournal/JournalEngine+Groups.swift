@@ -85,7 +85,7 @@ extension JournalEngine {
                 return RelayError(
                     .storageFull,
                     "\(trouble.clause(file.path)): nothing was done; free \(DiskRoom.text(ReserveFile.size)) and "
-                        + "more, and try again")
+                        + "more, and try again", cause: trouble.system)
             }
             isStarved = false
         }
