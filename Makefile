@@ -151,7 +151,8 @@ check: export RELAY_QUICK = 1
 check: dependencies-test lint
 	$(swift) build --build-tests
 	scripts/check-warnings
-	$(tests) test --skip-build --disable-xctest
+	@# Without a line for each test that is left out.
+	$(tests) test --skip-build --disable-xctest | grep -v 'skipped: "heavy:'
 
 # Times, one test after the other: on a machine that does nothing else. Ratios, never a bound in seconds alone.
 latencies: export RELAY_LATENCIES = 1
