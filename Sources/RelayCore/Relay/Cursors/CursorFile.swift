@@ -185,7 +185,7 @@ final class CursorFile: Sendable {
                 // There is never a first file without a copy to fall back on.
                 if !next.hasSynced {
                     try replaceCopy(by: try makeCopy(next.text))
-                    fsync(folder)
+                    try syncFolder()
                 }
                 try write(next.text)
                 let isSyncDue = state.withLock { state in
@@ -263,6 +263,13 @@ final class CursorFile: Sendable {
         let copy = try CursorDraft("\(name).synced", text, place)
         try copy.sync()
         return copy
+    }
+    /// The copy's name goes to the disk, too.
+    private func syncFolder() throws(RelayError) {
+        if faults.syncFolder(folder) == 0 { return }
+        let code = errno
+        // A file system that knows no sync of a folder.
+        if code != EINVAL { throw Self.failure(name, "the folder \(folderPath) cannot be synced", code) }
     }
     private func replaceCopy(by copy: CursorDraft) throws(RelayError) {
         try copy.close()

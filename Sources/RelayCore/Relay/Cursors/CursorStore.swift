@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 
 /// A relay's cursors: opened when a subscription asks for one, shared by its subscriptions to several interfaces.
@@ -83,6 +84,8 @@ package enum CursorStep: String, Sendable, CaseIterable {
 /// Called at each step with the cursor's name; what it throws is the step's failure.
 package struct CursorFaults: Sendable {
     package let at: @Sendable (CursorStep, String) throws(RelayError) -> Void
+    /// fsync(2) of the cursors' folder.
+    var syncFolder: @Sendable (Int32) -> Int32 = { fsync($0) }
     package init(at: @escaping @Sendable (CursorStep, String) throws(RelayError) -> Void) { self.at = at }
     package static let none = Self { _, _ throws(RelayError) in }
 }

@@ -32,6 +32,36 @@ import Testing
         cursor.end()
         #expect(try store(folder.path).open("box", "org.example.A1", names: nil).start?.sequence == 2)
     }
+    @Test("a folder that cannot be synced is a failure, and the copy is made again") func unsynced() async throws {
+        let folder = try TestFolder()
+        let failures = Log<String>()
+        let number = Atomic<Int32>(EIO)
+        let calls = Atomic<Int>(0)
+        var faults = CursorFaults.none
+        faults.syncFolder = { _ in
+            calls.add(1, ordering: .relaxed)
+            errno = number.load(ordering: .relaxed)
+            return errno == 0 ? 0 : -1
+        }
+        let cursor = try store(folder.path, faults: faults) { name, error in failures.add("\(name) \(error)") }
+            .open("box", "org.example.A1", names: nil)
+        cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
+        cursor.flush()
+        let text = "box Unavailable: cursor 'box': the folder \(folder.path) cannot be synced: \(SystemError(EIO))"
+        #expect(failures.count == 1 && failures.values[0].hasPrefix(text), "\(failures.values)")
+        #expect(!folder.names.contains("box.cursor"), "no file without a copy that is sure")
+        number.store(0, ordering: .relaxed)
+        #expect(await eventually { folder.names.contains("box.cursor") })
+        cursor.end()
+        #expect(calls.load(ordering: .relaxed) >= 2)
+        // A file system that knows no such sync.
+        number.store(EINVAL, ordering: .relaxed)
+        let other = try store(folder.path, faults: faults) { name, error in failures.add("\(name) \(error)") }
+            .open("other", "org.example.A1", names: nil)
+        other.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
+        other.end()
+        #expect(folder.names.contains("other.cursor") && failures.count == 1)
+    }
     @Test("a folder that went away is a failure with the file's name") func gone() throws {
         let failures = Log<String>()
         let folder = try TestFolder()
