@@ -38,6 +38,8 @@ final class FakeService: BusHandler {
         var socket: ReplaySocket?
         /// How many more pages the socket has room for.
         var socketRoom = 0
+        /// How long it says that a page in the socket is; nil: the truth.
+        var claim: UInt32?
     }
     /// Shared memory that this service writes itself, into any place.
     final class Ring: @unchecked Sendable {  // Under the service's lock.
@@ -112,8 +114,10 @@ final class FakeService: BusHandler {
     /// Answers `Read` no more.
     func silenceReads() { state.withLock { $0.isSilent = true } }
     /// Says that it has `Replay`, whose socket is full after so many pages, as one is whose owner may have little room.
-    func offerReplays(pages: Int) {
-        state.withLock { ($0.features, $0.socketRoom) = ([.runs, .replays], pages) }
+    ///
+    /// - Parameter claim: how long it says that each page is; nil for the truth.
+    func offerReplays(pages: Int, claiming claim: UInt32? = nil) {
+        state.withLock { ($0.features, $0.socketRoom, $0.claim) = ([.runs, .replays], pages, claim) }
     }
     /// The calls of `OpenReplay` and `Replay`, in order.
     var replayCalls: [String] { state.withLock { $0.replayCalls } }
@@ -289,7 +293,7 @@ final class FakeService: BusHandler {
             return
         }
         var numbers = WireWriter()
-        numbers.uint32(UInt32(page.count))
+        numbers.uint32(state.claim ?? UInt32(page.count))
         numbers.uint64(state.token)
         state.connection?.reply(to: call, try Signature(Stream1.replaySignature), body: numbers.bytes)
     }

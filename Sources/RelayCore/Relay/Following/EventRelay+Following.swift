@@ -77,23 +77,8 @@ extension EventRelay {
             onEvent = .sync { plain($0.0, $0.1) }
         }
         return try follow(buffer, isolations, onActor(state) { $0 }, onEvent, onActor(onFailure) { $0 }) { relay in
-            let first: Query.Reply = try await relay.call(query)
-            var (pages, last) = ([first], query)
-            while let next = last.next(after: pages[pages.count - 1]) {
-                // Each may be the same one: only the query knows.
-                if pages.count == mostPages {
-                    throw RelayError(
-                        .tooLarge, "\(I.name): \(Query.name) has more than \(mostPages) pages: make them larger")
-                }
-                let page: Query.Reply = try await relay.call(next)
-                if page.epoch != first.epoch {
-                    let text = "\(I.name): the service restarted between two pages of \(Query.name)"
-                    throw RelayError(.unavailable, text)
-                }
-                pages.append(page)
-                last = next
-            }
-            return .init(epoch: first.epoch, sequence: first.sequence, state: pages)
+            let pages = try await allPages(of: query) { page in try await relay.call(page) }
+            return .init(epoch: pages[0].epoch, sequence: pages[0].sequence, state: pages)
         }
     }
     private func follow<I: EnumInterface, State: Sendable>(
@@ -128,7 +113,28 @@ extension EventRelay {
 }
 
 /// Of one state that is followed.
-private let mostPages = 65_536
+let mostPages = 65_536
+
+/// All pages of a state, of one run of its service; one at least.
+func allPages<Query: PagedQuery>(
+    of query: Query, asking ask: (Query) async throws -> Query.Reply
+) async throws -> [Query.Reply] {
+    let name = Query.Interface.name
+    var (pages, last) = ([try await ask(query)], query)
+    while let next = last.next(after: pages[pages.count - 1]) {
+        // Each may be the same one: only the query knows.
+        if pages.count == mostPages {
+            throw RelayError(.tooLarge, "\(name): \(Query.name) has more than \(mostPages) pages: make them larger")
+        }
+        let page = try await ask(next)
+        if page.epoch != pages[0].epoch {
+            throw RelayError(.unavailable, "\(name): the service restarted between two pages of \(Query.name)")
+        }
+        pages.append(page)
+        last = next
+    }
+    return pages
+}
 
 extension SessionController {
     /// The run whose events a positioned subscription has now; nil while that is not known.

@@ -203,6 +203,43 @@ import Testing
         #expect(service.unproved == 0)
         service.vanish()
     }
+    /// The most memory that this process has had mapped, in bytes.
+    private static func peak() throws -> Int {
+        let file = try #require(fopen("/proc/self/status", "r"))
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = line.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+            if text.hasPrefix("VmPeak:") { return (Int(text.filter(\.isNumber)) ?? 0) << 10 }
+        }
+        return 0
+    }
+    @Test(
+        "a page that is longer than any is not taken, nor memory for it; what is lacking comes by Read",
+        arguments: [
+            UInt32.max, 1 << 20 + 1, 1 << 20,
+        ] as [UInt32]) func claims(size: UInt32) async throws
+    {
+        let bus = try PrivateBus()
+        let service = try await Self.fake(bus.bus, 3_000)
+        service.offerReplays(pages: .max, claiming: size)
+        let before = try Self.peak()
+        let replayed = try await Self.replayed(bus, 3_000)
+        #expect(replayed.numbers == Array(1...3_000) && replayed.pages == 0)
+        #expect(service.replayCalls == ["OpenReplay", "Replay"], "nobody knows what the socket has next")
+        #expect(service.unproved == 0)
+        #expect(try Self.peak() - before < 2 << 30)
+        service.vanish()
+    }
+    @Test("of all users together there are so many sockets, too") func together() throws {
+        var sockets = ReplaySockets()
+        for number in 0..<ReplaySockets.together {
+            let user = UInt32(number / ReplaySockets.perUser)
+            #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.\(number)", user: user) == nil)
+        }
+        let refusal = sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.999", user: 99)
+        #expect(refusal?.contains("256 sockets") == true && sockets.count == ReplaySockets.together)
+    }
     @Test("G2: a handler that ends its subscription within a page gets no more of it") func endsWithin() async throws {
         let desk = try await DurableDesk()
         try await desk.service.publish(contentsOf: (1...500).map { Booked(number: $0, text: "") })
