@@ -26,7 +26,8 @@ struct file {
 };
 
 static bool ends_with(const char *path, const char *suffix) {
-    size_t length = path ? strlen(path) : 0, wanted = strlen(suffix);
+    if (!path) path = "temporary";
+    size_t length = strlen(path), wanted = strlen(suffix);
     return length >= wanted && (wanted == 0 || strcmp(path + length - wanted, suffix) == 0);
 }
 // Counts a call; returns what it has to give, SQLITE_OK for its work.

@@ -117,6 +117,7 @@ extension JournalEngine {
 
     /// Removes the oldest events that are too many, up to a step's worth. Returns whether it could.
     private func prune(_ index: Int, _ rule: RetentionRule) -> Bool {
+        if secureIfNeeded() != nil { return false }
         let interface = interfaces[index]
         var pruned: [String: UInt64] = [:]
         var (count, bytes, removed): (Int, UInt64, UInt64) = (0, 0, 0)
@@ -180,7 +181,7 @@ extension JournalEngine {
     private func vacuum(above percent: Int64) -> Bool {
         guard let pages = try? sql.pages.integers(), pages.count == 2 else { return false }
         let free = pages[0] - pages[1] * percent / 100
-        if free < (percent > 0 ? Maintenance.vacuumPages : 1) { return false }
+        if free < (percent > 0 ? Maintenance.vacuumPages : 1) || secureIfNeeded() != nil { return false }
         faults.at?(.vacuuming)
         do throws(SQLiteError) {
             try database.execute("PRAGMA incremental_vacuum(\(min(free, Maintenance.vacuumPages)))")

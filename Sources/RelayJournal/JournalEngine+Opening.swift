@@ -7,6 +7,7 @@ extension JournalEngine {
             throw RelayError(.conflict, "\(file.path) has a service already: make another journal for this one")
         }
         if failure != nil { throw unavailable() }
+        if let refusal = secureIfNeeded() { throw refusal }
         do {
             return try take(logged, encoder)
         } catch .storageFull where reserve.isThere {

@@ -86,7 +86,7 @@ final class JournalEngine {
         ownStatements = [:]
         sqlite3_wal_hook(database.handle, nil, nil)
         // What has failed, and what was not written, stays as it is.
-        if failure != nil || !hasCommitted && hadLog || secureIfNeeded() != nil { return false }
+        if failure != nil || !hasCommitted && hadLog { return false }
         guard let (held, copied) = checkpoint(.truncate), held == copied else { return false }
         database.keepLogAtClose(false)
         let isOurs = (try? Self.foreignChanges(database)) == foreignChanges
@@ -97,6 +97,7 @@ final class JournalEngine {
     }
     /// Moves the WAL into the file, as far as that can be done; nil when it failed.
     func checkpoint(_ kind: Database.Checkpoint) -> (held: Int, copied: Int)? {
+        if secureIfNeeded() != nil { return nil }
         do throws(SQLiteError) {
             let result = try database.checkpoint(kind)
             if result.held == result.copied {

@@ -48,7 +48,7 @@ package final class FaultDisk: Sendable {
 
     /// Lets calls fail: after `skipping` more of them, so many; nil for all further ones.
     ///
-    /// - Parameter suffix: of the files that are meant: "-wal", ".sqlite"; empty for all.
+    /// - Parameter suffix: of the files that are meant: "-wal", ".sqlite", "temporary" for those without a name; empty for all.
     package func fail(
         _ call: Call, with failure: Failure, skipping: Int = 0, count: Int? = 1, of suffix: String = ""
     ) {

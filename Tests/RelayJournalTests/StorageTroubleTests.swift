@@ -133,6 +133,58 @@ import Testing
         ledger.journal.close()
         #expect(try JournalInspection(directory: ledger.directory.path).check().events == 2)
     }
+    @Test("what a sync did not write is written again before upkeep builds on it") func upkeep() async throws {
+        let reading = Mutex(
+            RetentionClock.Reading(
+                boot: "one", uptime: 1_000_000_000, wall: RetentionClock.earliest + 1_000_000_000_000,
+                isSynchronized: true))
+        var faults = JournalFaults()
+        faults.clock = { reading.withLock { $0 } }
+        let ledger = try Ledger(TestFolder(), retention: Retention(age: .seconds(60)), faults: faults)
+        let text = String(repeating: "x", count: 3_900)
+        try await ledger.storage.commit((0..<320).map { LedgerEncoder.booked($0, text) })
+        let storage = try #require(ledger.storage as? JournalStorage)
+        await storage.call { [stream = ledger.stream] engine in
+            engine.mustSecure = true
+            reading.withLock { $0.uptime += 3_600_000_000 }
+            #expect(engine.maintain(isIdle: true) == 0 && stream.pruned == ["Booked": 320])
+            #expect(!engine.mustSecure, "pruning")
+            engine.mustSecure = true
+            let size = try? engine.sql.pages.integers()
+            _ = engine.maintain(isIdle: true)
+            #expect((try? engine.sql.pages.integers()) != size && !engine.mustSecure, "giving pages back")
+            engine.mustSecure = true
+            #expect(engine.checkpoint(.passive) != nil && !engine.mustSecure)
+        }
+    }
+    @Test("a service that takes the journal writes first what a sync did not write") func opening() async throws {
+        let journal = try EventJournal(directory: TestFolder().path)
+        let interface = LoggedInterface(
+            name: Ledger1.name, epoch: 1, retention: Retention(), events: LedgerEncoder.schemas,
+            stream: RecordingStream())
+        await journal.storage.call { $0.mustSecure = true }
+        _ = try journal.storage.open([interface], encoder: LedgerEncoder())
+        await journal.storage.call { #expect(!$0.mustSecure) }
+    }
+    @Test("a temporary table has no file, whose disk could fail a commit that is done") func temporary() async throws {
+        let site = try Site()
+        try await site.journal.unitOfWork { unit in
+            try unit.execute("CREATE TABLE box (label TEXT)")
+            try unit.execute("CREATE TEMP TABLE pile (id INTEGER PRIMARY KEY, bytes BLOB)")
+            // More than SQLite keeps in memory of a table that has a file.
+            try unit.execute(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) "
+                    + "INSERT INTO pile SELECT i, zeroblob(3000) FROM n")
+        }
+        site.disk.fail(.write, with: .writing(ENOSPC), count: nil, of: "temporary")
+        site.disk.fail(.open, with: .full, count: nil, of: "temporary")
+        try await site.journal.unitOfWork { unit in
+            try unit.execute("UPDATE pile SET bytes = zeroblob(2999) WHERE id <= 250")
+            try unit.execute("INSERT INTO box VALUES ('first')")
+        }
+        #expect(try await site.labels == ["first"] && site.journal.failure == nil)
+        site.journal.close()
+    }
     @Test("a start on a disk that refuses writes can be repeated", arguments: [EROFS, EIO, EDQUOT, EFBIG, ENOSPC])
     func starting(error number: Int32) throws {
         let error = DirectoryLock.refusal("cannot open lock", number)

@@ -23,7 +23,8 @@ void fault_vfs_destroy(fault_vfs *vfs);
 
 /// From now on, after `skip` more calls of a kind, `count` calls give `code` (an SQLite result code) and do nothing. The kernel's
 /// reason is `error`, an errno; 0: EIO for an I/O error.
-/// FAULT_END instead of a code: the process ends, as SIGKILL does it. A negative count: all further ones. A zero count: none. Only files whose path ends with `suffix`; "" for all.
+/// FAULT_END instead of a code: the process ends, as SIGKILL does it. A negative count: all further ones. A zero count: none. Only files whose path ends with `suffix`; "temporary" for those
+/// without a path, "" for all.
 void fault_vfs_fail(fault_vfs *vfs, enum fault_call call, int64_t skip, int64_t count, int code, int error,
                     const char *suffix);
 /// How many calls of a kind there were.
