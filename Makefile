@@ -94,7 +94,6 @@ lint:
 
 format:
 	swift format -i $(sources)
-	scripts/check-docs --update
 	scripts/check-rooms --update
 
 # The compiler's warnings are refused by scripts/check-warnings, not by Package.swift: its flags are those of who depends on the package.
@@ -226,7 +225,7 @@ docs: dependencies-docs
 
 # The last results of transport-bench, put into the documentation.
 bench-docs:
-	Benchmarks/.build/release/transport-bench --render Benchmarks/results/transports.json docs/BENCHMARKS.md docs/benchmarks.svg
+	Benchmarks/.build/release/transport-bench --render Benchmarks/results/transports.json docs/internals/BENCHMARKS.md docs/internals/benchmarks.svg
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build Benchmarks/results

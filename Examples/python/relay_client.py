@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Follows an interface of a Relay service: every event once and in order, or a gap that says which are missing.
 
-Written from docs/PROTOCOL.md alone; the numbers of steps are those of its section "Following a stream". Needs Debian's
+Written from docs/internals/PROTOCOL.md alone; the numbers of steps are those of its section "Following a stream". Needs Debian's
 packages python3-gi and gir1.2-glib-2.0.
 """
 import argparse

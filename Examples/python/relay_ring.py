@@ -1,4 +1,4 @@
-"""A ring: the shared memory that holds the last events of an interface. Written from docs/RING.md.
+"""A ring: the shared memory that holds the last events of an interface. Written from docs/internals/RING.md.
 
 Python has no fences. On x86-64 ordinary loads keep their order, and so do the steps of this program.
 """

@@ -1,6 +1,6 @@
 """Values of events: a shape such as "a(id:x,title:?s)", and the bytes that it or a layout describes.
 
-Written from docs/PROTOCOL.md ("Types", "The annotation org.eventrelay.Fields") and docs/RING.md ("The event list").
+Written from docs/internals/PROTOCOL.md ("Types", "The annotation org.eventrelay.Fields") and docs/internals/RING.md ("The event list").
 """
 import struct
 

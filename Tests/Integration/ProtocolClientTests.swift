@@ -3,7 +3,7 @@ import RelayTestKit
 import TestTraits
 import Testing
 
-/// docs/PROTOCOL.md and docs/RING.md are enough to write a client from: `Examples/python` was.
+/// docs/internals/PROTOCOL.md and docs/internals/RING.md are enough to write a client from: `Examples/python` was.
 @Suite("A client written from the pages alone", .heavy, .tags(.g2, .g6)) struct ProtocolClientTests {
     private func client(_ service: LiveService, _ options: [String]) throws -> RunningProgram {
         // Its modules are not to be compiled into a folder of the sources.

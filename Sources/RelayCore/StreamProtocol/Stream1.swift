@@ -1,4 +1,4 @@
-/// `org.eventrelay.Stream1`: the messages with which relay and service keep a stream whole. See docs/PROTOCOL.md.
+/// `org.eventrelay.Stream1`: the messages with which relay and service keep a stream whole. See docs/internals/PROTOCOL.md.
 package enum Stream1 {
     package static let name = "org.eventrelay.Stream1"
 

@@ -12,7 +12,7 @@ struct Status: Verb {
             what is kept and since when, the journal's file, the ring, and whether signals pause.
             """,
             """
-            With --json an object an interface: what its Status reports, with the keys of docs/PROTOCOL.md, and the times
+            With --json an object an interface: what its Status reports, with the keys of docs/internals/PROTOCOL.md, and the times
             of the last event and of the oldest that is kept.
             """,
         ],

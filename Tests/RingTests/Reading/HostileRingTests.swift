@@ -18,7 +18,7 @@ extension RecordWriter {
     }
 }
 
-/// Rings that say what no honest writer says. Under AddressSanitizer, too: docs/RING.md has the command.
+/// Rings that say what no honest writer says. Under AddressSanitizer, too: docs/internals/RING.md has the command.
 @Suite("Hostile rings", .heavy, .tags(.g8)) struct HostileRingTests {
     /// How a drain ended.
     private enum Outcome { case header, fault, drained }

@@ -48,7 +48,7 @@ package struct RingArea: Sendable {
     var data: UnsafeMutableRawPointer { memory.base + header.dataOffset }
 }
 
-/// Where what is in a ring. docs/RING.md has the same as a table, and the reasons.
+/// Where what is in a ring. docs/internals/RING.md has the same as a table, and the reasons.
 package enum RingLayout {
     package static let version: UInt32 = 2
     /// "RELAYRNG" in the order of the bytes; on a machine of the other byte order it reads differently, as it should.

@@ -2,7 +2,7 @@ import CRelayShims
 
 /// Writes records into a ring: one thread at a time.
 ///
-/// The order of the stores is the protocol; docs/RING.md argues for it, and the tests check it against a model and by
+/// The order of the stores is the protocol; docs/internals/RING.md argues for it, and the tests check it against a model and by
 /// killing a writer between any two of them.
 package struct RecordWriter: ~Copyable {
     /// The moments between two stores, for tests that stop there.
