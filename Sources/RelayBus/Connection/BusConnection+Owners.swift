@@ -2,11 +2,6 @@ import Synchronization
 
 /// Who has the well-known names that are called here.
 extension BusConnection {
-    /// How long the bus may take to answer who has a name, before it is asked again.
-    package static let ownerTime = Duration.seconds(5)
-    /// How long after an answer that is none.
-    private static let pause = Duration.seconds(1)
-
     /// Learns who has a name from now on: asks the bus to announce changes, and who has it now. Before a call to that
     /// name is sent, so that both come before its reply. The handler sees these announcements, too.
     func follow(_ name: String) {
@@ -31,7 +26,7 @@ extension BusConnection {
         sendQuestion(name) { [weak self] ownership in
             guard let self, ownership == .unknown, pending.withLock({ $0.holdsAnswers(for: name) }) else { return }
             // Answers wait for it, and end with their calls.
-            loop.schedule(after: Self.pause) { [weak self] in self?.askOwner(of: name) }
+            loop.schedule(after: timing.pause) { [weak self] in self?.askOwner(of: name) }
         }
     }
     private func sendQuestion(_ name: String, _ completion: @escaping @Sendable (NameOwnership) -> Void) {
@@ -39,7 +34,7 @@ extension BusConnection {
         do throws(RelayError) {
             try body.string(name, named: "the name")
             let question = MethodCall.toBus("GetNameOwner", try Signature("s"), body: body.bytes)
-            send(question, timeout: Self.ownerTime) { [weak self] reply in
+            send(question, timeout: timing.answer) { [weak self] reply in
                 let ownership = NameOwnership(reply)
                 self?.learn(ownership, of: name)
                 completion(ownership)

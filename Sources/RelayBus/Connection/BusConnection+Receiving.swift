@@ -38,7 +38,7 @@ extension BusConnection {
         // Out of memory in libdbus: what it has read stays; look again soon.
         let status = inner.withLock { inner in inner.pointer.map { dbus_connection_get_dispatch_status($0) } }
         if status == DBUS_DISPATCH_NEED_MEMORY {
-            loop.schedule(after: .milliseconds(100)) { [weak self] in self?.drain() }
+            loop.schedule(after: timing.memory) { [weak self] in self?.drain() }
         }
         return count
     }

@@ -25,8 +25,6 @@ extension BusConnection {
         matches.withLock { if $0.remove(rule) { sendMatch("RemoveMatch", rule) { _ in } } }
     }
     package var rules: [MatchRule: Int] { matches.withLock { $0.counts } }
-    /// How long the bus may take to answer, before it is asked again.
-    private static let matchTime = Duration.seconds(5)
 
     private func finishMatch(_ request: UInt64, _ rule: MatchRule, _ result: Result<BusReply, RelayError>) {
         let waiting = matches.withLock { matches -> [MatchTable.Completion] in
@@ -49,7 +47,7 @@ extension BusConnection {
         var body = WireWriter()
         do throws(RelayError) {
             try body.string(rule.description, named: "the match rule")
-            send(.toBus(member, try Signature("s"), body: body.bytes), timeout: Self.matchTime, completion: completion)
+            send(.toBus(member, try Signature("s"), body: body.bytes), timeout: timing.answer, completion: completion)
         } catch {
             loop.execute { completion(.failure(error)) }
         }

@@ -34,6 +34,7 @@ package final class BusConnection: Sendable {
     private static let receivedLimit = WireLimits.receivedLength
     private let handlerID = Atomic<UInt64>(0)
     package let loop: BusLoop
+    package let timing: BusTiming
     weak let handler: (any BusHandler)?
 
     /// The name that the bus gave this connection; empty before.
@@ -47,13 +48,13 @@ package final class BusConnection: Sendable {
 
     /// Opens a connection and calls `Hello`. The completion comes on the loop's thread.
     package static func open(
-        _ bus: Bus, on loop: BusLoop, handler: any BusHandler, timeout: Duration = .seconds(10),
+        _ bus: Bus, on loop: BusLoop, handler: any BusHandler, timing: BusTiming = BusTiming(),
         completion: @escaping @Sendable (Result<BusConnection, RelayError>) -> Void
     ) {
         loop.execute {
             do throws(RelayError) {
-                let connection = try BusConnection(bus, loop, handler)
-                connection.send(.toBus("Hello"), timeout: timeout) { reply in
+                let connection = try BusConnection(bus, loop, handler, timing)
+                connection.send(.toBus("Hello"), timeout: timing.hello) { reply in
                     do throws(RelayError) {
                         let name = try reply.get().read("s") { try $0.string() }
                         connection.name.withLock { $0 = name }
@@ -70,14 +71,17 @@ package final class BusConnection: Sendable {
     }
     /// Opens a connection and calls `Hello`.
     package static func connect(
-        to bus: Bus, on loop: BusLoop, handler: any BusHandler, timeout: Duration = .seconds(10)
+        to bus: Bus, on loop: BusLoop, handler: any BusHandler, timing: BusTiming = BusTiming()
     ) async throws -> BusConnection {
         try await withCheckedThrowingContinuation { continuation in
-            open(bus, on: loop, handler: handler, timeout: timeout) { continuation.resume(with: $0) }
+            open(bus, on: loop, handler: handler, timing: timing) { continuation.resume(with: $0) }
         }
     }
 
-    private init(_ bus: Bus, _ loop: BusLoop, _ handler: any BusHandler) throws(RelayError) {
+    private init(
+        _ bus: Bus, _ loop: BusLoop, _ handler: any BusHandler, _ timing: BusTiming
+    ) throws(RelayError) {
+        self.timing = timing
         // Idempotent, and needed before any other call: connections are used from several threads.
         guard dbus_threads_init_default() != 0 else { throw RelayError(.unavailable, "libdbus: out of memory") }
         if let linked = bus.linked {

@@ -58,13 +58,22 @@ package struct SystemAccounts: AccountDirectory, Sendable {
     }
 }
 
+/// When a name is looked up again that was not found.
+package struct AccountTiming: Hashable, Sendable {
+    /// Of a name that does not exist: somebody may add it, which is rare.
+    package var missing = Duration.seconds(60)
+    /// Of one that could not be looked up: the network may be back at any time.
+    package var unknown = Duration.seconds(1)
+
+    package init() {}
+}
+
 /// Remembers what another directory found: a look-up may ask the network, and a bus's thread must not wait for that.
 ///
 /// The first question of a name waits for the answer, so names are looked up before they are needed
 /// (`PeerRequirement.lookUp(in:)`). From then on no question waits. What was found is kept for as long as this lives:
-/// numbers of users and groups do not change under a running service. What was not found is looked up again after a
-/// minute, what could not be looked up after a second, by a thread of its own; until that has an answer, the last one
-/// counts.
+/// numbers of users and groups do not change under a running service. What was not found is looked up again by a thread
+/// of its own, see `AccountTiming`; until that has an answer, the last one counts.
 package final class AccountCache<Directory: AccountDirectory & Sendable>: AccountDirectory, Sendable {
     private struct Key: Hashable {
         enum Kind { case user, group }
@@ -77,21 +86,25 @@ package final class AccountCache<Directory: AccountDirectory & Sendable>: Accoun
         /// A thread looks it up.
         var isAsked = false
 
-        func isDue(_ now: UInt64) -> Bool {
+        func isDue(_ now: UInt64, _ timing: AccountTiming) -> Bool {
             switch account {
             case .found: false
-            case .missing: !isAsked && now >= askedAt + 60_000_000_000
-            case .unknown: !isAsked && now >= askedAt + 1_000_000_000
+            case .missing: !isAsked && now >= MonotonicClock.deadline(after: timing.missing, from: askedAt)
+            case .unknown: !isAsked && now >= MonotonicClock.deadline(after: timing.unknown, from: askedAt)
             }
         }
     }
     private let directory: Directory
+    private let timing: AccountTiming
     private let now: @Sendable () -> UInt64
     /// Names of requirements only: no peer can add one.
     private let entries = Mutex<[Key: Entry]>([:])
 
-    package init(of directory: Directory, now: @escaping @Sendable () -> UInt64 = { MonotonicClock.now }) {
-        (self.directory, self.now) = (directory, now)
+    package init(
+        of directory: Directory, timing: AccountTiming = AccountTiming(),
+        now: @escaping @Sendable () -> UInt64 = { MonotonicClock.now }
+    ) {
+        (self.directory, self.timing, self.now) = (directory, timing, now)
     }
     package var ownUserID: UInt32 { directory.ownUserID }
     package func user(named name: String) -> Account { account(Key(kind: .user, name: name)) }
@@ -101,7 +114,7 @@ package final class AccountCache<Directory: AccountDirectory & Sendable>: Accoun
         let now = now()
         let (known, mustAsk) = entries.withLock { entries -> (Account?, Bool) in
             guard let entry = entries[key] else { return (nil, false) }
-            let isDue = entry.isDue(now)
+            let isDue = entry.isDue(now, timing)
             if isDue { entries[key]?.isAsked = true }
             return (entry.account, isDue)
         }

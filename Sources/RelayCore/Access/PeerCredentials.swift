@@ -64,7 +64,7 @@ extension PeerRequirement {
         if isAnyone { return completion(.success(nil)) }
         do throws(RelayError) {
             // Soon asked again: see `SessionController.orderRecheck`.
-            connection.send(try PeerCredentials.request(for: peer), timeout: .seconds(5)) { result in
+            connection.send(try PeerCredentials.request(for: peer), timeout: connection.timing.answer) { result in
                 do throws(RelayError) {
                     let reply = try result.get()
                     let credentials = try PeerCredentials(reply, readsUnit: needsUnit)

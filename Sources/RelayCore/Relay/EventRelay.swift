@@ -65,17 +65,17 @@ public final class EventRelay: Sendable {
     ) throws {
         try self.init(service, bus, interfaces, .background, .anyone, .onDemand, cursors, faults)
     }
-    /// With or without rings.
+    /// With or without rings, and with its own timing.
     package convenience init(
         following service: String, on bus: Bus, interfaces: any EventInterface.Type...,
-        usesRings: Bool
+        requiring requirement: PeerRequirement = .anyone, usesRings: Bool, timing: RelayTiming = RelayTiming()
     ) throws {
-        try self.init(service, bus, interfaces, .background, .anyone, .onDemand, nil, .none, usesRings: usesRings)
+        try self.init(service, bus, interfaces, .background, requirement, .onDemand, nil, .none, usesRings, timing)
     }
     private init(
         _ service: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], _ delivery: DeliveryTarget,
         _ requirement: PeerRequirement, _ activation: Activation, _ cursors: String?, _ faults: CursorFaults,
-        usesRings: Bool = true
+        _ usesRings: Bool = true, _ timing: RelayTiming = RelayTiming()
     ) throws {
         var contract = RelayContract()
         for interface in interfaces { try contract.add(interface) }
@@ -88,7 +88,7 @@ public final class EventRelay: Sendable {
         receivers = RelayReceivers(publisher, contract.receivers, contract.interfaces)
         follower = try ServiceFollower(
             service: service, on: bus, requiring: requirement, activation: activation, durable: contract.durable,
-            cursors: cursors, usesRings: usesRings, faults: faults,
+            cursors: cursors, usesRings: usesRings, timing: timing, faults: faults,
             onCursorFailure: { [weak publisher] name, error in
                 publisher?.publish(CursorFailure(name: name, error: error))
             }, sink: receivers)
@@ -151,6 +151,7 @@ public final class EventRelay: Sendable {
     /// - Returns: the state; `.unknown` for an interface without a subscription.
     public func state<I: EventInterface>(of interface: I.Type) -> InterfaceState { receivers.state(of: I.name) }
 
+    var timing: RelayTiming { follower.core.timing }
     /// How many signals of the service's interfaces were dropped because their sender does not own the service's name.
     package var foreignSignals: Int { follower.foreignSignals }
 

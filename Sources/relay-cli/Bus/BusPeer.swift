@@ -84,7 +84,9 @@ final class BusLine: BusPeer {
             throw error as? RelayError ?? RelayError(.unavailable, "no bus thread: \(error)")
         }
         let result = Awaited<Result<BusConnection, RelayError>>()
-        BusConnection.open(Bus(choice), on: made, handler: ears, timeout: timeout) { result.set($0) }
+        BusConnection.open(Bus(choice), on: made, handler: ears, timing: BusTiming { $0.hello = timeout }) {
+            result.set($0)
+        }
         loop = made
         connection = try result.wait().get()
     }

@@ -21,10 +21,9 @@ struct FloodedLedger {
         let bus = try DescriptorFlood.openBus()
         witness = try await BusStranger.join(bus.bus)
         desk = try await DurableDesk(bus)
-        relay =
-            try isOnSignals
-            ? EventRelay(following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, usesRings: false)
-            : EventRelay(following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self, requiring: .sameUser)
+        relay = try EventRelay(
+            following: DurableDesk.name, on: bus.bus, interfaces: Ledger1.self,
+            requiring: isOnSignals ? .anyone : .sameUser, usesRings: !isOnSignals)
         let lines = lines
         subscription = relay.publisher.subscribe(to: Booked.self, delivery: .immediate) {
             lines.add("\($0.number)")

@@ -13,9 +13,12 @@ struct PlayedRing {
     /// - Parameters:
     ///   - epoch: the run that the ring says it is of; the service is of run 1.
     ///   - event: the one that the ring has.
-    init(of epoch: UInt64 = 1, with event: String = "Said") async throws {
+    ///   - timing: the relay's.
+    init(
+        of epoch: UInt64 = 1, with event: String = "Said", timing: RelayTiming = RelayTiming()
+    ) async throws {
         bus = try PrivateBus()
-        log = try RelayLog(bus.bus)
+        log = try RelayLog(bus.bus, timing: timing)
         ring = try FakeService.Ring(epoch: epoch, [RingEvent(name: event)])
         service = try await FollowingTests.fake(bus.bus, epoch: 1, ring: ring)
     }

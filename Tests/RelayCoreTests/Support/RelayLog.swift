@@ -13,12 +13,11 @@ final class RelayLog: Sendable {
     /// - Parameter isOnSignals: events come as signals only.
     init(
         _ bus: Bus, requiring requirement: PeerRequirement = .anyone, isSubscribed: Bool = true,
-        isOnSignals: Bool = false
+        isOnSignals: Bool = false, timing: RelayTiming = RelayTiming()
     ) throws {
-        relay =
-            try isOnSignals
-            ? EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, usesRings: false)
-            : EventRelay(following: Desk.name, on: bus, interfaces: Plain1.self, requiring: requirement)
+        relay = try EventRelay(
+            following: Desk.name, on: bus, interfaces: Plain1.self, requiring: requirement,
+            usesRings: !isOnSignals, timing: timing)
         let note: @Sendable (String) -> Void = { [weak self] line in self?.lines.withLock { $0.append(line) } }
         var all = [
             relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { state in

@@ -50,9 +50,6 @@ final class CursorFile: Sendable {
     private let queues: CursorQueues
     private let faults: CursorFaults
     private let onFailure: @Sendable (String, RelayError) -> Void
-    /// How long after an advance it is written, at the latest; and how long after a failure that is tried again.
-    private static let delay = DispatchTimeInterval.milliseconds(100)
-    private static let patience = DispatchTimeInterval.seconds(1)
 
     /// Takes the name, and reads how far its subscriber has come.
     ///
@@ -130,16 +127,16 @@ final class CursorFile: Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isNews { schedule(Self.delay) }
+        if isNews { schedule(queues.timing.write) }
     }
     /// Runs that a service has reported. They are written with the next place.
     func learn(_ index: Int, _ runs: [StreamRun]) { state.withLock { $0.slots[index].lineage.learn(runs) } }
-    private func schedule(_ delay: DispatchTimeInterval) {
-        queues.write.asyncAfter(deadline: .now() + delay) { [weak self] in self?.writeInTime() }
+    private func schedule(_ delay: Duration) {
+        queues.write.asyncAfter(deadline: .after(delay)) { [weak self] in self?.writeInTime() }
     }
     private func writeInTime() {
         guard write() else {
-            if state.withLock({ !$0.isClosed }) { schedule(Self.patience) }
+            if state.withLock({ !$0.isClosed }) { schedule(queues.timing.retry) }
             return
         }
         // What was advanced while this one was written has ordered no other.
@@ -147,7 +144,7 @@ final class CursorFile: Sendable {
             state.isScheduled = state.isDirty && !state.isClosed
             return state.isScheduled
         }
-        if isDue { schedule(Self.delay) }
+        if isDue { schedule(queues.timing.write) }
     }
     /// Writes what is not written yet. Also from outside, before what may be the end.
     func flush() { _ = write() }
@@ -228,7 +225,7 @@ final class CursorFile: Sendable {
     // MARK: Syncing
 
     private func scheduleSync() {
-        queues.sync.asyncAfter(deadline: .now() + queues.syncDelay) { [weak self] in self?.sync() }
+        queues.sync.asyncAfter(deadline: .after(queues.timing.sync)) { [weak self] in self?.sync() }
     }
     /// Makes the copy anew. Waits for the disk, but lets the file be written meanwhile.
     private func sync() {

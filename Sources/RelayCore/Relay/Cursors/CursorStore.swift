@@ -16,11 +16,11 @@ final class CursorStore: Sendable {
 
     /// - Parameter folder: nil stands for the user's state folder.
     init(
-        _ folder: String?, service: String, faults: CursorFaults = .none, syncDelay: DispatchTimeInterval = .seconds(5),
-        onFailure: @escaping @Sendable (String, RelayError) -> Void
+        _ folder: String?, service: String, timing: RelayTiming.Cursors = RelayTiming.Cursors(),
+        faults: CursorFaults = .none, onFailure: @escaping @Sendable (String, RelayError) -> Void
     ) {
         (given, self.service, self.faults, self.onFailure) = (folder, service, faults, onFailure)
-        queues = CursorQueues(syncDelay: syncDelay)
+        queues = CursorQueues(timing: timing)
     }
 
     /// Throws as `CursorFile` does.
@@ -94,8 +94,13 @@ package struct CursorFaults: Sendable {
 struct CursorQueues: Sendable {
     let write = DispatchQueue(label: "relay-cursors")
     let sync = DispatchQueue(label: "relay-cursors-sync")
-    /// How long after a cursor was written its synced copy follows.
-    let syncDelay: DispatchTimeInterval
+    let timing: RelayTiming.Cursors
+}
+
+extension DispatchTime {
+    static func after(_ delay: Duration) -> Self {
+        .now() + .nanoseconds(Int(clamping: MonotonicClock.deadline(after: delay, from: 0)))
+    }
 }
 
 /// One subscription's part of a named cursor.

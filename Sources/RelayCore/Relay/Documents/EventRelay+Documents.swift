@@ -135,10 +135,10 @@ extension EventRelay {
         let reader = try DocumentReader<Document>()
         let onState = newsOnly(handler)
         let body = SnapshotFollower<Document, VersionedState<Document>>(
-            source.source, route,
+            source.source, route, timing,
             asking: { [weak self] in
                 guard let self else { throw RelayError(.unavailable, "the relay has ended") }
-                let state = try await reader.read(self.follower, timeout: .seconds(25))
+                let state = try await reader.read(self.follower, timeout: self.timing.query)
                 return .init(epoch: state.version.epoch, sequence: state.version.sequence, state: state)
             }, onState: onState, onEvent: onEntry(onState), onFailure: onFailure, onEnd: onEnd,
             eventsAreStates: true, maySuspend: maySuspend)

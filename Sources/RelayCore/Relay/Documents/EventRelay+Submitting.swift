@@ -81,7 +81,7 @@ extension EventRelay {
         _ document: Document.Type, within limit: Duration = .seconds(25), _ change: (inout Document) throws -> Void
     ) async throws -> VersionedState<Document> {
         let deadline = ContinuousClock.now + limit
-        var pause = RetryPause()
+        var pause = Backoff(timing.update)
         while true {
             let present = try await read(document, until: deadline)
             var next = present.state
@@ -97,7 +97,7 @@ extension EventRelay {
                 switch DocumentUpdate.step(after: outcome.kind, isTimeLeft: .now < deadline && !Task.isCancelled) {
                 case .end: return VersionedState(next, version: try outcome.get())
                 case .begin: break attempt
-                case .repeat: try await pause.wait(until: deadline)
+                case .repeat: try await Self.wait(for: pause.next(), until: deadline)
                 }
             }
         }
@@ -106,28 +106,24 @@ extension EventRelay {
     private nonisolated(nonsending) func read<Document: DomainDocument>(
         _ document: Document.Type, until deadline: ContinuousClock.Instant
     ) async throws -> VersionedState<Document> {
-        var pause = RetryPause()
+        var pause = Backoff(timing.update)
         while true {
             do {
                 return try await snapshot(of: document, timeout: max(.milliseconds(1), deadline - .now))
             } catch let error as RelayError {
                 if !DocumentUpdate.isPassing(error.code) || .now >= deadline || Task.isCancelled { throw error }
             }
-            try await pause.wait(until: deadline)
+            try await Self.wait(for: pause.next(), until: deadline)
+        }
+    }
+    private nonisolated(nonsending) static func wait(
+        for pause: Duration, until deadline: ContinuousClock.Instant
+    ) async throws {
+        do { try await Task.sleep(until: min(.now + pause, deadline)) } catch {
+            throw RelayError(.cancelled, "the task was cancelled before its change was submitted")
         }
     }
     private static func newIdempotencyKey() -> String {
         (0..<2).map { _ in String(UInt64.random(in: 1...(.max)), radix: 16) }.joined(separator: "-")
-    }
-}
-
-/// The time between two attempts: short at first.
-private struct RetryPause {
-    private var next = Duration.milliseconds(10)
-    nonisolated(nonsending) mutating func wait(until deadline: ContinuousClock.Instant) async throws {
-        do { try await Task.sleep(until: min(.now + next, deadline)) } catch {
-            throw RelayError(.cancelled, "the task was cancelled before its change was submitted")
-        }
-        next = min(next * 2, .seconds(1))
     }
 }

@@ -41,7 +41,7 @@ extension EventRelay {
             buffer, [state.isolation, change.isolation, onFailure.isolation], onActor(state) { $0 },
             onActor(change) { (event: (I, Stamp)) in event.0 }, onActor(onFailure) { $0 }
         ) { relay in
-            let reply: Query.Reply = try await relay.call(query)
+            let reply: Query.Reply = try await relay.call(query, timeout: relay.timing.query)
             return .init(epoch: reply.epoch, sequence: reply.sequence, state: reply)
         }
     }
@@ -77,7 +77,9 @@ extension EventRelay {
             onEvent = .sync { plain($0.0, $0.1) }
         }
         return try follow(buffer, isolations, onActor(state) { $0 }, onEvent, onActor(onFailure) { $0 }) { relay in
-            let pages = try await allPages(of: query) { page in try await relay.call(page) }
+            let pages = try await allPages(of: query) { page in
+                try await relay.call(page, timeout: relay.timing.query)
+            }
             return .init(epoch: pages[0].epoch, sequence: pages[0].sequence, state: pages)
         }
     }
@@ -91,7 +93,7 @@ extension EventRelay {
         let actors = isolations.compactMap(\.self)
         let route = actors.first.map { .closures(on: $0) } ?? DeliveryRoute.task(publisher.delivery)
         let body = SnapshotFollower<I, State>(
-            source.source, route,
+            source.source, route, timing,
             asking: { [weak self] in
                 guard let self else { throw RelayError(.unavailable, "the relay has ended") }
                 let snapshot = try await ask(self)

@@ -27,6 +27,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
     private let onFailure: Handler<RelayError>
     private let onEnd: @Sendable () -> Void
     private let eventsAreStates: Bool
+    private let timing: RelayTiming
     private let place: DeliveryPlace
     /// What the subscription keeps alive.
     private let kept: (any Actor)?
@@ -36,9 +37,6 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
     private let task = Mutex<Task<Void, Never>?>(nil)
     /// How many items are delivered before others on the same place get their turn.
     private static var batch: Int { 512 }
-    /// Between two snapshots at least, and after a failure at first and at most.
-    private static var pause: Duration { .milliseconds(100) }
-    private static var longestPause: Duration { .seconds(2) }
 
     /// - Parameters:
     ///   - source: of a stream that begins now.
@@ -46,14 +44,14 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
     ///   - onEnd: is called when nothing more comes.
     ///   - eventsAreStates: each event is a whole state.
     init(
-        _ source: ReplaySource<Payload>, _ route: DeliveryRoute,
+        _ source: ReplaySource<Payload>, _ route: DeliveryRoute, _ timing: RelayTiming,
         asking ask: @escaping @Sendable () async throws -> Snapshot,
         onState: Handler<State>, onEvent: Handler<(Payload, Stamp)>, onFailure: Handler<RelayError>,
         onEnd: @escaping @Sendable () -> Void = {}, eventsAreStates: Bool = false, maySuspend: Bool = false
     ) {
         (self.source, self.ask, self.onEnd, self.eventsAreStates) = (source, ask, onEnd, eventsAreStates)
         (self.onState, self.onEvent, self.onFailure) = (onState, onEvent, onFailure)
-        (place, kept, self.maySuspend) = (route.place, route.keeps, maySuspend)
+        (place, kept, self.maySuspend, self.timing) = (route.place, route.keeps, maySuspend, timing)
         source.feed.followed.store(.following, ordering: .relaxed)
     }
     /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
@@ -73,7 +71,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
         var last: ContinuousClock.Instant?
         while !Task.isCancelled {
             if progress.hasBegun, progress.join.needsSnapshot {
-                if let last { try? await Task.sleep(until: last + Self.pause) }
+                if let last { try? await Task.sleep(until: last + timing.queryPace) }
                 guard let snapshot = await nextSnapshot() else { break }
                 (progress.snapshot, last) = (snapshot, .now)
             } else if progress.held == nil, await !source.feed.wait(isolation: nil) {
@@ -92,7 +90,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
     }
     /// Asks until there is an answer; nil at the end of the subscription or of its relay.
     private func nextSnapshot() async -> Snapshot? {
-        var (pause, reported) = (Self.pause, RelayError.Code?.none)
+        var (pause, reported) = (Backoff(timing.queryRetry), RelayError.Code?.none)
         while !source.feed.isFinished, !Task.isCancelled {
             do {
                 return try await ask()
@@ -104,9 +102,8 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
                 let isUnreachable = failure.code == .unavailable
                 source.feed.followed.store(isUnreachable ? .unreachable : .failing, ordering: .relaxed)
             }
-            try? await Task.sleep(for: pause)
+            try? await Task.sleep(for: pause.next())
             source.feed.followed.store(.following, ordering: .relaxed)
-            pause = min(pause * 2, Self.longestPause)
         }
         return nil
     }

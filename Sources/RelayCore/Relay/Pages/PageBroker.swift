@@ -122,7 +122,7 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
             let page = try reply.read(Stream1.pageSignature) { try PageReader.trailer($0) }
             if queue.answered((page.token, reply.body.count)) {
                 let generation = queue.generation
-                session.schedule(after: SessionController.patience) { [self] session in
+                session.schedule(after: session.timing.retry) { [self] session in
                     prove(page.token, generation, session)
                 }
             }

@@ -1,8 +1,5 @@
 /// Reading: step by step, to the tail that is there or to a sequence.
 extension RingInlet {
-    /// How long a ring is left alone while an answer is due.
-    private static let parkingTime: UInt64 = 100_000_000
-
     /// Gives the stream what is there now, at most so many events. But while `stream.awaitsAnswer` they stay in the
     /// ring, within a bound of time and room.
     @inline(__always)
@@ -17,7 +14,9 @@ extension RingInlet {
             let now = MonotonicClock.now
             let since = ring.parkedAt ?? now
             ring.parkedAt = since
-            let isPatient = now - since < Self.parkingTime && ring.reader.lag < ring.capacity / Self.parkingPart
+            let isPatient =
+                now < MonotonicClock.deadline(after: session.timing.parking, from: since)
+                && ring.reader.lag < ring.capacity / Self.parkingPart
             ring.watch.park(isPatient ? ring.capacity / Self.parkingPart : 0)
             if isPatient { return }
             // What is read before an answer that does not count it may find no room: that is asked about once more.
@@ -101,7 +100,7 @@ extension RingInlet {
     /// A ring ends with its run, or because another one replaces it. The owner announces both; but if the bus has lost
     /// its word, and nothing follows, only this shows it.
     private func orderReattach(_ ring: FollowedRing, _ stream: StreamController, _ session: SessionController) {
-        session.schedule(after: SessionController.answerTime) { [self] session in
+        session.schedule(after: session.timing.answer) { [self] session in
             if self.ring === ring { stream.reattach(session) }
         }
     }

@@ -18,14 +18,12 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     /// A ring that waits for the schemas, without which nobody can read it.
     private var opened: RingArea?
     /// How long after a refusal of `OpenRing` it is asked for again.
-    private var backoff = Backoff(from: 1, to: 60)
+    private var backoff: Backoff
 
     /// Until its lag is that part of its capacity, a ring can be left alone.
     static let parkingPart: UInt64 = 2
-    /// How long a wait page may take to be mapped and sealed.
-    private static let pagePatience = Duration.seconds(5)
 
-    init(_ transport: RingTransport) { self.transport = transport }
+    init(_ transport: RingTransport) { (self.transport, backoff) = (transport, Backoff(transport.timing.ring)) }
 
     /// The run whose events it has; nil while it is not open.
     var epoch: UInt64? { ring?.epoch }
@@ -109,7 +107,7 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     }
     private func orderGivingUp(_ stream: StreamController, _ session: SessionController) {
         let generation = generation
-        session.schedule(after: Self.pagePatience) { [self] session in
+        session.schedule(after: session.timing.page) { [self] session in
             guard self.generation == generation, awaited != nil else { return }
             awaited = nil
             let text = "the wait page of \(session.service) could not be sealed in time"
@@ -126,7 +124,7 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     private func orderRetry(_ stream: StreamController, _ session: SessionController) {
         guard stream.inlets.choice.phase == .signals else { return }
         let generation = generation
-        session.schedule(after: backoff.delay()) { [self] session in
+        session.schedule(after: backoff.spread()) { [self] session in
             if self.generation == generation { stream.retryInlet(session) }
         }
     }

@@ -21,8 +21,9 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
 
     /// Whether the owner is asked for rings at all.
     let isUsed: Bool
+    let timing: RelayTiming
 
-    init(isUsed: Bool = true) { self.isUsed = isUsed }
+    init(isUsed: Bool, _ timing: RelayTiming) { (self.isUsed, self.timing) = (isUsed, timing) }
     /// The owner is gone, or the relay has ended. All rings are closed.
     func forgetOwner() { thread = nil }
 

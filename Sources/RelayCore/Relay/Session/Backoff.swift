@@ -1,19 +1,15 @@
-/// How long to wait before the next attempt. Doubles, up to a bound, with a share of chance, so that many relays of one
-/// bus do not come back at once.
+/// How long to wait before the next attempt: doubles, up to a bound.
 struct Backoff {
-    static let first = 0.05
-    static let longest = 5.0
-    /// In seconds.
-    private let bounds: ClosedRange<Double>
-    private var next: Double
+    private let bounds: ClosedRange<Duration>
+    private var upcoming: Duration
 
-    init(from first: Double = Self.first, to longest: Double = Self.longest) {
-        (bounds, next) = (first...longest, first)
-    }
+    init(_ bounds: ClosedRange<Duration>) { (self.bounds, upcoming) = (bounds, bounds.lowerBound) }
 
-    mutating func delay(chance: Double = .random(in: 0...1)) -> Duration {
-        defer { next = min(next * 2, bounds.upperBound) }
-        return .seconds(next * (0.5 + chance / 2))
+    mutating func next() -> Duration {
+        defer { upcoming = min(upcoming * 2, bounds.upperBound) }
+        return upcoming
     }
-    mutating func reset() { next = bounds.lowerBound }
+    /// With a share of chance, so that many relays of one bus do not come back at once.
+    mutating func spread(chance: Double = .random(in: 0...1)) -> Duration { next() * (0.5 + chance / 2) }
+    mutating func reset() { upcoming = bounds.lowerBound }
 }

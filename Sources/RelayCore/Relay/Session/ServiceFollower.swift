@@ -18,20 +18,23 @@ package final class ServiceFollower: Sendable {
     ///   - durable: interfaces that are known to be durable before their service reports it.
     ///   - cursors: the folder for `.resuming`; nil: the user's state folder.
     ///   - usesRings: whether it asks for rings; else all events come as signals.
+    ///   - timing: set by tests.
     ///   - onCursorFailure: a cursor of this name could not be written; called once until it could be again. On any
     ///     thread.
     package init(
         service: String, on bus: Bus, requiring requirement: PeerRequirement = .anyone,
         activation: EventRelay.Activation = .onDemand, durable: Set<String> = [], cursors: String? = nil,
-        usesRings: Bool = true, faults: CursorFaults = .none,
+        usesRings: Bool = true, timing: RelayTiming = RelayTiming(), faults: CursorFaults = .none,
         onCursorFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }, sink: any SessionSink
     ) throws {
         try BusNames.check(service, as: .busName)
         try requirement.check(forOwnerOf: service)
         loop = try BusLoop(name: "relay", clock: bus.clock)
         core = SessionController(
-            service, bus, requirement, activation, durable, RingTransport(isUsed: usesRings), sink, loop)
-        self.cursors = CursorStore(cursors, service: service, faults: faults, onFailure: onCursorFailure)
+            service, bus, requirement, activation, durable, RingTransport(isUsed: usesRings, timing), timing, sink,
+            loop)
+        self.cursors = CursorStore(
+            cursors, service: service, timing: timing.cursors, faults: faults, onFailure: onCursorFailure)
     }
     /// Follows a service, with all output given to a closure.
     package convenience init(

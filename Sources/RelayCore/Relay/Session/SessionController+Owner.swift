@@ -10,7 +10,8 @@ extension SessionController {
             try body.string(service)
             if let flags { body.uint32(flags) }
             let signature = try Signature(flags == nil ? "s" : "su")
-            connection.send(.toBus(member, signature, body: body.bytes), completion: completion)
+            connection.send(
+                .toBus(member, signature, body: body.bytes), timeout: timing.start, completion: completion)
         } catch {
             fail(error)
         }
@@ -74,8 +75,8 @@ extension SessionController {
             cancelInquiry()
             // A test's bus loses nothing, and its time is moved by days.
             if bus.linked != nil && pace != .soon { return }
-            let (delay, slack) = timing(of: pace)
-            state.onLoop.inquiryTimer = loop.schedule(after: delay, slack: slack) { [weak self] in
+            let window = window(of: pace)
+            state.onLoop.inquiryTimer = loop.schedule(after: window.delay, slack: window.slack) { [weak self] in
                 guard let self else { return }
                 state.onLoop.inquiryTimer = nil
                 let isWaiting = isWaiting
@@ -86,14 +87,15 @@ extension SessionController {
     private func cancelInquiry() {
         if let timer = state.onLoop.inquiryTimer.take() { loop.cancel(timer: timer) }
     }
-    /// From when on the bus is asked if the loop is awake anyway, and how long it may sleep past that.
-    private func timing(of pace: ServiceSession<HeldSignal>.Pace) -> (delay: Duration, slack: Duration) {
+    private func window(of pace: ServiceSession<HeldSignal>.Pace) -> RelayTiming.Window {
         switch pace {
-        case .soon: return (Self.patience, .zero)
-        case .prompt: return (.seconds(3), .seconds(2))
+        case .soon: return RelayTiming.Window(delay: timing.retry)
+        case .prompt: return timing.prompt
         case .leisurely:
-            let passed = Duration.nanoseconds(Int64(clamping: loop.now &- state.onLoop.askedAt))
-            return (max(.zero, .seconds(20) - passed), .seconds(10))
+            var window = timing.leisurely
+            window.delay -= .nanoseconds(Int64(clamping: loop.now &- state.onLoop.askedAt))
+            window.delay = max(.zero, window.delay)
+            return window
         }
     }
 
@@ -111,7 +113,7 @@ extension SessionController {
             // It had decided to end when this relay attached: see `EventRelay.Activation.onDemand`.
             // Without a subscription nothing is started: calls in between do not count.
             if state.onLoop.earlyDepartures.startsAgain(wasNew: wasNew && !streams.isEmpty) {
-                schedule(after: Self.patience) { $0.startIfWanted() }
+                schedule(after: timing.retry) { $0.startIfWanted() }
             }
         case .replaced(let loss, by: let candidate):
             forgetOwner(loss) { $0.ownerVanished() }
@@ -152,14 +154,14 @@ extension SessionController {
     }
     private func ownerVerified(_ generation: Int) {
         guard case .deliver(let held) = state.onLoop.session.ownerVerified(generation) else { return }
-        state.onLoop.newUntil = MonotonicClock.deadline(after: .seconds(2), from: loop.now)
+        state.onLoop.newUntil = MonotonicClock.deadline(after: timing.newOwner, from: loop.now)
         for signal in held { signal.stream.signal(signal, self) }
         for stream in streams { stream.askOwner(self) { _ in true } }
         calls.admitWaiting(self)
         settle()
     }
     private func orderRecheck(_ generation: Int) {
-        schedule(after: Self.patience) { session in
+        schedule(after: timing.retry) { session in
             switch session.state.onLoop.session.recheck(generation) {
             case .ignored: break
             case .verify(let candidate): session.verify(candidate)

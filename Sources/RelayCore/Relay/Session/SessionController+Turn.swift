@@ -42,7 +42,7 @@ extension SessionController {
     /// - Parameter completion: in a turn; its session is nil when that is gone.
     func ask(
         _ method: String, at path: String, _ signature: Signature = .empty, body: [UInt8] = [],
-        descriptors: [ReceivedDescriptor] = [], timeout: Duration = SessionController.answerTime,
+        descriptors: [ReceivedDescriptor] = [], timeout: Duration? = nil,
         _ completion: @escaping @Sendable (SessionController?, Result<BusReply, RelayError>) -> Void
     ) {
         guard let connection = state.onLoop.connection, let owner else { return }
@@ -50,7 +50,7 @@ extension SessionController {
             to: owner, path: path, interface: Stream1.name, member: method, signature: signature, body: body)
         call.descriptors = descriptors
         noteWaiting()
-        connection.send(call, timeout: timeout) { [weak self] result in completion(self, result) }
+        connection.send(call, timeout: timeout ?? timing.answer) { [weak self] result in completion(self, result) }
     }
     /// The same, without an answer.
     func notifyOwner(_ method: String, at path: String) {

@@ -27,19 +27,19 @@ package final class SessionController: BusHandler {
     private let drops = Mutex<[String: DropCounts]>([:])
     /// The streams in their order, for code that counts without a turn.
     let measured = Mutex<[StreamController]>([])
-    let accounts = AccountCache(of: SystemAccounts())
-    /// How long after a question that the bus could not answer it is asked again.
-    static let patience = Duration.seconds(1)
-    /// How long the service may take for what only its own thread does, before it is asked again.
-    static let answerTime = Duration.seconds(10)
+    let accounts: AccountCache<SystemAccounts>
+    let timing: RelayTiming
 
     init(
         _ service: String, _ bus: Bus, _ requirement: PeerRequirement, _ activation: EventRelay.Activation,
-        _ durable: Set<String>, _ transport: RingTransport, _ sink: any SessionSink, _ loop: BusLoop
+        _ durable: Set<String>, _ transport: RingTransport, _ timing: RelayTiming, _ sink: any SessionSink,
+        _ loop: BusLoop
     ) {
         (self.service, self.bus, self.requirement, self.activation) = (service, bus, requirement, activation)
         (self.durable, self.transport, self.sink, self.loop) = (durable, transport, sink, loop)
-        state = LoopBound(SessionState(), on: loop)
+        self.timing = timing
+        accounts = AccountCache(of: SystemAccounts(), timing: timing.accounts)
+        state = LoopBound(SessionState(timing), on: loop)
         // Here, on the caller's thread: a look-up may ask the network.
         requirement.lookUp(in: accounts)
     }
@@ -158,7 +158,7 @@ package final class SessionController: BusHandler {
 
     private func connect() {
         if state.onLoop.session.isOver { return }
-        BusConnection.open(bus, on: loop, handler: self) { [weak self] result in
+        BusConnection.open(bus, on: loop, handler: self, timing: timing.bus) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success(let connection):
@@ -184,7 +184,7 @@ package final class SessionController: BusHandler {
         }
     }
     private func retry() {
-        let delay = state.onLoop.backoff.delay()
+        let delay = state.onLoop.backoff.spread()
         schedule(after: delay) { $0.connect() }
     }
     private func connected(_ connection: BusConnection) {

@@ -10,7 +10,7 @@ struct SessionState {
     var streams: [String: StreamController] = [:]
     /// The same; few.
     var streamsInOrder: [StreamController] = []
-    var backoff = Backoff()
+    var backoff: Backoff
     /// The ordered question who has the service's name, and when the last one was sent.
     var inquiryTimer: UInt64?
     var askedAt: UInt64 = 0
@@ -20,6 +20,8 @@ struct SessionState {
     var (hasReportedOutage, hasReportedLack) = (false, false)
     /// How often owners have left while they counted so.
     var earlyDepartures = EarlyDepartures()
+
+    init(_ timing: RelayTiming) { backoff = Backoff(timing.reconnect) }
 }
 
 /// A signal of an owner that is not verified yet, copied out of its message.

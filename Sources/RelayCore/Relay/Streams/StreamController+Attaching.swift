@@ -56,7 +56,7 @@ extension StreamController {
             hasLeftOutMissing = true
             for member in members where !member.isAnswered { run(member.machine.unanswered(), member, session) }
         } catch .limitsExceeded {
-            session.schedule(after: SessionController.patience) { [self] session in
+            session.schedule(after: session.timing.retry) { [self] session in
                 guard member.generation == generation, session.owner != nil else { return }
                 run(member.machine.unanswered(), member, session)
             }
@@ -117,7 +117,7 @@ extension StreamController {
             session.pages.readNext(session)
         } catch .timedOut, .unavailable, .limitsExceeded {
             // No page can be read without: again, unless another `Attach` has asked by then.
-            session.schedule(after: SessionController.patience) { [self] session in
+            session.schedule(after: session.timing.retry) { [self] session in
                 guard session.ownerGeneration == owner else { return }
                 if names?.isEmpty != true, refusal == nil { askSchemas(session) }
             }

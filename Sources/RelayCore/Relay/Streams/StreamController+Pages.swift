@@ -88,7 +88,7 @@ extension StreamController {
             member.isPaused = true
             session.pages.lineUp(member)
             let generation = member.readGeneration
-            session.schedule(after: SessionController.patience) { session in
+            session.schedule(after: session.timing.retry) { session in
                 guard member.readGeneration == generation else { return }
                 member.isPaused = false
                 session.pages.readNext(session)

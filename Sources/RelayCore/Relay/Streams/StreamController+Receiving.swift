@@ -211,7 +211,7 @@ extension StreamController {
     }
     func orderTick(_ member: StreamSubscriber, _ session: SessionController) {
         member.hasTick = true
-        session.schedule(after: .seconds(2)) { [self] session in
+        session.schedule(after: session.timing.tick) { [self] session in
             member.hasTick = false
             guard members.contains(member) else { return }
             reportLacking(session)

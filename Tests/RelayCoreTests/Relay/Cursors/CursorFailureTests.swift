@@ -217,7 +217,8 @@ import Testing
     }
     @Test("the synced copy follows the file after a while, also when nothing more comes") func cadence() async throws {
         let folder = try TestFolder()
-        let cursor = try store(folder.path, syncDelay: .milliseconds(1)).open("box", "org.example.A1", names: nil)
+        let timing = RelayTiming { $0.cursors.sync = .milliseconds(1) }
+        let cursor = try store(folder.path, timing: timing.cursors).open("box", "org.example.A1", names: nil)
         for sequence: UInt64 in 1...3 {
             cursor.advance(ReplayBuffer.Place(epoch: 1, sequence: sequence))
             cursor.flush()

@@ -1,4 +1,3 @@
-import Dispatch
 import RelayTestKit
 
 @testable import RelayCore
@@ -10,10 +9,10 @@ extension CursorSuite {
 
     func store(
         _ folder: String, service: String = Self.service, faults: CursorFaults = .none,
-        syncDelay: DispatchTimeInterval = .seconds(5),
+        timing: RelayTiming.Cursors = RelayTiming.Cursors(),
         onFailure: @escaping @Sendable (String, RelayError) -> Void = { _, _ in }
     ) -> CursorStore {
-        CursorStore(folder, service: service, faults: faults, syncDelay: syncDelay, onFailure: onFailure)
+        CursorStore(folder, service: service, timing: timing, faults: faults, onFailure: onFailure)
     }
     func message(_ body: () throws -> Void) -> String {
         do {

@@ -224,7 +224,7 @@ struct WholeInterfaceTests {
         }
         let (states, events) = (Log<UInt64>(), Log<Int64>())
         let follower = SnapshotFollower<Said, UInt64>(
-            source, .task(.background), asking: { .init(epoch: 1, sequence: last, state: last) },
+            source, .task(.background), RelayTiming(), asking: { .init(epoch: 1, sequence: last, state: last) },
             onState: .sync { states.add($0) }, onEvent: .sync { events.add($0.0.number) }, onFailure: .sync { _ in })
         follower.start()
         #expect(await eventually { events.values == [Int64(last) + 1] })

@@ -67,7 +67,7 @@ import Testing
     }
     @Test("a relay that did not get the ring that it was given while signals came gives it back, and attaches again")
     func lost() async throws {
-        let played = try await PlayedRing()
+        let played = try await PlayedRing(timing: RelayTiming { $0.answer = .seconds(1) })
         let (log, service) = (played.log, played.service)
         service.refuseRings(.max)
         log.relay.activate()
@@ -85,7 +85,7 @@ import Testing
         try service.publish("Said", FollowingTests.said(2))
         #expect(await log.wait(for: "gap 2-2 lost"), "\(log.all)")
         // Without another try, which would come later and later.
-        let asked = service.calls.split(separator: "OpenRing").first { $0.contains("CloseRing") }
+        let asked = service.calls.split(separator: "OpenRing").last { $0.contains("CloseRing") }
         #expect(asked?.contains("Attach") == true, "\(service.calls)")
         service.vanish()
     }

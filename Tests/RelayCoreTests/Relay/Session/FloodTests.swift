@@ -79,7 +79,7 @@ import Testing
     func unwantedRule() async throws {
         let bus = try DescriptorFlood.openBus()
         let witness = try await BusStranger.join(bus.bus)
-        let log = try RelayLog(bus.bus, isOnSignals: true)
+        let log = try RelayLog(bus.bus, isOnSignals: true, timing: RelayTiming { $0.bus.answer = .seconds(1) })
         await log.activate()
         let service = try await service(bus)
         #expect(await log.wait(for: "active"))

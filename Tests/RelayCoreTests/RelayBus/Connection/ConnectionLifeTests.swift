@@ -37,9 +37,10 @@ import Testing
     @Test("a bus that does not answer is a timeout of connecting") func stalled() async throws {
         let fixture = try BusFixture()
         await fixture.stopBus()
+        let timing = BusTiming { $0.hello = .milliseconds(30) }
         let error = await #expect(throws: RelayError.self) {
             try await BusConnection.connect(
-                to: fixture.bus.bus, on: fixture.loop, handler: RecordingHandler(), timeout: .milliseconds(30))
+                to: fixture.bus.bus, on: fixture.loop, handler: RecordingHandler(), timing: timing)
         }
         #expect(error?.code == .unavailable && (error?.cause as? RelayError)?.code == .timedOut)
     }

@@ -1,0 +1,17 @@
+/// The timing of a connection to the bus.
+///
+/// The bus answers within milliseconds. It also drops its own answers where a peer has no room for them: so whatever is
+/// asked of it is asked again.
+package struct BusTiming: Hashable, Sendable {
+    /// For the answer to `Hello`: the first one, of a bus that is just starting, on a machine that is.
+    package var hello = Duration.seconds(10)
+    /// For any other answer, before the question is repeated: long enough that a machine under load does not double its
+    /// load, and shorter than a caller's patience, which waits for it.
+    package var answer = Duration.seconds(5)
+    /// Between an answer that is an error and the next question: the bus does not recover sooner for being asked.
+    package var pause = Duration.seconds(1)
+    /// Until messages are taken again for which libdbus had no memory: nothing announces that there is some.
+    package var memory = Duration.milliseconds(100)
+
+    package init(_ change: (inout Self) -> Void = { _ in }) { change(&self) }
+}
