@@ -193,7 +193,7 @@ package final class BusConnection: Sendable {
     /// Returns false when nothing moved for as long as `patience`, or the connection is gone.
     package func drainOutgoing(patience: Duration) async -> Bool {
         // A task of its own: the caller's cancellation must not cut off what was published. No timer of the loop's:
-        // those go when it is stopped. Looks every few milliseconds, as this is for the end of a service's life only.
+        // those go when it is stopped. Looks again and again, as this is for the end of a service's life only.
         await Task { [self] in
             var (last, deadline) = (outgoingBytes, MonotonicClock.deadline(after: patience))
             while isOpen {
@@ -201,7 +201,7 @@ package final class BusConnection: Sendable {
                 if bytes == 0 { return true }
                 if bytes < last { (last, deadline) = (bytes, MonotonicClock.deadline(after: patience)) }
                 if MonotonicClock.now > deadline { return false }
-                try? await Task.sleep(for: .milliseconds(2))
+                try? await Task.sleep(for: timing.look)
             }
             return false
         }.value

@@ -12,6 +12,9 @@ package struct BusTiming: Hashable, Sendable {
     package var pause = Duration.seconds(1)
     /// Until messages are taken again for which libdbus had no memory: nothing announces that there is some.
     package var memory = Duration.milliseconds(100)
+    /// Between two looks whether the bus has taken everything, at the end of a service: nothing announces that, and the
+    /// service's last replies wait for it.
+    package var look = Duration.milliseconds(2)
 
     package init(_ change: (inout Self) -> Void = { _ in }) { change(&self) }
 }

@@ -12,7 +12,7 @@ package final class NoticeReporter: Sendable {
     private static let queueLimit = 64
 
     private struct State {
-        var limiter = NoticeRateLimiter()
+        var limiter: NoticeRateLimiter
         var queue: [Notice] = []
         /// Left out because the queue was full, by kind: the next of that kind counts them.
         var dropped: [Notice.Kind: Int] = [:]
@@ -37,9 +37,13 @@ package final class NoticeReporter: Sendable {
         }
     }
     private let handler: Handler
-    private let state = Mutex(State())
+    private let timing: NoticeTiming
+    private let state: Mutex<State>
 
-    package init(_ handler: @escaping Handler) { self.handler = handler }
+    package init(_ handler: @escaping Handler, _ timing: NoticeTiming = NoticeTiming()) {
+        (self.handler, self.timing) = (handler, timing)
+        state = Mutex(State(limiter: NoticeRateLimiter(timing)))
+    }
 
     /// Reports something, unless there is too much of its kind.
     ///
@@ -68,7 +72,8 @@ package final class NoticeReporter: Sendable {
     /// How often each kind was reported so far.
     package var counts: [Notice.Kind: Int] { state.withLock { $0.counts } }
     /// Reports what was left out, and returns when the handler has had everything, or `patience` is over.
-    package func finish(patience: Duration = .seconds(1)) async {
+    package func finish(patience: Duration? = nil) async {
+        let patience = patience ?? timing.finish
         let mustStart = state.withLock { state in
             for notice in state.limiter.finish() { state.append(notice) }
             return Self.needsThread(&state)
@@ -150,14 +155,24 @@ package final class NoticeReporter: Sendable {
     }
 }
 
+/// When notices are reported, and how long a handler has for the last ones.
+package struct NoticeTiming: Hashable, Sendable {
+    /// In which so many of a kind are reported: a log that is read by people takes a few lines a minute.
+    package var interval = Duration.seconds(60)
+    /// For the handler at the end: a log that blocks must not keep a service from ending.
+    package var finish = Duration.seconds(1)
+
+    package init() {}
+}
+
 /// Which notices are reported and which are only counted, as a value.
 ///
 /// Of each kind the first `burst` of a minute are reported. The rest are counted; when the minute is over, the first of
 /// them is reported with the number of the others. While a kind keeps coming, there is one a minute. Times are
-/// nanoseconds of a monotonic clock.
+/// nanoseconds of a monotonic clock. `NoticeTiming` has the minute.
 struct NoticeRateLimiter {
     static let burst = 5
-    static let interval: UInt64 = 60_000_000_000
+    private let interval: UInt64
 
     private struct Window {
         let end: UInt64
@@ -168,6 +183,8 @@ struct NoticeRateLimiter {
     }
     /// A kind that was quiet for a whole interval is forgotten.
     private var windows: [Notice.Kind: Window] = [:]
+
+    init(_ timing: NoticeTiming = NoticeTiming()) { interval = MonotonicClock.nanoseconds(timing.interval) }
 
     /// When `due` has something to report; nil if nothing was left out.
     var nextDue: UInt64? { windows.values.lazy.filter { $0.suppressed > 0 }.map(\.end).min() }
@@ -180,8 +197,8 @@ struct NoticeRateLimiter {
         _ kind: Notice.Kind, _ severity: Notice.Severity, _ message: () -> String,
         of subject: () -> Notice.Subject = { Notice.Subject() }, cause: (any Error)? = nil, now: UInt64
     ) -> Notice? {
-        var window = windows[kind] ?? Window(end: now + Self.interval, reported: 0)
-        if window.end <= now && window.suppressed == 0 { window = Window(end: now + Self.interval, reported: 0) }
+        var window = windows[kind] ?? Window(end: now + interval, reported: 0)
+        if window.end <= now && window.suppressed == 0 { window = Window(end: now + interval, reported: 0) }
         defer { windows[kind] = window }
         if window.reported < Self.burst {
             window.reported += 1
@@ -201,7 +218,7 @@ struct NoticeRateLimiter {
             }
             notices.append(notice)
             // It did not stop: from here on one a minute.
-            windows[kind] = Window(end: now + Self.interval, reported: Self.burst)
+            windows[kind] = Window(end: now + interval, reported: Self.burst)
         }
         return notices
     }

@@ -1,7 +1,7 @@
 /// All timing of a relay, with the reason for each figure. A test sets what it does not want to wait for.
 ///
-/// Not here are the time limits of a program's own calls, which are their arguments, and how long the ring's thread spins
-/// and sleeps, which is measured: see `RingWaiter`.
+/// Not here are the time limits of a program's own calls, which are their arguments, and how long the ring's thread
+/// spins and sleeps, which is measured: see `RingWaiter`.
 package struct RelayTiming: Hashable, Sendable {
     package var bus = BusTiming()
     package var accounts = AccountTiming()
@@ -9,8 +9,8 @@ package struct RelayTiming: Hashable, Sendable {
 
     // MARK: Connecting
 
-    /// Between attempts to reach the bus. A bus that restarts is back within a second, and one that is stopped is looked
-    /// for all day.
+    /// Between attempts to reach the bus. A bus that restarts is back within a second, and one that is stopped is
+    /// looked for all day.
     package var reconnect = Duration.milliseconds(50)...Duration.seconds(5)
 
     // MARK: The service's owner
@@ -28,8 +28,8 @@ package struct RelayTiming: Hashable, Sendable {
     package var start = Duration.seconds(25)
     /// An owner that leaves so soon after it was found had decided to before: it is started again.
     package var newOwner = Duration.seconds(2)
-    /// For an answer of the service to what its own thread does, before it is asked again: it is stopped, or on a machine
-    /// that swaps. Past that, its answer was lost.
+    /// For an answer of the service to what its own thread does, before it is asked again: it is stopped, or on a
+    /// machine that swaps. Past that, its answer was lost.
     package var answer = Duration.seconds(10)
 
     // MARK: Streams
@@ -40,14 +40,14 @@ package struct RelayTiming: Hashable, Sendable {
 
     // MARK: Rings
 
-    /// Between attempts to get a ring after a refusal. The refusal is for lack of room, which other relays have: many of
-    /// them ask, and signals bring the events meanwhile.
+    /// Between attempts to get a ring after a refusal. The refusal is for lack of room, which other relays have: many
+    /// of them ask, and signals bring the events meanwhile.
     package var ring = Duration.seconds(1)...Duration.seconds(60)
-    /// For a wait page to be mapped and sealed. That takes microseconds, unless the owner holds the file's lock, maybe for
-    /// ever.
+    /// For a wait page to be mapped and sealed. That takes microseconds, unless the owner holds the file's lock, maybe
+    /// for ever.
     package var page = Duration.seconds(5)
-    /// How long a ring is left alone while an answer is due, which decides what in it counts: other subscriptions to the
-    /// interface wait, too.
+    /// How long a ring is left alone while an answer is due, which decides what in it counts: other subscriptions to
+    /// the interface wait, too.
     package var parking = Duration.milliseconds(100)
 
     // MARK: Followed states and documents
@@ -74,8 +74,8 @@ package struct RelayTiming: Hashable, Sendable {
         package var write = Duration.milliseconds(100)
         /// After a write that failed: a full disk does not recover sooner.
         package var retry = Duration.seconds(1)
-        /// How long after a cursor was written its synced copy follows. A sync wakes the disk, and only a power loss needs
-        /// it.
+        /// How long after a cursor was written its synced copy follows. A sync wakes the disk, and only a power loss
+        /// needs it.
         package var sync = Duration.seconds(5)
     }
 }

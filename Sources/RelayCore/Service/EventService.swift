@@ -66,9 +66,11 @@ public final class EventService: Sendable {
     /// With a log for the events of durable interfaces.
     ///
     /// - Parameter admitted: the requirement that every peer must meet, in addition to those of the contracts.
+    /// - Parameter timing: set by tests.
     package init(
         _ name: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], journal: (any EventLog)?,
-        admitting admitted: PeerRequirement = .anyone, _ onNotice: @escaping @Sendable (Notice) -> Void
+        admitting admitted: PeerRequirement = .anyone, timing: ServiceTiming = ServiceTiming(),
+        _ onNotice: @escaping @Sendable (Notice) -> Void
     ) throws {
         try BusNames.check(name, as: .busName)
         if name.hasPrefix(":") {
@@ -79,7 +81,7 @@ public final class EventService: Sendable {
             let logIndex = journal == nil ? nil : served.count { $0.logged != nil }
             served.append(
                 try ExportedInterface(
-                    interface, number: served.count, logIndex: logIndex, admitting: admitted, on: bus))
+                    interface, number: served.count, logIndex: logIndex, admitting: admitted, on: bus, timing: timing))
         }
         if Set(served.map(\.name)).count != served.count {
             throw RelayError(.invalidArgument, "an interface is exported twice: \(served.map(\.name))")
@@ -97,7 +99,7 @@ public final class EventService: Sendable {
         (self.name, self.events, self.storage) = (name, events, storage)
         self.interfaces = served
         commands = served.reduce(into: [:]) { all, one in all.merge(one.commandsByType) { first, _ in first } }
-        core = ServiceCore(name, bus, served, loop, NoticeReporter(onNotice))
+        core = ServiceCore(name, bus, served, loop, NoticeReporter(onNotice, timing.notices), timing)
         storage?.onFailure { [weak core] reason in core?.logFailed(reason) }
         for interface in served { for document in interface.documents.values { document.acceptSubmissions(self) } }
     }

@@ -9,7 +9,7 @@ package final class Heartbeat: Sendable {
 
     fileprivate init(_ core: ServiceCore, every interval: Duration, _ body: @escaping @Sendable (Duration?) -> Void) {
         (self.core, self.interval, self.body) = (core, interval, body)
-        state = LoopBound(CommitWatch(), on: core.loop)
+        state = LoopBound(CommitWatch(limit: MonotonicClock.nanoseconds(core.timing.commit)), on: core.loop)
     }
     fileprivate func begin() {
         core.loop.execute { [weak self] in self?.beat() }
@@ -50,13 +50,14 @@ extension EventService {
 struct CommitWatch {
     enum Report { case late, over }
     /// So long is worth a word, in nanoseconds.
-    static var limit: UInt64 { 5_000_000_000 }
+    private let limit: UInt64
     private var turns: UInt64?
     private var since: UInt64 = 0
     private var isLate = false
     /// What the last look found that is new.
     private(set) var report: Report?
 
+    init(limit: UInt64) { self.limit = limit }
     /// Returns for how long it has worked on one thing; nil if that is not worth a word.
     mutating func look(_ activity: LogActivity, now: UInt64) -> Duration? {
         report = nil
@@ -66,7 +67,7 @@ struct CommitWatch {
             return nil
         }
         let delay = now - since
-        if delay < Self.limit { return nil }
+        if delay < limit { return nil }
         if !isLate { (isLate, report) = (true, .late) }
         return .nanoseconds(Int64(clamping: delay))
     }

@@ -52,7 +52,8 @@ final class ServiceCore: BusHandler {
     let pageMemory = Mutex<WireWriter?>(nil)
     /// And so do commands.
     let unread = Mutex(UnreadReplies())
-    let accounts = AccountCache(of: SystemAccounts())
+    let accounts: AccountCache<SystemAccounts>
+    let timing: ServiceTiming
     /// How commands ended.
     let answered = Mutex(ServiceMetrics.Commands())
     /// Calls that got no answer: their peer had been refused, and has read nothing since.
@@ -71,8 +72,10 @@ final class ServiceCore: BusHandler {
     let hasEndedStreams = Atomic<Bool>(false)
 
     init(
-        _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ loop: BusLoop, _ notices: NoticeReporter
+        _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ loop: BusLoop, _ notices: NoticeReporter,
+        _ timing: ServiceTiming
     ) {
+        (self.timing, accounts) = (timing, AccountCache(of: SystemAccounts(), timing: timing.accounts))
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         state = LoopBound(State(), on: loop)
@@ -99,14 +102,14 @@ final class ServiceCore: BusHandler {
     ///
     /// - Parameter patience: how long the bus may take for its match rules; it is that of a call.
     func start(patience: Duration = .seconds(25)) async throws {
-        let connection = try await BusConnection.connect(to: bus, on: loop, handler: self)
+        let connection = try await BusConnection.connect(to: bus, on: loop, handler: self, timing: timing.bus)
         do {
             loop.execute { [self] in state.onLoop.connection = connection }
             try await addRules(connection, within: patience)
             try await checkUnits(connection)
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.
-            let backlog = bus.linked == nil ? BusBacklog(connection, notices) : nil
+            let backlog = bus.linked == nil ? BusBacklog(connection, notices, timing) : nil
             for stream in streams { stream.connect(connection, isOwn: isOwn, backlog) }
             try await takeName(connection)
             for stream in streams { stream.announce() }
@@ -203,8 +206,6 @@ final class ServiceCore: BusHandler {
         hasLogFailed.store(true, ordering: .releasing)
         finish(reason)
     }
-    /// How long a cancelled handler has to end by itself.
-    private static let grace = Duration.seconds(1)
 
     /// Finishes what runs within `patience`, announces `End`, releases the name, and answers what the bus had routed
     /// here by then.
@@ -224,28 +225,28 @@ final class ServiceCore: BusHandler {
         if hasIdled.load(ordering: .acquiring) {
             isReleased = await connection?.releaseName(name) ?? false
             await settle(until: deadline)
-            await queues.close(patience: Self.rest(until: deadline), grace: Self.grace)
+            await queues.close(patience: Self.rest(until: deadline), grace: timing.grace)
             endStreams()
         } else {
             // What comes from here on waits until `End` is out.
-            await queues.close(patience: patience, grace: Self.grace, holding: true)
+            await queues.close(patience: patience, grace: timing.grace, holding: true)
             let isQuiet = queues.count == 0
             endStreams()
             // What was published before goes out before, however much it is.
-            _ = await connection?.drainOutgoing(patience: Self.answerTime)
+            _ = await connection?.drainOutgoing(patience: timing.drain)
             isReleased = await connection?.releaseName(name) ?? false
             queues.goOn()
             // A handler that does not heed its cancellation is not waited for twice.
             if isQuiet {
-                await settle(until: max(deadline, MonotonicClock.deadline(after: Self.grace)))
-                await queues.close(patience: Self.rest(until: deadline), grace: Self.grace)
+                await settle(until: max(deadline, MonotonicClock.deadline(after: timing.grace)))
+                await queues.close(patience: Self.rest(until: deadline), grace: timing.grace)
             } else {
                 queues.abandon()
             }
         }
         guard let connection else { return }
         // The bus has taken all replies when it answers.
-        if isReleased, await connection.drainOutgoing(patience: Self.answerTime) { await connection.roundTrip() }
+        if isReleased, await connection.drainOutgoing(patience: timing.drain) { await connection.roundTrip() }
         connection.close()
         await notices.finish()
     }
@@ -253,7 +254,6 @@ final class ServiceCore: BusHandler {
         let now = MonotonicClock.now
         return deadline > now ? .nanoseconds(Int64(clamping: deadline - now)) : .zero
     }
-    private static let answerTime = Duration.seconds(5)
     private func endStreams() {
         // Of a log that has failed nobody knows what it holds, and how far its events went.
         let isKnown = !hasLogFailed.load(ordering: .acquiring)
@@ -294,7 +294,7 @@ extension BusConnection {
         var body = WireWriter()
         do {
             try body.string(name)
-            _ = try await call(.toBus("ReleaseName", Signature("s"), body: body.bytes), timeout: .seconds(5))
+            _ = try await call(.toBus("ReleaseName", Signature("s"), body: body.bytes), timeout: timing.answer)
         } catch {
             // The bus is gone, and the name with it.
             return false
@@ -304,5 +304,5 @@ extension BusConnection {
         return true
     }
     /// Returns when the bus has answered, if only by an error.
-    fileprivate func roundTrip() async { _ = try? await call(.toBus("GetId"), timeout: .seconds(5)) }
+    fileprivate func roundTrip() async { _ = try? await call(.toBus("GetId"), timeout: timing.answer) }
 }

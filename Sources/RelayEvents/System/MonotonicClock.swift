@@ -17,6 +17,8 @@ package enum MonotonicClock {
         let (result, secondCarry) = sum.addingReportingOverflow(UInt64(attoseconds) / 1_000_000_000)
         return overflow || carry || secondCarry ? .max : result
     }
+    /// A duration as what the clock counts; one that is too long for it as its end.
+    package static func nanoseconds(_ duration: Duration) -> UInt64 { deadline(after: duration, from: 0) }
     /// For epoll: rounded up, else the loop would spin through the deadline's last millisecond. At most 24 days.
     package static func milliseconds(until deadline: UInt64) -> Int32 { milliseconds(until: deadline, from: now) }
     package static func milliseconds(until deadline: UInt64, from now: UInt64) -> Int32 {

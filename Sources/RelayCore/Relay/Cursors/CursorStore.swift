@@ -99,7 +99,7 @@ struct CursorQueues: Sendable {
 
 extension DispatchTime {
     static func after(_ delay: Duration) -> Self {
-        .now() + .nanoseconds(Int(clamping: MonotonicClock.deadline(after: delay, from: 0)))
+        .now() + .nanoseconds(Int(clamping: MonotonicClock.nanoseconds(delay)))
     }
 }
 

@@ -31,14 +31,9 @@ extension ServiceCore {
         var isAnnounced = false
         var isRunning: Bool { open > 0 || !left.isEmpty }
     }
-    /// How long polkit may take that asks nobody.
-    private static let answerTime = Duration.seconds(10)
-    /// How long a person may take.
-    private static let promptTime = Duration.seconds(120)
     /// How many questions of a round are open at once, beside those of calls (`PolkitQueue`).
     private static let openAtOnce = 8
     private static let attempts = 3
-    private static let pace = Duration.seconds(1)
 
     var needsPolkit: Bool {
         interfaces.contains { one in
@@ -55,8 +50,8 @@ extension ServiceCore {
         _ action: String, of peer: String, isInteractive: Bool, _ id: UInt64, _ connection: BusConnection,
         completion: @escaping @Sendable (Result<Polkit.Answer, RelayError>) -> Void
     ) {
+        let time = isInteractive ? timing.prompt : timing.authority
         findAuthority(connection) { [weak self] found in
-            let time = isInteractive ? Self.promptTime : Self.answerTime
             do throws(RelayError) {
                 let owner = try found.get()
                 let question = try Polkit.question(
@@ -254,7 +249,7 @@ extension ServiceCore {
                 // Nobody was asked, which says nothing about the peer.
                 case .failure(let error) where Self.hasNoRoom(error) || attempt < Self.attempts:
                     let next = Self.hasNoRoom(error) ? attempt : attempt + 1
-                    loop.schedule(after: Self.pace) { [weak self] in
+                    loop.schedule(after: timing.recheck) { [weak self] in
                         self?.recheck(peer, interface, credentials, answers, attempt: next, connection)
                     }
                 case .failure(let error):

@@ -16,10 +16,6 @@ final class ProgressOutlet: Sendable {
     private let connection: BusConnection
     private weak let core: ServiceCore?
     private let state = Mutex(State())
-    /// When the caller's room is looked at again.
-    private static let pace = Duration.milliseconds(200)
-    /// Between two values, where the bus does not report what was read.
-    private static let blindPace: UInt64 = 100_000_000
 
     init(_ call: IncomingCall, _ connection: BusConnection, _ core: ServiceCore) {
         (self.call, self.connection, self.core) = (call, connection, core)
@@ -56,7 +52,9 @@ final class ProgressOutlet: Sendable {
         guard !state.isOver, let body = state.latest, let core else { return }
         let now = MonotonicClock.now
         let isAdmitted = core.unread.withLock { unread in
-            if !unread.isKnowable { return now - state.lastSent >= Self.blindPace }
+            if !unread.isKnowable {
+                return now >= MonotonicClock.deadline(after: core.timing.progressPace, from: state.lastSent)
+            }
             return unread.admitsProgress(call.sender, bytes: body.count)
         }
         if isAdmitted || isLast {
@@ -70,7 +68,7 @@ final class ProgressOutlet: Sendable {
             core.count(call, body.count, connection)
         } else if !state.hasTimer {
             state.hasTimer = true
-            core.loop.schedule(after: Self.pace) { [weak self] in self?.retry() }
+            core.loop.schedule(after: core.timing.progressLook) { [weak self] in self?.retry() }
         }
     }
     private func retry() {

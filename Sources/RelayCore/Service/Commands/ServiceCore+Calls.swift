@@ -185,7 +185,6 @@ extension ServiceCore {
         let bytes: Int
         let completion: @Sendable (Result<PeerCredentials, RelayError>) -> Void
     }
-    private static let lookUpTime = Duration.seconds(10)
 
     /// Asks the bus for the credentials of a peer, once for each peer.
     ///
@@ -203,7 +202,7 @@ extension ServiceCore {
         state.onLoop.lookUps[peer, default: []].append(LookUp(bytes: bytes, completion: completion))
         if state.onLoop.lookUps[peer]?.count != 1 { return }
         do throws(RelayError) {
-            connection.send(try PeerCredentials.request(for: peer), timeout: Self.lookUpTime) { [weak self] result in
+            connection.send(try PeerCredentials.request(for: peer), timeout: timing.lookUp) { [weak self] result in
                 guard let self else { return }
                 lookedUp(
                     peer,

@@ -11,12 +11,7 @@ extension ServiceCore {
     }
     /// What reports how much a bus holds for a connection: dbus-daemon, dbus-broker, nothing.
     enum UnreadSource { case connection, peers, nobody }
-    /// How long a reply waits for its peer at the most.
-    private static let patience = Duration.seconds(25)
-    /// When the bus is asked again about a peer that has not read.
-    private static let pace = Duration.milliseconds(500)
     private static let sweep = 16
-    private static let answerTime = Duration.seconds(10)
 
     /// Answers a call.
     func reply(
@@ -57,7 +52,7 @@ extension ServiceCore {
         return await withCheckedContinuation { continuation in
             loop.execute { [self] in
                 let held = WaitingReply(
-                    peer: call.sender, bytes: bytes, deadline: MonotonicClock.deadline(after: Self.patience)
+                    peer: call.sender, bytes: bytes, deadline: MonotonicClock.deadline(after: timing.reply)
                 ) { continuation.resume(returning: $0) }
                 hold(held, connection)
             }
@@ -72,7 +67,7 @@ extension ServiceCore {
         state.onLoop.heldReplies.append(held)
         releaseReplies()
         askMore(connection)
-        loop.schedule(after: Self.patience + .milliseconds(1)) { [weak self] in self?.releaseReplies() }
+        loop.schedule(after: timing.reply + .milliseconds(1)) { [weak self] in self?.releaseReplies() }
     }
     /// Lets those go that may be sent now, in their order, and those that have waited long enough.
     private func releaseReplies() {
@@ -127,7 +122,7 @@ extension ServiceCore {
         guard let request = try? BusFigures.question(to: source, about: question.peer) else {
             return unread.withLock { $0.unanswered(question) }
         }
-        connection.send(request, timeout: Self.answerTime) { [weak self] result in
+        connection.send(request, timeout: timing.figures) { [weak self] result in
             guard let self else { return }
             do throws(RelayError) {
                 let held = try BusFigures.held(for: question.peer, result.get(), from: source)
@@ -139,7 +134,7 @@ extension ServiceCore {
                 }
             }
             releaseReplies()
-            loop.schedule(after: Self.pace) { [weak self] in
+            loop.schedule(after: timing.replyLook) { [weak self] in
                 guard let self else { return }
                 if !state.onLoop.heldReplies.isEmpty { askMore(connection) }
                 if let next = unread.withLock({ $0.question(about: question.peer) }) { askBus(next, connection) }

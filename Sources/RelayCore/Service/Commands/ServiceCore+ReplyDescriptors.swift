@@ -19,11 +19,6 @@ extension ServiceCore {
         /// The caller has left.
         case departed
     }
-    /// How long a command waits to run, as calls of `OpenRing` do, and how long a reply waits to be sent.
-    private static let patience = (run: Duration.seconds(2), send: Duration.seconds(25))
-    /// How often it is looked whether replies were read, while somebody waits for that.
-    private static let look = Duration.milliseconds(20)
-    private static let answerTime = Duration.seconds(10)
 
     /// Descriptors of replies that are unread.
     var unreadDescriptors: Int { loop.withTurn { state.onLoop.replyDescriptors.count } }
@@ -38,7 +33,7 @@ extension ServiceCore {
         if !connection.canTransferDescriptors {
             return (.unavailable, "this bus passes no file descriptors, as the reply of \(call.member) may have")
         }
-        if case .full = await descriptorRoom(for: call, count: nil, Self.patience.run, connection) {
+        if case .full = await descriptorRoom(for: call, count: nil, timing.descriptorCall, connection) {
             return (
                 .limitsExceeded,
                 "file descriptors of replies are unread, of this caller or of \(ReplyDescriptors.together) in all: read "
@@ -54,7 +49,7 @@ extension ServiceCore {
     ) async {
         defer { for descriptor in descriptors { descriptor.close() } }
         if !call.wantsReply { return }
-        switch await descriptorRoom(for: call, count: descriptors.count, Self.patience.send, connection) {
+        switch await descriptorRoom(for: call, count: descriptors.count, timing.reply, connection) {
         case .departed: break
         case .full:
             let text =
@@ -152,7 +147,7 @@ extension ServiceCore {
         if state.onLoop.descriptorWaits.isEmpty || state.onLoop.hasDescriptorTimer { return }
         askForDescriptors(connection)
         state.onLoop.hasDescriptorTimer = true
-        loop.schedule(after: Self.look) { [weak self] in
+        loop.schedule(after: timing.descriptorLook) { [weak self] in
             guard let self else { return }
             state.onLoop.hasDescriptorTimer = false
             releaseDescriptors()
@@ -164,7 +159,7 @@ extension ServiceCore {
         if source == .nobody { return }
         for (peer, serial) in state.onLoop.replyDescriptors.questions() {
             guard let request = try? BusFigures.question(to: source, about: peer) else { continue }
-            connection.send(request, timeout: Self.answerTime) { [weak self] result in
+            connection.send(request, timeout: timing.figures) { [weak self] result in
                 guard let self else { return }
                 var isRead = false
                 do throws(RelayError) {

@@ -27,7 +27,7 @@ struct ExportedInterface: Sendable {
     ///   - bus: where it is offered; one of a test's own brings its outlet, and its time.
     init<I: EventInterface>(
         _ interface: I.Type, number: Int, logIndex: Int?, admitting admitted: PeerRequirement = .anyone,
-        on bus: Bus = .session
+        on bus: Bus = .session, timing: ServiceTiming = ServiceTiming()
     ) throws {
         try BusNames.check(I.name, as: .interface)
         retention = (I.durability as? Durable)?.retention
@@ -48,10 +48,11 @@ struct ExportedInterface: Sendable {
         for type in I.contract.commands { try builder.add(command: type) }
         (name, path, self.requirement) = (I.name, Stream1.path(of: I.name), requirement)
         let signals = try SignalOutlet(
-            path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates)
+            path: path, requirement: requirement, budget: I.signalBudget, templates: builder.templates,
+            timing: timing.signals)
         stream = PublishedStream(
             I.name, names: I.contract.events.map { $0.name }, templates: builder.templates,
-            StreamOutlets(ring: RingOutlet(plan), signals: signals),
+            StreamOutlets(ring: RingOutlet(plan, timing), signals: signals),
             documents: builder.properties, clock: bus.clock)
         description = InterfaceDescription(
             I.name, methods: builder.methods, signals: builder.signals, properties: builder.described,

@@ -30,11 +30,6 @@ struct IdleMachine: Hashable {
         case look(at: UInt64)
         case end
     }
-    /// How long it waits for its first use, in nanoseconds: for a peer that had it started, and is about to attach.
-    static var firstUse: UInt64 { 10_000_000_000 }
-    /// How long it waits after a look.
-    static var afterLook: UInt64 { 1_000_000_000 }
-
     private let limit: UInt64
     private let afterLook: UInt64
     private var isUsed: Bool
@@ -51,11 +46,10 @@ struct IdleMachine: Hashable {
     /// - Parameters:
     ///   - limit: how long the service is idle before it ends, in nanoseconds.
     ///   - isUsed: whether there was a use already.
-    init(
-        limit: UInt64, isUsed: Bool, now: UInt64, firstUse: UInt64 = Self.firstUse, afterLook: UInt64 = Self.afterLook
-    ) {
-        (self.limit, self.isUsed, self.afterLook, since) = (limit, isUsed, afterLook, now)
-        firstUntil = Self.sum(now, firstUse)
+    init(limit: UInt64, isUsed: Bool, now: UInt64, timing: ServiceTiming.Idle) {
+        (self.limit, self.isUsed, since) = (limit, isUsed, now)
+        afterLook = MonotonicClock.nanoseconds(timing.afterLook)
+        firstUntil = MonotonicClock.deadline(after: timing.firstUse, from: now)
     }
     mutating func used(_ use: Use, now: UInt64) {
         since = now

@@ -15,16 +15,15 @@ extension ServiceCore {
         /// What has no end that is reported is looked at so often: less and less.
         var pace = Duration.zero
     }
-    private static let firstPace = Duration.milliseconds(1)
-    private static let lastPace = Duration.milliseconds(250)
 
     /// Ends the service, as soon as nobody has used it for so long.
     func endWhenIdle(for limit: Duration) {
         loop.execute { [self] in
-            let nanoseconds = MonotonicClock.deadline(after: limit, from: 0)
+            let nanoseconds = MonotonicClock.nanoseconds(limit)
             let isUsed = state.onLoop.idleness.isUsed
             state.onLoop.idleness.commits = log?.activity.commits ?? 0
-            state.onLoop.idleness.machine = IdleMachine(limit: nanoseconds, isUsed: isUsed, now: loop.now)
+            state.onLoop.idleness.machine = IdleMachine(
+                limit: nanoseconds, isUsed: isUsed, now: loop.now, timing: timing.idle)
             activities.onNone { [weak self] in self?.lookSoon() }
             queues.onNone { [weak self] in self?.lookSoon() }
             look()
@@ -79,7 +78,8 @@ extension ServiceCore {
                 state.onLoop.idleness.pace = .zero
                 return
             }
-            let pace = min(max(state.onLoop.idleness.pace * 2, Self.firstPace), Self.lastPace)
+            let pace = min(
+                max(state.onLoop.idleness.pace * 2, timing.idle.looks.lowerBound), timing.idle.looks.upperBound)
             state.onLoop.idleness.pace = pace
             again(after: pace)
         }
@@ -100,13 +100,13 @@ extension ServiceCore {
     }
     /// Waits until all calls that came are answered, and all activities have ended; or until the deadline.
     func settle(until deadline: UInt64) async {
-        // Every few milliseconds, as this is for the end of a service's life only.
+        // Again and again, as this is for the end of a service's life only.
         while MonotonicClock.now < deadline {
             let isSettled = await withCheckedContinuation { continuation in
                 loop.execute { [self] in continuation.resume(returning: openCalls == 0) }
             }
             if isSettled, !hasIdled.load(ordering: .acquiring) || activities.value == 0 { return }
-            try? await Task.sleep(for: .milliseconds(2))
+            try? await Task.sleep(for: timing.bus.look)
         }
     }
 }

@@ -25,7 +25,15 @@ struct RingOutlet: Sendable {
     /// Until when a ring that cannot be handed out any more is not replaced again.
     private var keptUntil: UInt64 = 0
 
-    init(_ plan: RingPlan?) { self.plan = plan }
+    /// Whoever breaks rings makes all their readers attach again, but no faster than this. In nanoseconds.
+    private let replacementPace: UInt64
+    /// How long it is not tried again.
+    let memoryPause: Duration
+
+    init(_ plan: RingPlan?, _ timing: ServiceTiming) {
+        self.plan = plan
+        (replacementPace, memoryPause) = (MonotonicClock.nanoseconds(timing.ringReplacement), timing.ringMemory)
+    }
 
     /// Returns the readers that sleep, to be woken when the lock is free, or before something that takes longer.
     // Mutating, as all that is called for each event: else the state's references might be copied, and counted.
@@ -90,15 +98,13 @@ struct RingOutlet: Sendable {
         // Another request has replaced it.
         guard let ended = writer, ended === former else { return [] }
         if now < keptUntil { return nil }
-        keptUntil = now + Self.replacementPace
+        keptUntil = now + replacementPace
         let served = Array(readers.keys)
         earlier = figures(at: place.sequence)
         (writer, reference, readers, hasFormerReaders) = (nil, nil, [:], false)
         ended.end()
         return served
     }
-    /// Whoever breaks rings makes all their readers attach again, but no faster than this. In nanoseconds.
-    private static let replacementPace: UInt64 = 10_000_000_000
 
     // MARK: Status
 
@@ -151,8 +157,8 @@ extension PublishedStream {
                 "relay-ring", events: plan.events, capacity: plan.capacity, epoch: epoch, ringIndex: plan.ringIndex,
                 waker: waker)
         } catch {
-            let due = MonotonicClock.deadline(after: .seconds(10))
-            withRing { $0.failure = (error, due) }
+            let now = MonotonicClock.now
+            withRing { $0.failure = (error, MonotonicClock.deadline(after: $0.memoryPause, from: now)) }
             throw error
         }
         state.withLock { state in

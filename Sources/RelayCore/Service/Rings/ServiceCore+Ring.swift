@@ -7,8 +7,6 @@ extension ServiceCore {
         let interface: ExportedInterface
         let user: UInt32
     }
-    /// How often it is looked whether answers were read, while somebody waits for that.
-    private static let look = Duration.milliseconds(2)
 
     func openRing(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         guard call.wantsReply else { return }
@@ -50,7 +48,7 @@ extension ServiceCore {
         }
         if state.onLoop.handouts.isIdle || state.onLoop.hasHandoutTimer { return }
         state.onLoop.hasHandoutTimer = true
-        loop.schedule(after: Self.look) { [weak self] in
+        loop.schedule(after: timing.ringLook) { [weak self] in
             guard let self else { return }
             state.onLoop.hasHandoutTimer = false
             handOut(connection)

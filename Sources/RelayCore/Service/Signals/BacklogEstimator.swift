@@ -49,10 +49,16 @@ struct BacklogEstimator {
     private static let lookEvery = 1 << 20
     /// What dbus-broker counts for a message beside its bytes: 1,420 in version 33.
     private static let brokersShare = 1_536
-    private static let soon: UInt64 = 100_000_000
-    private static let later: UInt64 = 1_000_000_000
+    private let soon: UInt64
+    private let later: UInt64
     /// For so long after it has become high, it is checked soon.
-    private static let lasting: UInt64 = 10_000_000_000
+    private let lasting: UInt64
+
+    init(_ timing: ServiceTiming.Signals = ServiceTiming.Signals()) {
+        soon = MonotonicClock.nanoseconds(timing.soon)
+        later = MonotonicClock.nanoseconds(timing.later)
+        lasting = MonotonicClock.nanoseconds(timing.lasting)
+    }
 
     private var ahead: Int { held + sent }
     private mutating func count(_ bytes: Int) {
@@ -82,12 +88,12 @@ struct BacklogEstimator {
     }
     /// How long to wait for the next look.
     func pace(_ now: UInt64) -> Duration {
-        .nanoseconds(isHigh && now > highSince + Self.lasting ? Self.later : Self.soon)
+        .nanoseconds(isHigh && now > highSince + lasting ? later : soon)
     }
 
     /// What has changed since the last call that is worth a notice: each once.
     mutating func takeChange(_ now: UInt64) -> Change? {
-        if isHigh && !isLastingReported && now >= highSince + Self.lasting {
+        if isHigh && !isLastingReported && now >= highSince + lasting {
             isLastingReported = true
             return .lasts(bytes: ahead)
         }
@@ -117,7 +123,7 @@ struct BacklogEstimator {
         }
         (held, sent, sentSinceAsked) = (bytes, sentSinceAsked ?? 0, nil)
         // A little before the next tick, which should find it due.
-        askAgainAt = now + (now > highSince + Self.lasting ? Self.later : Self.soon) / 10 * 9
+        askAgainAt = now + (now > highSince + lasting ? later : soon) / 10 * 9
         settle()
     }
     /// The bus did not answer in time: nothing is known that was not before.

@@ -7,13 +7,13 @@ import Synchronization
 final class BusBacklog: Sendable {
     private let connection: BusConnection
     private let notices: NoticeReporter
-    private let meter = Mutex(BacklogEstimator())
-    /// How long an answer may take. It comes in the order of what was sent, which the bus may take slowly.
-    private static let patience = Duration.seconds(10)
+    private let timing: ServiceTiming
+    private let meter: Mutex<BacklogEstimator>
 
     /// Asks for the first time: the source, and how much room there is, are known before much is sent.
-    init(_ connection: BusConnection, _ notices: NoticeReporter) {
-        (self.connection, self.notices) = (connection, notices)
+    init(_ connection: BusConnection, _ notices: NoticeReporter, _ timing: ServiceTiming) {
+        (self.connection, self.notices, self.timing) = (connection, notices, timing)
+        meter = Mutex(BacklogEstimator(timing.signals))
         if let source = meter.withLock({ beginLook(&$0) }) { ask(source) }
     }
 
@@ -46,7 +46,7 @@ final class BusBacklog: Sendable {
             let place = meter.withLock { $0.source == .queue } ? "wait for the bus" : "are held by the bus"
             notices.report(
                 .signalsPaused, .warning,
-                "signals have been paused for 10 s, because \(bytes >> 20) MiB of them \(place): a subscriber does not read; "
+                "signals have been paused for \(timing.signals.lasting.components.seconds) s, because \(bytes >> 20) MiB of them \(place): a subscriber does not read; "
                     + "docs/OPERATING.md says how to find it")
         case .isOver: notices.report(.signalsPaused, .info, "the bus has room again: signals go on")
         }
@@ -63,7 +63,7 @@ final class BusBacklog: Sendable {
     }
     private func ask(_ source: BacklogEstimator.Source) {
         guard let question = try? BusFigures.question(to: source, by: connection.uniqueName) else { return }
-        connection.send(question, timeout: Self.patience) { [weak self] result in
+        connection.send(question, timeout: timing.figures) { [weak self] result in
             guard let self else { return }
             let next = meter.withLock { meter -> BacklogEstimator.Source? in
                 do throws(RelayError) {

@@ -11,6 +11,7 @@ struct SignalOutlet: Sendable {
         case attached(Set<String>)
     }
     private let requirement: PeerRequirement
+    private let timing: ServiceTiming.Signals
     private let headTemplate: MessageTemplate
     /// The signals' headers, by the events' numbers.
     private let templates: [MessageTemplate]
@@ -36,8 +37,12 @@ struct SignalOutlet: Sendable {
     private var pausedAfter: UInt64?
     private(set) var pauses = 0
 
-    init(path: String, requirement: PeerRequirement, budget: SignalBudget, templates: [MessageTemplate]) throws {
-        (self.requirement, self.templates, limiter) = (requirement, templates, SignalRateLimiter(budget))
+    init(
+        path: String, requirement: PeerRequirement, budget: SignalBudget, templates: [MessageTemplate],
+        timing: ServiceTiming.Signals
+    ) throws {
+        (self.requirement, self.templates, self.timing) = (requirement, templates, timing)
+        limiter = SignalRateLimiter(budget, timing)
         headTemplate = try MessageTemplate(
             path: path, interface: Stream1.name, member: "Head", signature: Signature(Stream1.headSignature))
     }
@@ -147,14 +152,11 @@ struct SignalOutlet: Sendable {
 
     // MARK: Pausing
 
-    /// When a pause is first checked.
-    private static let firstLook = Duration.milliseconds(100)
-
     private mutating func pause(before sequence: UInt64, on connection: BusConnection, in stream: PublishedStream) {
         limiter.pause(before: sequence, now: MonotonicClock.now)
         (pausedAfter, pauses) = (sequence - 1, pauses + 1)
         stream.needsPayloadsOnly.store(true, ordering: .relaxed)
-        orderLook(on: connection, after: Self.firstLook, in: stream)
+        orderLook(on: connection, after: timing.firstLook, in: stream)
     }
     private func orderLook(on connection: BusConnection, after pace: Duration, in stream: PublishedStream) {
         connection.loop.schedule(after: pace) { [weak stream] in
@@ -187,7 +189,7 @@ struct SignalOutlet: Sendable {
     private mutating func orderTick(_ sequence: UInt64, on connection: BusConnection, in stream: PublishedStream) {
         hasTick = true
         seenByTick = sequence
-        connection.loop.schedule(after: .seconds(1)) { [weak stream] in
+        connection.loop.schedule(after: timing.quiet) { [weak stream] in
             guard let stream else { return }
             stream.withSignals { $0.tick(stream, $1) }
         }

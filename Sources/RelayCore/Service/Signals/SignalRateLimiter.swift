@@ -17,12 +17,12 @@ struct SignalRateLimiter {
     }
     private static let token: UInt64 = 1_000_000_000
     /// How long both have to hold before signals go on.
-    static let calm: UInt64 = 1_000_000_000
+    private let calm: UInt64
     /// Past these a budget bounds nothing; and all below fits in 64 bits.
     private static let maximum = 1 << 32
 
-    init(_ budget: SignalBudget) {
-        self.budget = budget
+    init(_ budget: SignalBudget, _ timing: ServiceTiming.Signals = ServiceTiming.Signals()) {
+        (self.budget, calm) = (budget, MonotonicClock.nanoseconds(timing.calm))
         level = Self.capacity(budget)
     }
     private static func capacity(_ budget: SignalBudget) -> UInt64 { UInt64(min(budget.burst, maximum)) * token }
@@ -55,11 +55,11 @@ struct SignalRateLimiter {
         guard let start = pause else { return false }
         let elapsed = now > start.since ? now - start.since : 0
         // A pause may be checked late, and then by more than a second's worth of events.
-        if isPressed || sequence &- start.sequence > allowance(max(elapsed, Self.calm)) {
+        if isPressed || sequence &- start.sequence > allowance(max(elapsed, calm)) {
             pause = Pause(since: now, sequence: sequence)
             return false
         }
-        if elapsed < Self.calm { return false }
+        if elapsed < calm { return false }
         fill(now)
         pause = nil
         return true

@@ -22,7 +22,9 @@ import Testing
         init(limit: UInt64) {
             self.limit = limit
             machine = IdleMachine(
-                limit: limit, isUsed: false, now: 0, firstUse: Self.firstUse, afterLook: Self.afterLook)
+                limit: limit, isUsed: false, now: 0,
+                timing: ServiceTiming.Idle(
+                    firstUse: .nanoseconds(Self.firstUse), afterLook: .nanoseconds(Self.afterLook)))
             look()
         }
         var due: UInt64 {
@@ -95,19 +97,19 @@ import Testing
         }
     }
     @Test("a decision to end stands") func final() {
-        var machine = IdleMachine(limit: 0, isUsed: true, now: 5)
+        var machine = IdleMachine(limit: 0, isUsed: true, now: 5, timing: ServiceTiming.Idle())
         #expect(machine.look(IdleMachine.Holds(), now: 5) == .end)
         machine.used(.work, now: 6)
         #expect(machine.isOver && machine.look(IdleMachine.Holds(calls: 1), now: 6) == .none)
         #expect(machine.look(IdleMachine.Holds(), now: 7) == .none)
     }
     @Test("a limit beyond the clock's end never comes") func never() {
-        var machine = IdleMachine(limit: .max, isUsed: true, now: 5)
+        var machine = IdleMachine(limit: .max, isUsed: true, now: 5, timing: ServiceTiming.Idle())
         #expect(machine.look(IdleMachine.Holds(), now: .max - 1) == .look(at: .max))
     }
     @Test("a commit that takes long is reported once, and once when it is over") func commitWatch() {
-        var watch = CommitWatch()
-        let (busy, limit) = (LogActivity(isBusy: true, commits: 1, turns: 4), CommitWatch.limit)
+        let (busy, limit) = (LogActivity(isBusy: true, commits: 1, turns: 4), 5_000_000_000 as UInt64)
+        var watch = CommitWatch(limit: limit)
         #expect(watch.look(busy, now: 10) == nil && watch.look(busy, now: 9 + limit) == nil && watch.report == nil)
         #expect(watch.look(busy, now: 10 + limit) == .seconds(5) && watch.report == .late)
         #expect(watch.look(busy, now: 10 + 2 * limit) == .seconds(10) && watch.report == nil)
