@@ -5,9 +5,9 @@ extension ServiceCore {
     /// Has the bus pass them. The connection requests each rule until the bus answers: so the wait has an end here.
     ///
     /// Throws `Unavailable` if the bus has not answered in time, `Cancelled`.
-    func addRules(_ connection: BusConnection, within patience: Duration) async throws {
+    func addRules(_ connection: BusConnection) async throws {
         let isLate = Atomic<Bool>(false)
-        let timer = loop.schedule(after: patience) {
+        let timer = loop.schedule(after: timing.matchRules) {
             isLate.store(true, ordering: .releasing)
             connection.close()
         }
@@ -27,7 +27,7 @@ extension ServiceCore {
             if !isLate.load(ordering: .acquiring) { throw error }
             throw RelayError(
                 .unavailable,
-                "\(name) cannot start: \(bus) answered Hello, and no AddMatch within \(patience): see whether the bus's "
+                "\(name) cannot start: \(bus) answered Hello, and no AddMatch within \(timing.matchRules): see whether the bus's "
                     + "process is stopped or overloaded, and start again", cause: error)
         }
     }

@@ -99,13 +99,11 @@ final class ServiceCore: BusHandler {
     // MARK: Life
 
     /// Connects and takes the name. Throws `Conflict` when somebody else has it.
-    ///
-    /// - Parameter patience: how long the bus may take for its match rules; it is that of a call.
-    func start(patience: Duration = .seconds(25)) async throws {
+    func start() async throws {
         let connection = try await BusConnection.connect(to: bus, on: loop, handler: self, timing: timing.bus)
         do {
             loop.execute { [self] in state.onLoop.connection = connection }
-            try await addRules(connection, within: patience)
+            try await addRules(connection)
             try await checkUnits(connection)
             let isOwn = await isOwn(connection)
             // Connected before the name is ours: nothing that is published from then on is left out.

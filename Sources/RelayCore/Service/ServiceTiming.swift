@@ -20,6 +20,9 @@ package struct ServiceTiming: Hashable, Sendable {
     package var prompt = Duration.seconds(120)
     /// Between attempts to ask polkit again about a permission: it is being started, or has too much to do.
     package var recheck = Duration.seconds(1)
+    /// Between two rounds of questions about permissions of which nobody has announced a change: that may have been
+    /// lost.
+    package var permissions = Duration.seconds(60)
 
     // MARK: Replies
 
@@ -50,8 +53,10 @@ package struct ServiceTiming: Hashable, Sendable {
     /// attach again, but no faster than this.
     package var ringReplacement = Duration.seconds(10)
 
-    // MARK: The journal and the end
+    // MARK: The start, the journal and the end
 
+    /// For the bus to answer the match rules of a start: that of a call.
+    package var matchRules = Duration.seconds(25)
     /// So long a commit has to take to be worth a notice: a disk that sleeps takes a few seconds.
     package var commit = Duration.seconds(5)
     /// How long a cancelled handler has to end by itself.

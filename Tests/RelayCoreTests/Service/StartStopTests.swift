@@ -102,9 +102,12 @@ extension EventService: LifecycleService {}
     }
     @Test("a bus that is silent after Hello is not waited for for ever, and is named") func silentBus() async throws {
         let silent = try HelloBus()
-        let service = try EventService(name: Desk.name, on: silent.bus, exporting: Plain1.self)
+        let service = try EventService(
+            Desk.name, silent.bus, [Plain1.self], journal: nil,
+            timing: ServiceTiming { $0.matchRules = .milliseconds(100) }
+        ) { _ in }
         let error = await #expect(throws: RelayError.self) {
-            try await service.core.start(patience: .milliseconds(100))
+            try await service.core.start()
         }
         #expect(silent.hasReceived("AddMatch"))
         #expect(error?.code == .unavailable)
@@ -113,8 +116,11 @@ extension EventService: LifecycleService {}
                 == true, "\(String(describing: error))")
         // A task that is cancelled does not wait at all.
         let other = try HelloBus()
-        let cancelled = try EventService(name: Desk.name, on: other.bus, exporting: Plain1.self)
-        let starting = Task { try await cancelled.core.start(patience: .seconds(3_600)) }
+        let cancelled = try EventService(
+            Desk.name, other.bus, [Plain1.self], journal: nil,
+            timing: ServiceTiming { $0.matchRules = .seconds(3_600) }
+        ) { _ in }
+        let starting = Task { try await cancelled.core.start() }
         #expect(await eventually { other.hasReceived("AddMatch") })
         starting.cancel()
         #expect(await code { try await starting.value } == .cancelled)

@@ -72,10 +72,9 @@ final class WatchedDesk: Sendable {
     let runs = Mutex<[String]>([])
     private let running: Task<Void, any Error>
 
-    init(_ bus: Bus) async throws {
+    init(_ bus: Bus, timing: ServiceTiming = ServiceTiming()) async throws {
         let service = try EventService(
-            name: Self.name, on: bus, exporting: Watched1.self, Flow1.self, journal: MemoryLog(),
-            onNotice: notices.record)
+            Self.name, bus, [Watched1.self, Flow1.self], journal: MemoryLog(), timing: timing, notices.record)
         (self.bus, self.service) = (bus, service)
         let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
         let start = Mutex<CheckedContinuation<Void, Never>?>(nil)

@@ -11,8 +11,6 @@ extension ServiceCore {
         var questions = PolkitQueue()
         /// One of them is being sent: the next one comes behind it.
         var isAsking = false
-        /// Between two rounds of which nobody has announced anything.
-        var period = Duration.seconds(60)
         var hasRoundTimer = false
     }
     /// A peer that has events because polkit permitted it.
@@ -186,7 +184,7 @@ extension ServiceCore {
     private func orderRound() {
         if state.onLoop.authority.hasRoundTimer || state.onLoop.authorised.isEmpty { return }
         state.onLoop.authority.hasRoundTimer = true
-        loop.schedule(after: state.onLoop.authority.period) { [weak self] in
+        loop.schedule(after: timing.permissions) { [weak self] in
             guard let self else { return }
             state.onLoop.authority.hasRoundTimer = false
             recheckAll(isAnnounced: false)

@@ -56,7 +56,7 @@ struct SignalOutlet: Sendable {
     ///     there.
     mutating func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog?) {
         (self.connection, self.backlog) = (connection, backlog)
-        if backlog == nil { limiter = SignalRateLimiter(.unlimited) }
+        if backlog == nil { limiter = SignalRateLimiter(.unlimited, timing) }
         let isForAll = requirement.isAnyone || isOwn && requirement.admitsSameUser
         audience = isForAll ? .everyone : .attached([])
     }

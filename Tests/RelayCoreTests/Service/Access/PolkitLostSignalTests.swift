@@ -120,8 +120,7 @@ import Testing
     @Test("G7: a withdrawal whose announcement was lost counts at the next round, also of a ring that was given back")
     func unannounced() async throws {
         let authority = try await FakeAuthority.join(system) { _ in .yes }
-        let desk = try await WatchedDesk(system)
-        await desk.onLoop { $0.state.onLoop.authority.period = .milliseconds(20) }
+        let desk = try await WatchedDesk(system, timing: ServiceTiming { $0.permissions = .milliseconds(20) })
         let (peer, former) = (try await BusStranger.join(system), try await BusStranger.join(system))
         _ = try await former.connection.call(
             MethodCall(
