@@ -54,7 +54,8 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     /// Runs one statement.
     ///
     /// Prepared statements are cached by their text, so pass values as parameters (`?`). Foreign keys are enforced.
-    /// Tables named `relay_…`, transactions, `ATTACH`, `PRAGMA` and `pragma_…` are reserved for the journal.
+    /// Tables named `relay` or `relay_…`, transactions, `ATTACH`, `PRAGMA` and `pragma_…` are reserved for the journal,
+    /// and no foreign key refers to its tables. The definition of a table has at most 1 MiB.
     ///
     /// - Parameter sql: one statement.
     /// - Parameter values: its parameters, in order.

@@ -7,6 +7,8 @@ import RelayCore
 /// Reads only. Each method returns the first contradiction, in words, or nil.
 struct JournalExamination {
     let database: Database
+    /// What it may take, of a file whose pages nobody has looked at yet.
+    var budget: StepBudget?
     /// No sequence, count or size comes near this: arithmetic on what is below it cannot overflow.
     static let limit: Int64 = 1 << 62
     private static let tables = ["relay_interfaces", "relay_runs", "relay_names", "relay_schemas", "relay_events"]
@@ -30,9 +32,9 @@ struct JournalExamination {
     // MARK: A few look-ups
 
     /// That the journal's tables are tables, which have what was put into them. Views and virtual tables could have
-    /// rows without end, and a computed column needs any time.
+    /// rows without end, a computed column needs any time, and what a foreign key needs, each row that goes would.
     func disguise() throws(SQLiteError) -> String? {
-        let ours = "LIKE 'relay@_%' ESCAPE '@'"
+        let ours = JournalSchema.isOurs
         let others = try database.texts(
             "SELECT name || ' is no ordinary table: its kind is ' || type FROM pragma_table_list "
                 + "WHERE schema = 'main' AND name \(ours) AND type <> 'table' ORDER BY name")
@@ -44,7 +46,9 @@ struct JournalExamination {
         let triggers = try database.texts(
             "SELECT tbl_name || ' has a trigger ' || name FROM sqlite_master WHERE type = 'trigger' AND tbl_name \(ours)"
         )
-        return triggers.first
+        if let trigger = triggers.first { return trigger }
+        let claims = try JournalSchema.claims(in: "main", of: database)
+        return claims.first
     }
     /// The tables, the counters, and both ends of each interface's events.
     func contradiction() throws(SQLiteError) -> String? {
@@ -90,7 +94,12 @@ struct JournalExamination {
             let name = row.text(1)
             guard let sequence = Self.count(row, 2), let events = Self.count(row, 3), let bytes = Self.count(row, 4)
             else {
-                fault = fault ?? "\(name): a counter is no number from 0 to \(Self.limit)"
+                fault = fault ?? "\(name.prefix(255)): a counter is no number from 0 to \(Self.limit)"
+                return
+            }
+            // None is kept: there may be many.
+            if name.utf8.count > Self.longestName {
+                fault = fault ?? Self.long(name)
                 return
             }
             if events > sequence { fault = fault ?? "\(name) keeps \(events) events of \(sequence)" }
@@ -150,7 +159,11 @@ struct JournalExamination {
         ]) { row in
             let name = row.text(0)
             guard let last = Self.count(row, 1), let pruned = Self.count(row, 2), last <= interface.sequence else {
-                fault = fault ?? "the last event of \(name) is none of its \(interface.sequence)"
+                fault = fault ?? "the last event of \(name.prefix(255)) is none of its \(interface.sequence)"
+                return
+            }
+            if name.utf8.count > Self.longestName {
+                fault = fault ?? Self.long(name)
                 return
             }
             names.append((name, last, pruned))
@@ -221,7 +234,7 @@ struct JournalExamination {
         ).rows([.integer(interface.id)]) { row in
             let name = row.text(0)
             guard let sequence = Self.count(row, 1), let last = Self.count(row, 2), sequence <= last else {
-                fault = fault ?? "the last entry of the document \(name) is none of its events"
+                fault = fault ?? "the last entry of the document \(name.prefix(255)) is none of its events"
                 return
             }
         }
@@ -232,13 +245,20 @@ struct JournalExamination {
         try database.prepare("SELECT number, fields FROM relay_schemas WHERE interface = ?").rows([
             .integer(interface.id)
         ]) { row in
-            let number = row.integer(0)
+            let (number, fields) = (row.integer(0), row.text(1))
+            budget?.parse(fields)
+            if fault != nil || budget?.isSpent == true { return }
             if UInt32(exactly: number) == nil { fault = fault ?? "schema \(number) has no number of 32 bits" }
             do {
-                for field in row.text(1).split(separator: "\n") { _ = try WireField(parsing: String(field)) }
+                for field in fields.split(separator: "\n") { _ = try WireField(parsing: String(field)) }
             } catch { fault = fault ?? "schema \(number): \((error as? RelayError)?.message ?? "\(error)")" }
         }
         return fault
+    }
+    /// Of D-Bus.
+    private static let longestName = 255
+    private static func long(_ name: String) -> String {
+        "the name \(name.prefix(40))… has \(name.utf8.count) bytes, and none has more than \(longestName)"
     }
     private static func count(_ row: borrowing Row, _ column: Int) -> Int64? {
         guard case .integer(let number) = row.value(column), 0...limit ~= number else { return nil }
@@ -252,7 +272,7 @@ struct JournalExamination {
     /// - Parameter isOver: asked now and then; with true the rest is left out, and nil returned.
     func fullContradiction(isOver: () -> Bool) throws(SQLiteError) -> String? {
         if let fault = try disguise() { return fault }
-        let pages = try database.texts("PRAGMA quick_check(1)")
+        let pages = try pageReport()
         if isOver() { return nil }
         if pages != ["ok"] {
             let fault = pages.first ?? "quick_check says nothing"
@@ -270,6 +290,12 @@ struct JournalExamination {
             if let fault = try rows(of: interface, isOver) { return "\(interface.name) \(fault)" }
         }
         return isOver() ? nil : try replies()
+    }
+    private func pageReport() throws(SQLiteError) -> [String] {
+        // It reads the domain's values too, of whatever length: behind its look at the pages, which no two values share.
+        let bound = database.limitValues(to: .max)
+        defer { database.limitValues(to: bound) }
+        return try database.texts("PRAGMA quick_check(1)")
     }
     /// The extended result code of a failed read that `PRAGMA quick_check` reports in words; nil for anything else.
     static func diskError(in report: String) -> Int32? {

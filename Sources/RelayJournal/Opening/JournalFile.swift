@@ -36,26 +36,34 @@ struct JournalFile {
         try checkParts()
         if Self.size(path) ?? 0 == 0 { return .new }
         if try isUnfinished() { return .unfinished }
+        return try look(isUnfinished: false) == 0 ? .new : .examined
+    }
+    /// A few look-ups: of which version the file is, 0 for a new one.
+    ///
+    /// - Parameter isUnfinished: SQLite undoes a transaction first, which writes to the file.
+    private func look(isUnfinished: Bool) throws -> Int {
         let budget = StepBudget(size: size)
         do {
-            let database = try connection(isLive: false)
+            let database = isUnfinished ? try recovering() : try connection(isLive: false)
             return try budget.watch(database) {
                 try database.execute("BEGIN")
                 let version = try identify(database)
-                if version > 0 { try examine(database) }
-                return version == 0 ? .new : .examined
+                let examination = JournalExamination(database: database, budget: budget)
+                if version > 0, let fault = try examination.contradiction() { throw damaged(fault) }
+                return version
             }
         } catch let error as SQLiteError {
-            throw budget.isSpent ? damaged(StepBudget.fault) : refusal(error)
+            if budget.isSpent { throw damaged(StepBudget.fault) }
+            if error.isContradiction { throw damaged("\(error)", cause: error) }
+            throw refusal(error)
         }
     }
-    private func examine(_ database: Database) throws {
-        let fault: String?
-        do throws(SQLiteError) { fault = try JournalExamination(database: database).contradiction() } catch {
-            if error.isContradiction { throw damaged("\(error)", cause: error) }
-            throw error
-        }
-        if let fault { throw damaged(fault) }
+    private func recovering() throws(SQLiteError) -> Database {
+        let database = try Database(path, isReadOnly: false, vfs: vfs)
+        // An empty log that this begins goes with it.
+        database.keepLogAtClose(walSize > 0)
+        database.distrust()
+        return database
     }
     /// A connection that leaves file and WAL as they are.
     ///
@@ -65,7 +73,7 @@ struct JournalFile {
         let isImmutable = !isLive && Self.size(wal) ?? 0 == 0
         let database = try Database(path, isReadOnly: true, isImmutable: isImmutable, vfs: vfs)
         database.keepLogAtClose(true)
-        database.distrust(size: size)
+        database.distrust()
         return database
     }
     /// Opens the file to be written, makes it when there is none, and brings it to this version.
@@ -74,6 +82,7 @@ struct JournalFile {
     func open(_ state: State, synchronous: EventJournal.Synchronous) throws -> Database {
         try make()
         do {
+            if state == .unfinished { _ = try look(isUnfinished: true) }
             let hasLog = walSize > 0
             let secured = hasLog ? try LeftoverLog.secure(path, vfs: vfs) : nil
             defer { withExtendedLifetime(secured) {} }
@@ -81,9 +90,7 @@ struct JournalFile {
             // A failure from here on leaves the WAL as it is; `JournalEngine.finish` removes it.
             database.keepLogAtClose(true)
             do {
-                let version = try identify(database)
-                if state == .unfinished && version > 0 { try examine(database) }
-                try prepare(database, version, synchronous)
+                try prepare(database, try identify(database), synchronous)
             } catch {
                 // A log that this began is empty: SQLite removes it, with its index.
                 if !hasLog { database.keepLogAtClose(false) }
@@ -226,7 +233,8 @@ struct JournalFile {
     }
     /// What SQLite's refusal at the start means.
     func refusal(_ error: SQLiteError) -> RelayError {
-        if error.isDamage { return damaged("\(error)", cause: error) }
+        // No file of the journal's has a value that is too long.
+        if error.isDamage || error.primaryCode == SQLITE_TOOBIG { return damaged("\(error)", cause: error) }
         return error.asRelayError("cannot open \(path)")
     }
 }

@@ -114,6 +114,33 @@ enum JournalSchema {
         """,
     ]
     static var version: Int { migrations.count }
+    /// The names of the tables, as the statements above have them.
+    static let tables: [String] = migrations.flatMap { step in
+        step.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            return words.starts(with: ["CREATE", "TABLE"]) && words.count > 2 ? String(words[2]) : nil
+        }
+    }
+    /// A condition on a name, as SQLite and the authorizer compare them: whether it is one of the journal's.
+    static let isOurs = "LIKE 'relay@_%' ESCAPE '@'"
+
+    /// What in a schema of a connection's is not the journal's, and yet has a name of its kind or a foreign key to its
+    /// tables. Each row that the journal changes would look for rows that refer to it; and a full-text table named
+    /// "relay" has parts whose names begin as the journal's do.
+    static func claims(in schema: String, of database: Database) throws(SQLiteError) -> [String] {
+        let own = schema == "main" ? tables.map { "'\($0)'" }.joined(separator: ", ") : ""
+        let named = try database.texts(
+            "SELECT name || ' is no table of the journal''s' FROM \(schema).sqlite_master "
+                + "WHERE type IN ('table', 'view') AND (name \(isOurs) OR name LIKE 'relay') "
+                + "AND lower(name) NOT IN (\(own))")
+        let referring = try database.texts(
+            """
+            SELECT t.name || ' has a foreign key to ' || f."table" FROM \(schema).sqlite_master AS t,
+                pragma_foreign_key_list(t.name, '\(schema)') AS f
+            WHERE t.type = 'table' AND t.name NOT \(isOurs) AND f."table" \(isOurs)
+            """)
+        return named + referring
+    }
 
     /// Runs what is missing, in one transaction.
     static func migrate(

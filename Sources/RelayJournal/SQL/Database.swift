@@ -47,17 +47,20 @@ final class Database {
     /// Milliseconds that a foreign program may hold the file's lock.
     private static let patience: Int32 = 5_000
 
-    /// For a file that is only examined, whoever made it: its views are not expanded, and no value in it is taken for
-    /// longer than the file is.
-    ///
-    /// - Parameter size: of the file and its WAL, in bytes.
-    func distrust(size: Int) {
+    /// For a file that is only examined, whoever made it: its views are not expanded, and no value in it is read that is
+    /// longer than the journal's own and the schema's are.
+    func distrust() {
         _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
         _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-        // The WAL may grow until the file is read. SQLite has a bound of its own, too.
-        let length = min(size, 1 << 30) + (64 << 20)
-        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(length))
+        limitValues(to: Self.longestOwnValue)
     }
+    /// A table's definition, in bytes: what the domain may make.
+    static let longestDefinition = 1 << 20
+    /// More than an event, and than a definition to which SQLite has added a column.
+    private static let longestOwnValue: Int32 = 4 << 20
+    /// Values that are longer are an error, SQLITE_TOOBIG. Returns what the bound was.
+    @discardableResult
+    func limitValues(to length: Int32) -> Int32 { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, length) }
     /// Whether closing leaves the WAL as it is. Otherwise the last connection that is closed moves it into the file,
     /// and removes it.
     func keepLogAtClose(_ isKept: Bool) {

@@ -17,8 +17,8 @@ final class DomainSQL {
     fileprivate var mayBePragma = false
     /// Whether the statement is an ALTER TABLE.
     fileprivate var isAltering = false
-    /// Whether it is a CREATE TABLE.
-    fileprivate var isCreating = false
+    /// Whether it changes the schema, or is the first to need a virtual table.
+    fileprivate var isDefining = false
 
     init(_ database: Database, access: Access = .readingAndWriting) {
         (self.database, self.access) = (database, access)
@@ -47,7 +47,7 @@ final class DomainSQL {
         return results
     }
     private func run(_ sql: String, _ values: [SQLValue], _ row: (borrowing Row) -> Void) throws(SQLiteError) {
-        (isAsking, isAltering, isCreating) = (true, false, false)
+        (isAsking, isAltering, isDefining) = (true, false, false)
         defer { isAsking = false }
         let statement = try statement(sql)
         if statement.parameterCount != values.count {
@@ -55,7 +55,11 @@ final class DomainSQL {
                 code: SQLITE_RANGE,
                 message: "\(values.count) values for \(statement.parameterCount) parameters")
         }
-        try statement.rows(values, row)
+        if isDefining {
+            try define { () throws(SQLiteError) in try statement.rows(values, row) }
+        } else {
+            try statement.rows(values, row)
+        }
     }
     private func statement(_ sql: String) throws(SQLiteError) -> Statement {
         if let statement = statements[sql] { return statement }
@@ -63,30 +67,48 @@ final class DomainSQL {
         defer { isFirstQuestion = false }
         // What follows is no part of the statement, but SQLite compiles it, too.
         let statement = try database.prepare(sql) { isFirstQuestion = true }
-        if isAltering && Self.mayRename(sql) || (isAltering || isCreating) && Self.mayRefer(sql) {
-            throw SQLiteError(code: SQLITE_AUTH, message: "not authorized")
-        }
+        // One that changes the schema is seen to do so only here, and is run once, most often.
+        isDefining = isDefining && access == .readingAndWriting
+        if isDefining { return statement }
         if statements.count >= Self.capacity { statements = [:] }
         statements[sql] = statement
         return statement
     }
-}
-
-extension DomainSQL {
-    /// Whether an ALTER TABLE may give a name that is the journal's: SQLite does not ask about the new one. However it
-    /// is quoted, it stands in the text as it is. (A column's new name is refused with it.)
-    fileprivate static func mayRename(_ sql: String) -> Bool {
-        // Not "relay_": the parts of a full-text table named "relay" begin with that.
-        contains("rename", in: sql) && contains("relay", in: sql)
+    /// Runs a statement that changes the schema, and undoes it where the schema is not what the domain may make: SQLite
+    /// asks neither about the new name of a table nor about what a foreign key refers to.
+    private func define(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+        try runOwn("SAVEPOINT relay_definition")
+        do throws(SQLiteError) {
+            try body()
+            if let fault = try fault() { throw fault }
+        } catch {
+            // An error of the disk may have ended the transaction, and the savepoint with it.
+            if database.isInTransaction { try runOwn("ROLLBACK TO relay_definition; RELEASE relay_definition") }
+            throw error
+        }
+        try runOwn("RELEASE relay_definition")
     }
-    /// Whether a table may have a foreign key to one of the journal's: SQLite does not ask about that, and would look for
-    /// rows of the domain's with each row that the journal changes.
-    fileprivate static func mayRefer(_ sql: String) -> Bool {
-        contains("references", in: sql) && contains("relay_", in: sql)
+    private func runOwn(_ sql: String) throws(SQLiteError) {
+        let before = isAsking
+        isAsking = false
+        defer { isAsking = before }
+        try database.execute(sql)
     }
-    /// As SQLite compares names: by bytes, and letters of ASCII without their case.
-    private static func contains(_ word: StaticString, in sql: String) -> Bool {
-        Array(sql.utf8).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }.contains(Array("\(word)".utf8))
+    private func fault() throws(SQLiteError) -> SQLiteError? {
+        isAsking = false
+        for schema in ["main", "temp"] {
+            if let claim = try JournalSchema.claims(in: schema, of: database).first {
+                return SQLiteError(code: SQLITE_AUTH, message: claim)
+            }
+        }
+        // A start reads all of them before it knows whose file it is.
+        let long = try database.texts(
+            "SELECT name FROM sqlite_master WHERE length(CAST(sql AS BLOB)) > \(Database.longestDefinition)")
+        return long.first.map { name in
+            SQLiteError(
+                code: SQLITE_TOOBIG,
+                message: "the definition of \(name) has more than \(Database.longestDefinition) bytes")
+        }
     }
 }
 
@@ -112,7 +134,7 @@ private func authorize(
     let domain = Unmanaged<DomainSQL>.fromOpaque(context).takeUnretainedValue()
     if !domain.isAsking { return SQLITE_OK }
     if action == SQLITE_ALTER_TABLE { domain.isAltering = true }
-    if [SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_TABLE].contains(action) { domain.isCreating = true }
+    if isDefinition(action) { domain.isDefining = true }
     let isFirst = domain.isFirstQuestion
     domain.isFirstQuestion = false
     switch action {
@@ -127,6 +149,15 @@ private func authorize(
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT, SQLITE_ATTACH, SQLITE_DETACH: return SQLITE_DENY
     case SQLITE_UPDATE: return isOurs(first) ? SQLITE_DENY : SQLITE_OK
     default: return isOurs(first) || isOurs(second) ? SQLITE_DENY : SQLITE_OK
+    }
+}
+private func isDefinition(_ action: Int32) -> Bool {
+    switch action {
+    case SQLITE_ALTER_TABLE, SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_VTABLE, SQLITE_CREATE_INDEX,
+        SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_VIEW, SQLITE_CREATE_TEMP_VIEW, SQLITE_CREATE_TRIGGER,
+        SQLITE_CREATE_TEMP_TRIGGER:
+        true
+    default: false
     }
 }
 private func isSchema(_ name: UnsafePointer<CChar>?) -> Bool { sqlite3_stricmp(name, "sqlite_master") == 0 }

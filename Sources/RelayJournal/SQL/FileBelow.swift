@@ -44,6 +44,10 @@ struct FileBelow {
         // Only read, within the array's bounds.
         try check(bytes.withUnsafeBytes { methods.xWrite(file, $0.baseAddress, Int32($0.count), offset) })
     }
+    /// From here on each read counts, and is refused when nothing is left: until `endCounting`, which the same `reads`
+    /// belong to.
+    func beginCounting(_ reads: UnsafeMutablePointer<relay_counted_reads>) { relay_begin_counting(file, reads) }
+    func endCounting(_ reads: UnsafeMutablePointer<relay_counted_reads>) { relay_end_counting(file, reads) }
     /// The directory's entry too, where the layer does that for a log.
     func sync() throws(SQLiteError) { try check(methods.xSync(file, SQLITE_SYNC_NORMAL)) }
 

@@ -79,7 +79,7 @@ extension SQLiteError {
         case SQLITE_CONSTRAINT: (.conflict, "")
         case SQLITE_TOOBIG: (.tooLarge, "")
         case SQLITE_AUTH:
-            (.invalidArgument, ": tables named relay_…, transactions, ATTACH and PRAGMA belong to the journal")
+            (.invalidArgument, ": tables named relay or relay_…, transactions, ATTACH and PRAGMA belong to the journal")
         case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_MISUSE: (.invalidArgument, "")
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             (.unavailable, ": the file is damaged; stop the service and restore it from a backup")

@@ -24,31 +24,40 @@ extension JournalFile {
     /// The schemas of an interface, with those of earlier versions that have events left.
     fileprivate func record(of interface: String) throws -> ContractRecord {
         if size == 0 { throw RelayError(.notFound, "there is no journal at \(path)") }
-        do throws(SQLiteError) {
+        let budget = StepBudget(size: size)
+        do {
             // Its service's, while that runs: whatever is opened as immutable must not change.
             let database = try connection(isLive: access(path + "-shm", F_OK) == 0)
-            try database.execute("BEGIN")
-            var schemas: [(number: Int64, name: String, fields: String)] = []
-            try database.prepare(
-                """
-                SELECT number, relay_schemas.name, fields FROM relay_schemas JOIN relay_interfaces ON id = interface
-                WHERE relay_interfaces.name = ? ORDER BY number
-                """
-            ).rows([.text(interface)]) { schemas.append(($0.integer(0), $0.text(1), $0.text(2))) }
-            let used = try database.prepare(
-                """
-                SELECT 1 FROM relay_events WHERE interface = (SELECT id FROM relay_interfaces WHERE name = ?)
-                AND name = ? AND schema = ? LIMIT 1
-                """)
-            var kept: [Int64: Bool] = [:]
-            for schema in schemas {
-                let row = try used.integers(.text(interface), .text(schema.name), .integer(schema.number))
-                kept[schema.number] = row != nil
-            }
-            return record(schemas, kept)
-        } catch {
-            throw refusal(error)
+            return try budget.watch(database) { try record(of: interface, in: database, budget) }
+        } catch let error as SQLiteError {
+            throw budget.isSpent ? damaged(StepBudget.fault) : refusal(error)
         }
+    }
+    private func record(
+        of interface: String, in database: Database, _ budget: StepBudget
+    ) throws(SQLiteError) -> ContractRecord {
+        try database.execute("BEGIN")
+        var schemas: [(number: Int64, name: String, fields: String)] = []
+        try database.prepare(
+            """
+            SELECT number, relay_schemas.name, fields FROM relay_schemas JOIN relay_interfaces ON id = interface
+            WHERE relay_interfaces.name = ? ORDER BY number
+            """
+        ).rows([.text(interface)]) { row in
+            budget.parse(row.text(2))
+            schemas.append((row.integer(0), row.text(1), row.text(2)))
+        }
+        let used = try database.prepare(
+            """
+            SELECT 1 FROM relay_events WHERE interface = (SELECT id FROM relay_interfaces WHERE name = ?)
+            AND name = ? AND schema = ? LIMIT 1
+            """)
+        var kept: [Int64: Bool] = [:]
+        for schema in schemas {
+            let row = try used.integers(.text(interface), .text(schema.name), .integer(schema.number))
+            kept[schema.number] = row != nil
+        }
+        return record(schemas, kept)
     }
     private func record(
         _ schemas: [(number: Int64, name: String, fields: String)], _ kept: [Int64: Bool]

@@ -53,6 +53,9 @@ import Testing
             ),
             ("ALTER TABLE relay_names ADD COLUMN more AS (hex(zeroblob(100000000)))", "relay_names"),
             ("CREATE TRIGGER t AFTER INSERT ON relay_runs BEGIN DELETE FROM relay_events; END", "relay_runs"),
+            ("CREATE TABLE box (x REFERENCES Relay_interfaces (events))", "box has a foreign key to Relay_interfaces"),
+            ("CREATE TABLE \"RELAY_more\" (x)", "RELAY_more is no table of the journal's"),
+            ("CREATE VIRTUAL TABLE relay USING fts5(text)", "relay"),
         ])
     func disguised(sql: String, table: String) async throws {
         let copy = try await JournalCopy.ended()
@@ -60,6 +63,25 @@ import Testing
         for error in try refusals(copy) {
             #expect(error.map { UnfitJournal.explains($0) } == true, "\(String(describing: error))")
             #expect(error?.message.contains(table) == true, "\(String(describing: error))")
+        }
+    }
+    @Test(
+        "names that are longer than D-Bus has them, and texts that are longer than anything that was written",
+        arguments: [
+            ("UPDATE relay_interfaces SET name = name || hex(zeroblob(200))", "has 419 bytes"),
+            (
+                "UPDATE relay_names SET name = name || hex(zeroblob(200)); "
+                    + "UPDATE relay_events SET name = name || hex(zeroblob(200))", "has 406 bytes"
+            ),
+            ("UPDATE relay_schemas SET fields = hex(zeroblob(4000000))", "too big"),
+            ("CREATE VIEW v AS SELECT 1 AS x /* \(String(repeating: "x", count: 5 << 20)) */", "too big"),
+        ])
+    func long(sql: String, words: String) async throws {
+        let copy = try await JournalCopy.ended()
+        edit(copy, sql)
+        for error in try refusals(copy) {
+            #expect(error.map { UnfitJournal.explains($0) } == true, "\(String(describing: error))")
+            #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         }
     }
     @Test("a view that its row calls a table") func lying() async throws {
@@ -118,6 +140,99 @@ import Testing
             #expect(error.map { UnfitJournal.explains($0) } == true, "\(String(describing: error))")
         }
         #expect(try refusals(copy)[0]?.message.contains(StepBudget.fault) == true)
+    }
+    /// Appends leaves with rows of a megabyte each, which have their ends in common, and makes them a table's.
+    ///
+    /// - Parameter row: a record's header and the values before the long one, whose `length` is given.
+    private func share(
+        _ copy: JournalCopy, _ table: String, rows: Int, filledWith text: StaticString,
+        _ row: (_ length: Int, _ number: Int) -> [UInt8]
+    ) throws {
+        let pattern = Array("\(text)".utf8)
+        func fill(_ count: Int, from start: Int) -> [UInt8] {
+            (start..<start + count).map { pattern[$0 % pattern.count] }
+        }
+        let database = try Database(copy.path, isReadOnly: true, isImmutable: true, vfs: nil)
+        let query = "SELECT rootpage FROM sqlite_master WHERE name = '\(table)'"
+        let root = Int(try #require(try database.integers(query)?.first))
+        func number(_ number: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> ((count - 1 - $0) * 8)) }
+        }
+        // Of each row so much is in its leaf, and the rest in so many pages, which are full.
+        let (local, links, perLeaf) = (489, 255, 8)
+        let size = local + links * 4_092
+        let first = copy.bytes(copy.path).count / 4_096 + 1
+        let head = row(size, 1).count
+        // As many bytes as the pattern has, some times over.
+        let tail = fill(4_092, from: local - head)
+        for link in 0..<links {
+            let next = link == links - 1 ? 0 : first + link + 1
+            copy.write(
+                number(next, 4) + tail, to: copy.path, at: (first + link - 1) * 4_096)
+        }
+        var (leaves, last): ([(page: Int, row: Int)], Int) = ([], 0)
+        while last < rows {
+            var (page, start) = ([UInt8](repeating: 0, count: 4_096), 4_096)
+            for cell in 0..<perLeaf {
+                last += 1
+                let bytes =
+                    varint(size) + varint(last) + row(size, last) + fill(local - head, from: 0) + number(first, 4)
+                start -= bytes.count
+                page.replaceSubrange(start..<start + bytes.count, with: bytes)
+                page.replaceSubrange(8 + cell * 2..<10 + cell * 2, with: number(start, 2))
+            }
+            page.replaceSubrange(0..<8, with: [13, 0, 0] + number(perLeaf, 2) + number(start, 2) + [0])
+            leaves.append((first + links + leaves.count, last))
+            copy.write(page, to: copy.path, at: (leaves[leaves.count - 1].page - 1) * 4_096)
+        }
+        var (page, end) = ([UInt8](repeating: 0, count: 4_096), 4_096)
+        for (cell, leaf) in leaves.dropLast().enumerated() {
+            let bytes = number(leaf.page, 4) + varint(leaf.row)
+            end -= bytes.count
+            page.replaceSubrange(end..<end + bytes.count, with: bytes)
+            page.replaceSubrange(12 + cell * 2..<14 + cell * 2, with: number(end, 2))
+        }
+        let rightmost = leaves[leaves.count - 1].page
+        page.replaceSubrange(
+            0..<12, with: [5, 0, 0] + number(leaves.count - 1, 2) + number(end, 2) + [0] + number(rightmost, 4))
+        copy.write(page, to: copy.path, at: (root - 1) * 4_096)
+        copy.write(number(rightmost, 4), to: copy.path, at: 28)
+    }
+    private func varint(_ number: Int) -> [UInt8] {
+        var (bytes, rest) = ([UInt8(number & 0x7F)], number >> 7)
+        while rest > 0 { (bytes, rest) = ([UInt8(0x80 | rest & 0x7F)] + bytes, rest >> 7) }
+        return bytes
+    }
+    /// Schemas of a megabyte each, in a file of three.
+    private func withSchemas(filledWith text: StaticString) async throws -> JournalCopy {
+        let copy = try await JournalCopy.ended()
+        try share(copy, "relay_schemas", rows: 2_400, filledWith: text) { length, _ in
+            let name: [UInt8] = Array("Booked".utf8)
+            // The header's length and the types of number, interface and name have a byte each, that of fields three.
+            let head = 1 + 1 + 1 + 1 + 3
+            let fields = length - head - 1 - name.count
+            return [UInt8(head), 0, 1, UInt8(13 + name.count * 2)] + varint(13 + fields * 2) + [1] + name
+        }
+        #expect(copy.bytes(copy.path).count < 3 << 20)
+        return copy
+    }
+    @Test("values that have the same pages for their ends: as many as a small file can name") func shared() async throws
+    {
+        let copy = try await withSchemas(filledWith: "x")
+        for error in try refusals(copy) { #expect(error.map { UnfitJournal.explains($0) } == true) }
+        #expect(copy.refusal()?.message.contains(StepBudget.fault) == true)
+        // A file that is left in a transaction is read by the connection that undoes it.
+        copy.write([UInt8](repeating: 0, count: 600), to: copy.path + "-journal")
+        #expect(copy.refusal()?.message.contains(StepBudget.fault) == true)
+    }
+    @Test("the same, of which each is long work, too") func parsed() async throws {
+        let copy = try await withSchemas(filledWith: "x:i\n")
+        #expect(copy.refusal()?.message.contains(StepBudget.fault) == true)
+        #expect {
+            _ = try ContractCheck.changes(of: Ledger1.self, fromJournalIn: copy.directory.path)
+        } throws: { error in
+            "\(error)".contains(StepBudget.fault)
+        }
     }
     @Test("values of a size that no file has, and bytes at random") func random() async throws {
         let copy = try await JournalCopy.ended()

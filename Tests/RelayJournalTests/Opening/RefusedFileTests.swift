@@ -61,7 +61,8 @@ struct JournalCopy {
         let error = #expect(throws: RelayError.self, sourceLocation: location) {
             _ = try EventJournal(directory: directory.path)
         }
-        #expect(state == before, "changed by a refusal", sourceLocation: location)
+        let isSame = state == before
+        #expect(isSame, "changed by a refusal", sourceLocation: location)
         return error
     }
 }

@@ -22,7 +22,10 @@ import Testing
             "CREATE TABLE b (x REFERENCES Relay_Events (sequence))",
             "CREATE TEMP TABLE c (x, FOREIGN KEY (x) REFERENCES \"relay_names\" (name))",
             "ALTER TABLE box ADD COLUMN x REFERENCES relay_events (sequence)", "ALTER TABLE box RENAME TO relay",
-            "ALTER TABLE box RENAME TO \"relay_\u{301}x\"",
+            "ALTER TABLE box RENAME TO \"relay_\u{301}x\"", "ALTER TABLE box RENAME TO Relay", "CREATE TABLE relay (x)",
+            "CREATE VIEW \"RELAY\" AS SELECT 1", "CREATE TABLE d (x, FOREIGN KEY (x) REFERENCES 'RELAY_later' (y))",
+            "ALTER TABLE words RENAME TO relay", "ALTER TABLE scratch RENAME TO relay_events",
+            "ALTER TABLE scratch RENAME TO Relay_Names", "ALTER TABLE scratch ADD COLUMN x REFERENCES relay_runs",
             "CREATE TABLE relay_mine (x)", "CREATE INDEX i ON relay_events (time)", "BEGIN", "COMMIT", "ROLLBACK",
             "CREATE TRIGGER t AFTER INSERT ON relay_events BEGIN SELECT 1; END", "SAVEPOINT s", "RELEASE relay_unit",
             "ROLLBACK TO relay_unit", "ATTACH ':memory:' AS other", "DETACH main", "PRAGMA synchronous = OFF",
@@ -42,11 +45,53 @@ import Testing
         ])
     func refused(sql: String) async throws {
         let ledger = try Ledger(TestFolder())
-        #expect(await code(ledger, "CREATE TABLE box (id INTEGER PRIMARY KEY)") == nil)
+        for sql in [
+            "CREATE TABLE box (id INTEGER PRIMARY KEY)", "CREATE VIRTUAL TABLE words USING fts5(text)",
+            "CREATE TEMP TABLE scratch (id INTEGER PRIMARY KEY)",
+        ] { #expect(await code(ledger, sql) == nil) }
         #expect(await code(ledger, sql) == .invalidArgument)
         // And the journal is none the worse.
         try await ledger.book(1)
         #expect(try await ledger.all().map(\.sequence) == [1])
+    }
+    @Test("a statement that made what it may not is undone alone") func undone() async throws {
+        let ledger = try Ledger(TestFolder())
+        let tables = try await ledger.journal.unitOfWork { unit in
+            try unit.execute("CREATE TABLE box (id INTEGER PRIMARY KEY, label TEXT)")
+            try unit.execute("INSERT INTO box VALUES (1, 'books')")
+            for (sql, words) in [
+                ("ALTER TABLE box RENAME TO relay_box", "relay_box is no table of the journal's"),
+                ("CREATE TABLE lid (box REFERENCES relay_events (sequence))", "lid has a foreign key to relay_events"),
+            ] {
+                let error = #expect(throws: RelayError.self) { try unit.execute(sql) }
+                #expect(
+                    error?.code == .invalidArgument && error?.message.contains(words) == true, "\(error?.message ?? "")"
+                )
+            }
+            try unit.execute("INSERT INTO box VALUES (2, 'maps')")
+            return try unit.query("SELECT name FROM sqlite_master WHERE name IN ('box', 'lid', 'relay_box')") {
+                $0.text(0)
+            }
+        }
+        #expect(tables == ["box"])
+        #expect(try await ledger.journal.read { try $0.query("SELECT count(*) FROM box") { $0.integer(0) } } == [2])
+    }
+    @Test("no definition is longer than a start reads, and values may be") func long() async throws {
+        let folder = try TestFolder()
+        let ledger = try Ledger(folder)
+        let text = String(repeating: "x", count: 1 << 20)
+        #expect(await code(ledger, "CREATE TABLE box (label TEXT DEFAULT '\(text)')") == .tooLarge)
+        #expect(await code(ledger, "CREATE VIEW v AS SELECT '\(text)'") == .tooLarge)
+        #expect(await code(ledger, "CREATE TABLE box (label TEXT DEFAULT '\(text.dropLast(100))')") == nil)
+        #expect(await code(ledger, "ALTER TABLE box ADD COLUMN more TEXT DEFAULT '\(text.dropLast(100))'") == .tooLarge)
+        #expect(await code(ledger, "CREATE TABLE pile (bytes BLOB NOT NULL CHECK (length(bytes) > 1)) STRICT") == nil)
+        #expect(await code(ledger, "INSERT INTO pile VALUES (zeroblob(9000000)), (randomblob(6000000))") == nil)
+        try await ledger.book(1)
+        ledger.journal.close()
+        #expect(try JournalInspection(directory: folder.path).check().events == 1)
+        let next = try Ledger(folder, epoch: 2)
+        let sum = "SELECT sum(length(bytes)) FROM pile"
+        #expect(try await next.journal.read { try $0.query(sum) { $0.integer(0) } } == [15_000_000])
     }
     @Test("a statement that is wrong is known by its codes, without its text") func kinds() async throws {
         let ledger = try Ledger(TestFolder())
@@ -79,6 +124,10 @@ import Testing
             "ALTER TABLE box ADD COLUMN room INTEGER REFERENCES room", "ALTER TABLE box RENAME COLUMN label TO title",
             "ALTER TABLE box DROP COLUMN size", "ALTER TABLE box RENAME TO crate", "DROP TABLE box",
             "ALTER TABLE loose ADD COLUMN count INTEGER NOT NULL DEFAULT 0",
+            "CREATE TABLE note (text TEXT DEFAULT 'references relay_events') /* REFERENCES relay_names */",
+            "ALTER TABLE box ADD COLUMN note TEXT DEFAULT 'no rename to relay_box, and references no relay_names'",
+            "ALTER TABLE box RENAME COLUMN label TO relay_label", "ALTER TABLE box RENAME TO relays",
+            "CREATE TABLE x (relay_mode REFERENCES room) -- not relay_names",
             "CREATE INDEX by_label ON box (label)", "CREATE UNIQUE INDEX by_label ON box (label) WHERE size > 1",
             "CREATE INDEX by_length ON box (length(label))", "REINDEX box", "ANALYZE box",
             "CREATE TABLE copy AS SELECT * FROM box", "CREATE VIEW labels AS SELECT label FROM box",
@@ -99,6 +148,8 @@ import Testing
         try await ledger.journal.unitOfWork { try $0.execute(sql) }
         try await ledger.book(1)
         #expect(try await ledger.all().map(\.sequence) == [1])
+        ledger.journal.close()
+        #expect(try JournalInspection(directory: ledger.directory.path).check().events == 1)
     }
     @Test("a full-text index works in units and in reads") func fullText() async throws {
         let ledger = try Ledger(TestFolder())
