@@ -92,7 +92,10 @@ import Testing
 @Suite("A session bus that only its socket shows", .heavy) struct SessionSocketTests {
     @Test("both programs find it in XDG_RUNTIME_DIR") func isFound() async throws {
         let (bus, state) = (try PrivateBus(), try TestFolder())
-        let environment = Programs.environment(["XDG_RUNTIME_DIR": bus.directory, "XDG_STATE_HOME": state.path])
+        // An own bus in the folder for temporary files is found first: the tester may have one.
+        let environment = Programs.environment([
+            "XDG_RUNTIME_DIR": bus.directory, "XDG_STATE_HOME": state.path, "TMPDIR": state.path,
+        ])
         let service = try RunningProgram(Programs.service, [], environment: environment)
         try await service.line(containing: "ready: org.eventrelay.Service1 on the session bus")
         let call = try await RunningProgram.run(

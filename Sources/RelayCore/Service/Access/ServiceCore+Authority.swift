@@ -121,7 +121,7 @@ extension ServiceCore {
         do throws(RelayError) {
             try body.string(Polkit.name)
             let question = MethodCall.toBus("GetNameOwner", try Signature("s"), body: body.bytes)
-            connection.send(question, timeout: Self.answerTime) { result in
+            connection.send(question, timeout: timing.authority) { result in
                 completion(
                     result.flatMap { reply in
                         Result { () throws(RelayError) in try reply.read("s") { try $0.string() } }
@@ -163,7 +163,7 @@ extension ServiceCore {
         askOwner(connection) { [weak self] result in
             guard let self else { return }
             if state.onLoop.authority.owner.answered(result) { recheckAll() }
-            loop.schedule(after: Self.pace) { [weak self] in
+            loop.schedule(after: timing.recheck) { [weak self] in
                 guard let self, state.onLoop.authority.owner.rested() else { return }
                 verifyAuthority()
             }
