@@ -6,7 +6,7 @@ extension StreamMachine {
     ///
     /// - Parameter isNew: whether it took the name while this relay was on the bus, so that all of its run can be had;
     ///   not if it was found there.
-    package mutating func ownerAppeared(isNew: Bool) -> OwnerAppearedAction {
+    package mutating func ownerAppeared(isNew: Bool) -> Action {
         var anchor = anchor
         if isNew { anchor.isAwaited = scope != .nothing }
         if scope == .nothing {
@@ -14,42 +14,41 @@ extension StreamMachine {
             return .nothing
         }
         awaitAnswer(from: anchor, sawStart: isNew)
-        let question = question
-        return .attach(epoch: question.epoch, after: question.sequence)
+        return attachAgain()
     }
     /// Nobody has the service's name.
     package mutating func ownerAbsent() {
         if case .unowned(let anchor, _) = state { leave(toAbsenceFrom: anchor) }
     }
     /// The owner left the bus: its run is over. What a durable stream missed of it can be read from the next.
-    package mutating func ownerVanished() -> OwnerVanishedAction {
+    package mutating func ownerVanished() -> Action {
         var anchor = anchor
-        let action: OwnerVanishedAction
+        let action: Action
         switch anchor {
-        case _ where isDurable: action = missRun(&anchor).map { .report($0) } ?? .nothing
+        case _ where isDurable: action = .report(missRun(&anchor))
         // No owner has answered it: whether it is a place in a run or in a journal, the next owner's answer shows.
         case .oldest, .given: action = .nothing
         case .nothing, .reached:
             if case .attaching(let attaching) = state, let word = attaching.lastWord {
                 // Its last word is as good as an answer.
-                action = .finish(join(word))
+                action = .show(join(word))
                 anchor = self.anchor
             } else if case .attaching = state, anchor.isOfUnknownRun {
                 action = .report(Self.unknownRun)
             } else {
-                action = anchor.endRun().map { .report($0) } ?? .nothing
+                action = .report(anchor.endRun())
             }
         }
         leave(toAbsenceFrom: anchor)
         return action
     }
     /// The bus is gone; the service may live on.
-    package mutating func disconnected() -> ReportAction {
+    package mutating func disconnected() -> Action {
         var anchor = anchor
         anchor.cutOff()
         let gap = missRun(&anchor)
         leave(to: .unowned(anchor, isAbsent: false))
-        return gap.map { .report($0) } ?? .nothing
+        return .report(gap)
     }
     /// A run that this stream waited for went out of sight before it answered: it counts from its first word on, the
     /// `Head` with which a service takes its name. (If the bus lost that one, and the events up to another, they go
@@ -66,12 +65,10 @@ extension StreamMachine {
     // MARK: Answers
 
     /// The latest `attach` or `read` got no answer in time: asks again.
-    package mutating func unanswered() -> AskAction {
+    package mutating func unanswered() -> Action {
         switch state {
-        case .attaching, .joining, .live:
-            let question = question
-            return .attach(epoch: question.epoch, after: question.sequence)
-        case .reading(let reading): return .read(after: read(reading))
+        case .attaching, .joining, .live: return attachAgain()
+        case .reading(let reading): return read(reading)
         case .unowned, .unwanted, .behind, .refused: return .nothing
         }
     }
@@ -79,16 +76,14 @@ extension StreamMachine {
     ///
     /// Also while something is read, or waits for room: a page shows what there was when it was made, and what came
     /// between that and the answer is announced by nothing else. The page stays under way.
-    package func reattach() -> AskAction {
+    package func reattach() -> Action {
         switch state {
-        case .attaching, .joining, .reading, .behind, .live:
-            let question = question
-            return .attach(epoch: question.epoch, after: question.sequence)
+        case .attaching, .joining, .reading, .behind, .live: return attachAgain()
         case .unowned, .unwanted, .refused: return .nothing
         }
     }
     /// The owner does not let this stream follow it. Asks no more before the next owner.
-    package mutating func refused() -> ReportAction {
+    package mutating func refused() -> Action {
         switch state {
         case .unowned, .unwanted, .refused: return .nothing
         case .attaching, .joining, .reading, .behind, .live: break
@@ -96,11 +91,11 @@ extension StreamMachine {
         var anchor = anchor
         let gap = isDurable ? nil : anchor.endRun()
         leave(to: .refused(anchor))
-        return gap.map { .report($0) } ?? .nothing
+        return .report(gap)
     }
     /// The owner answered the latest `attach`, and a direct inlet still has what it published up to the answer's head.
     /// Drain that, then call `finishAttach`. A stream that is in step has nothing to do.
-    package mutating func beginAttach(_ answer: Attachment) -> BeginAttachAction {
+    package mutating func beginAttach(_ answer: Attachment) -> Action {
         guard case .attaching(let attaching) = state, !attaching.anchor.isBehind else { return .nothing }
         isDurable = answer.oldest != .max
         var output: [Output] = []
@@ -114,10 +109,10 @@ extension StreamMachine {
         // A hole may be one of signals only: what is behind it is in the inlet, too, or is held until then.
         drain(&held, reading: true, into: &output)
         state = .joining(held)
-        return .join(output)
+        return .show(output)
     }
     /// The owner answered the latest `attach`, and what it had published by then is here, or is missing.
-    package mutating func finishAttach(_ answer: Attachment) -> FinishAttachAction {
+    package mutating func finishAttach(_ answer: Attachment) -> Action {
         switch state {
         case .unowned, .unwanted, .refused: return .nothing
         case .attaching, .joining, .reading, .behind, .live: break
@@ -125,7 +120,7 @@ extension StreamMachine {
         isDurable = answer.oldest != .max
         if isDurable { return join(durable: answer) }
         lateNames.removeAll()
-        return .goLive(join(StreamHead(answer)))
+        return .show(join(StreamHead(answer)))
     }
     /// From where a direct inlet of this run is to be read: behind this sequence. Nil: nothing is wanted that was
     /// published before the answer, or it can be read elsewhere.
@@ -172,7 +167,7 @@ extension StreamMachine {
         reached = position
     }
     /// Goes on with the history, if it is the one in which this stream stands; asks for what is missing of it.
-    private mutating func join(durable answer: Attachment) -> FinishAttachAction {
+    private mutating func join(durable answer: Attachment) -> Action {
         var output: [Output] = []
         let (isBehind, isOther) = (isBehind, adopt(answer, into: &output))
         let target = end(to: answer.head, last: answer.last)
@@ -180,16 +175,16 @@ extension StreamMachine {
         case .reading(var reading) where !isOther:
             reading.target = max(reading.target, target)
             state = .reading(reading)
-            return .awaitPage(output)
+            return .show(output)
         case .behind(let former) where !isOther:
             state = .behind(target: max(former, target))
-            return .awaitPage(output)
+            return .show(output)
         case .unowned, .unwanted, .attaching, .joining, .reading, .behind, .live, .refused: break
         }
         if isBehind {
             scope.settle()
             state = .behind(target: target)
-            return .awaitPage(output)
+            return .show(output)
         }
         // By the old scope: what came before this answer is not for a new name.
         var held = takeHeld()
@@ -197,11 +192,11 @@ extension StreamMachine {
         if isWhole { advance(to: answer.head, in: answer.epoch) }
         scope.settle()
         guard isWhole else {
-            return .read(output, after: read(Reading(target: target, held: held, after: reached.sequence)))
+            return read(Reading(target: target, held: held, after: reached.sequence), behind: output)
         }
         goLive()
         confirm()
-        return .goLive(output)
+        return .show(output)
     }
     /// Returns whether the history is another one than before.
     @discardableResult
@@ -262,6 +257,10 @@ extension StreamMachine {
     var isBehind: Bool { anchor.isBehind }
     /// What `Attach` asks about. Epoch 0: whatever run there is.
     var question: (epoch: UInt64, sequence: UInt64) { position ?? (0, 0) }
+    func attachAgain() -> Action {
+        let question = question
+        return .attach(epoch: question.epoch, after: question.sequence)
+    }
     /// What the service is to know of a position in the run `epoch`, beside the position.
     package func ancestry(of epoch: UInt64) -> [StreamRun] { lineage.ancestry(of: epoch) }
 

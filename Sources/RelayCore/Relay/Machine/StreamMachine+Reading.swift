@@ -5,17 +5,17 @@ extension StreamMachine {
     /// A page of `Read` came, which answers the latest `.read`. Call `pageEvent` for each of its events, in order, then
     /// `pageEnded`.
     ///
-    /// Returns what was removed from the journal before it could be read. Report it before the page's events.
-    package mutating func pageBegan(epoch: UInt64, oldest: UInt64) -> Gap? {
-        guard case .reading(var reading) = state else { return nil }
+    /// Reports what was removed from the journal before it could be read.
+    package mutating func pageBegan(epoch: UInt64, oldest: UInt64) -> Action {
+        guard case .reading(var reading) = state else { return .nothing }
         reading.page = Page(epoch: epoch)
         state = .reading(reading)
         let isFirst = reached.isBeforeOldest
         reached.isBeforeOldest = false
-        guard oldest > 0, oldest - 1 > reached.sequence else { return nil }
+        guard oldest > 0, oldest - 1 > reached.sequence else { return .nothing }
         let lost = missing(through: oldest - 1)
         advance(to: oldest - 1, in: epoch)
-        return isFirst ? nil : Gap(lost.sequences, epoch: epoch, count: lost.count, reason: .expired)
+        return .report(isFirst ? nil : Gap(lost.sequences, epoch: epoch, count: lost.count, reason: .expired))
     }
     /// An event of the page. True: deliver it, in the page's epoch.
     package mutating func pageEvent(_ name: String, _ sequence: UInt64) -> Bool {
@@ -34,7 +34,7 @@ extension StreamMachine {
     ///
     /// Requests the next page, or goes on with what was held, and live. A service that answers twice in a row that
     /// there is more, without giving any, is taken for one that keeps nothing: see `readRefused`.
-    package mutating func pageEnded(through: UInt64, head: UInt64) -> PageEndedAction {
+    package mutating func pageEnded(through: UInt64, head: UInt64) -> Action {
         guard case .reading(var reading) = state, let page = reading.page else { return .nothing }
         // Out of the state, so that the queue is not copied. Every way from here sets another.
         state = .live
@@ -50,14 +50,14 @@ extension StreamMachine {
         if isWhole {
             goLive()
         } else if reading.fruitless < 2 {
-            return .read(output, after: read(reading))
+            return read(reading, behind: output)
         } else {
             giveUp(reading.target, &reading.held, into: &output)
         }
-        return .goLive(output)
+        return .show(output)
     }
     /// The service cannot give what is missing: it becomes a gap.
-    package mutating func readRefused() -> ReadRefusedAction {
+    package mutating func readRefused() -> Action {
         var output: [Output] = []
         switch state {
         case .reading(let reading):
@@ -68,7 +68,7 @@ extension StreamMachine {
             giveUp(target, &held, into: &output)
         case .unowned, .unwanted, .attaching, .joining, .live, .refused: return .nothing
         }
-        return .goLive(output)
+        return .show(output)
     }
     private mutating func giveUp(_ target: UInt64, _ held: inout HoldbackQueue<Payload>, into output: inout [Output]) {
         if target > reached.sequence {
@@ -114,9 +114,9 @@ extension StreamMachine {
         }
     }
     /// The consumer has room again.
-    package mutating func resume() -> ReadAction {
+    package mutating func resume() -> Action {
         switch state {
-        case .behind(let target): return .read(after: read(Reading(target: target, held: emptyQueue(), after: 0)))
+        case .behind(let target): return read(Reading(target: target, held: emptyQueue(), after: 0))
         case .unowned(var anchor, let isAbsent):
             anchor.setBehind(false)
             state = .unowned(anchor, isAbsent: isAbsent)
@@ -133,21 +133,21 @@ extension StreamMachine {
 
     // MARK: Steps
 
-    /// Something is missing up to `target`. Returns from where to read it; nil: after the answer that is due.
-    mutating func beginReading(through target: UInt64, _ held: HoldbackQueue<Payload>) -> UInt64? {
+    /// Something is missing up to `target`: reads it, unless an answer is due first.
+    mutating func beginReading(through target: UInt64, _ held: HoldbackQueue<Payload>) -> Action {
         if scope.isWidening {
             // That answer decides from where the wider scope counts: a page now might reach beyond it.
             awaitAnswer(from: reached.anchor(), held)
-            return nil
+            return .nothing
         }
         return read(Reading(target: target, held: held, after: 0))
     }
-    /// Requests a page, in place of any that is under way. Returns from where.
-    mutating func read(_ reading: Reading) -> UInt64 {
+    /// Requests a page, in place of any that is under way.
+    mutating func read(_ reading: Reading, behind output: [Output] = []) -> Action {
         var reading = reading
         (reading.after, reading.page) = (reached.sequence, nil)
         state = .reading(reading)
-        return reading.after
+        return .read(output, after: reading.after)
     }
     mutating func goLive() {
         state = .live

@@ -4,7 +4,7 @@ extension StreamMachine {
     ///
     /// A name that was not wanted before gets what comes from now on. Where nobody had the service's name meanwhile it
     /// may get what the last run left unseen, too.
-    package mutating func want(_ names: Set<String>?) -> AskAction {
+    package mutating func want(_ names: Set<String>?) -> Action {
         let (new, old) = (NameScope(names: names), scope.names)
         let hasGained = names.map { names in old.map { !names.isSubset(of: $0) } ?? false } ?? (old != nil)
         if new == scope.wanted && !(isDurable && hasGained) {
@@ -20,7 +20,7 @@ extension StreamMachine {
         if isDurable && hasGained { addLateNames(beyond: old) }
         return changeScope(to: names, hasGained: hasGained)
     }
-    private mutating func wantNothing() -> AskAction {
+    private mutating func wantNothing() -> Action {
         scope = .nothing
         lateNames.removeAll()
         if case .unowned(_, let isAbsent) = state {
@@ -30,7 +30,7 @@ extension StreamMachine {
         }
         return .nothing
     }
-    private mutating func startAfresh(_ names: Set<String>?, from anchor: Anchor) -> AskAction {
+    private mutating func startAfresh(_ names: Set<String>?, from anchor: Anchor) -> Action {
         lateNames.removeAll()
         scope = StreamScope(names)
         var anchor = anchor
@@ -58,7 +58,7 @@ extension StreamMachine {
         }
     }
     /// From one name to more, or the other way round, or from some names to others.
-    private mutating func changeScope(to names: Set<String>?, hasGained: Bool) -> AskAction {
+    private mutating func changeScope(to names: Set<String>?, hasGained: Bool) -> Action {
         let (wider, new) = (scope.widened(to: names), StreamScope(names))
         switch state {
         case .unowned, .unwanted: scope = new
@@ -76,7 +76,7 @@ extension StreamMachine {
         case .reading(let reading):
             scope = wider ?? new
             // The page under way lacks the new names, and may reach beyond an answer.
-            if !scope.isWidening { return hasGained ? .read(after: read(reading)) : .nothing }
+            if !scope.isWidening { return hasGained ? read(reading) : .nothing }
             awaitAnswer(from: reached.anchor(), reading.held)
             return attachAgain()
         case .behind:
@@ -86,9 +86,5 @@ extension StreamMachine {
             return attachAgain()
         }
         return .nothing
-    }
-    private func attachAgain() -> AskAction {
-        let question = question
-        return .attach(epoch: question.epoch, after: question.sequence)
     }
 }

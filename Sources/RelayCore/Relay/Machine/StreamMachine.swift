@@ -5,9 +5,9 @@
 /// service, and what is missing is a gap. A durable one's goes on over runs, and what is missing is read: a gap is what
 /// was removed from the journal, or a history that the service no longer knows.
 ///
-/// Each input returns its own action. The caller performs it at once, its steps in order. The caller drops every reply
-/// to `Attach` or `Read` that does not answer the latest request: one to a former owner or connection, and one that was
-/// requested before the last `.attach` or `.read`, respectively.
+/// Each input that can ask for something returns an `Action`. The caller performs it at once. The caller drops every
+/// reply to `Attach` or `Read` that does not answer the latest request: one to a former owner or connection, and one
+/// that was requested before the last `.attach` or `.read`, respectively.
 package struct StreamMachine<Payload> {
     /// What the stream does now.
     var state: State { didSet { noteInOrder() } }
@@ -129,27 +129,27 @@ package struct StreamMachine<Payload> {
         return take(sequence)
     }
     /// An event came from the owner.
-    package mutating func receive(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> ReceiveAction {
+    package mutating func receive(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Action {
         if let epoch = receiveNext(name, sequence, previous) { return .deliver(epoch: epoch, after: nil) }
         switch state {
-        case .unowned, .unwanted, .refused: return .drop
+        case .unowned, .unwanted, .refused: return .nothing
         case .attaching(var attaching):
             guard attaching.held?.isFull ?? true else { return .hold }
             // It is reported or read, once the answer shows how far it reaches.
             attaching.held = nil
             state = .attaching(attaching)
-            return .drop
-        case .reading: return place(of: name, sequence, previous) == .nowhere ? .drop : .hold
+            return .nothing
+        case .reading: return place(of: name, sequence, previous) == .nowhere ? .nothing : .hold
         case .behind(let target):
             if place(of: name, sequence, previous) != .nowhere { state = .behind(target: max(target, sequence)) }
-            return .drop
+            return .nothing
         case .joining, .live: return receiveInOrder(name, sequence, previous)
         }
     }
-    private mutating func receiveInOrder(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> ReceiveAction {
+    private mutating func receiveInOrder(_ name: String, _ sequence: UInt64, _ previous: UInt64) -> Action {
         let gap: Gap?
         switch place(of: name, sequence, previous) {
-        case .nowhere: return .drop
+        case .nowhere: return .nothing
         case .next: gap = nil
         case .behindHole(let through):
             if isDurable { return .hold }
@@ -158,13 +158,13 @@ package struct StreamMachine<Payload> {
         doubt.hasHeardSinceTick = true
         let epoch = take(sequence)
         // While it joins there may be some: what the inlet has from before the answer is not for a new name.
-        if lateNames.exclude(name, sequence) { return .drop }
+        if lateNames.exclude(name, sequence) { return .nothing }
         return .deliver(epoch: epoch, after: gap)
     }
     /// Keeps an event, of so many bytes, until its turn.
     package mutating func hold(
         _ name: String, _ sequence: UInt64, _ previous: UInt64, _ payload: Payload, cost: Int = 0
-    ) -> ReadAction {
+    ) -> Action {
         let event = HoldbackQueue.Element(name: name, sequence: sequence, previous: previous, payload: payload)
         switch state {
         case .unowned, .unwanted, .refused, .behind: return .nothing
@@ -184,13 +184,13 @@ package struct StreamMachine<Payload> {
             var held = takeHeld()
             _ = held.append(event, cost: cost)
             let target = max(through, held.elements.isEmpty ? sequence : 0)
-            return beginReading(through: target, held).map { .read(after: $0) } ?? .nothing
+            return beginReading(through: target, held)
         }
     }
     /// The owner announced where it stands; with `isLast` it will publish nothing more.
     package mutating func head(
         epoch: UInt64, sequence: UInt64, last: [String: UInt64], isLast: Bool = false
-    ) -> HeadAction {
+    ) -> Action {
         switch state {
         case .unowned, .unwanted, .refused: return .nothing
         case .attaching(var attaching):
@@ -212,28 +212,29 @@ package struct StreamMachine<Payload> {
             return isDurable ? readHole(to: sequence, last: last) : reportHole(to: sequence, last: last, isLast: isLast)
         }
     }
-    private mutating func readHole(to head: UInt64, last: [String: UInt64]) -> HeadAction {
+    private mutating func readHole(to head: UInt64, last: [String: UInt64]) -> Action {
         let through = end(to: head, last: last)
         guard through > reached.sequence else {
             advance(to: head, in: reached.ownerEpoch)
             return .nothing
         }
-        return beginReading(through: through, takeHeld()).map { .read(after: $0) } ?? .nothing
+        return beginReading(through: through, takeHeld())
     }
-    private mutating func reportHole(to head: UInt64, last: [String: UInt64], isLast: Bool) -> HeadAction {
+    private mutating func reportHole(to head: UInt64, last: [String: UInt64], isLast: Bool) -> Action {
         let gap = account(to: head, last: last)
         if isLast { reached.isEnded = true }
-        return gap.map { .report($0) } ?? .nothing
+        return .report(gap)
     }
 
     // MARK: Silence
 
-    /// Comes every two seconds while events are unconfirmed.
-    package mutating func tick() -> TickAction {
-        guard needsTick else { return .rest }
+    /// Comes every two seconds while `needsTick`. A second one without event or `Head` in between asks: `Head` may be
+    /// lost, like what it would announce.
+    package mutating func tick() -> Action {
+        guard needsTick else { return .nothing }
         if doubt.hasHeardSinceTick {
             doubt.hasHeardSinceTick = false
-            return .again
+            return .nothing
         }
         doubt.isOpen = false
         return .attach(epoch: reached.epoch, after: reached.sequence)
@@ -243,7 +244,7 @@ package struct StreamMachine<Payload> {
     /// The owner's word shows where it stood. What an inlet has reported as lost may be younger: that stays in doubt
     /// until the owner was asked about it.
     mutating func confirm() { if !reportsLoss { doubt.isOpen = false } }
-    /// Whether a tick is to be scheduled.
+    /// Whether a tick is to be scheduled: after any input, and after the last tick.
     package var needsTick: Bool { doubt.isOpen && isFollowing }
 }
 

@@ -29,7 +29,7 @@ extension SessionController {
     func learnFeatures(_ features: Set<StreamFeature>) { state.onLoop.features = features }
     var callRoute: ServiceSession<HeldSignal>.CallRoute { state.onLoop.session.callRoute }
     /// A new machine learns what is known of the owner.
-    func introduceOwner(to machine: inout StreamMachine<StreamSubscriber.HeldEvent>) {
+    func introduceOwner(to machine: inout StreamSubscriber.Machine) {
         let session = state.onLoop.session
         if session.isOwnershipKnown { machine.ownerAbsent() }
         if session.owner != nil || session.candidate != nil { _ = machine.ownerAppeared(isNew: false) }

@@ -205,9 +205,9 @@ package final class SessionController: BusHandler {
         retry()
     }
     /// The owner, or the bus, is gone.
-    func forgetOwner<Action: StreamAction<StreamSubscriber.HeldEvent>>(
+    func forgetOwner(
         _ loss: ServiceSession<HeldSignal>.Loss,
-        _ leave: (inout StreamMachine<StreamSubscriber.HeldEvent>) -> Action
+        _ leave: (inout StreamSubscriber.Machine) -> StreamSubscriber.Machine.Action
     ) {
         foreign.add(loss.dropped, ordering: .relaxed)
         state.onLoop.features = []

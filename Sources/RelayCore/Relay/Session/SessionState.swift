@@ -3,8 +3,8 @@ struct SessionState {
     var connection: BusConnection?
     /// The service's owner, and what is held of it until it is verified.
     var session = ServiceSession<HeldSignal>(
-        countLimit: StreamMachine<StreamSubscriber.HeldEvent>.heldLimit,
-        costLimit: StreamMachine<StreamSubscriber.HeldEvent>.heldCostLimit)
+        countLimit: StreamSubscriber.Machine.heldLimit,
+        costLimit: StreamSubscriber.Machine.heldCostLimit)
     /// What the present owner can do beyond what every service does; empty before its first answer to `Attach`.
     var features: Set<StreamFeature> = []
     var streams: [String: StreamController] = [:]

@@ -130,9 +130,7 @@ extension StreamController {
         do throws(RelayError) {
             let page = try read(reply) { page in
                 (epoch, through) = (page.epoch, min(page.through, page.head))
-                if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
-                    report(gap, member, session)
-                }
+                run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member, session)
             } event: { found, body in
                 if event == nil || !found.isLikeLast {
                     let kind = events.event(named: found.nameBytes, for: members)
@@ -171,9 +169,7 @@ extension StreamController {
         var (epoch, isEmpty): (UInt64, Bool) = (0, true)
         let page = try read(reply) { page in
             epoch = page.epoch
-            if let gap = member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest) {
-                report(gap, member, session)
-            }
+            run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member, session)
         } event: { found, body in
             isEmpty = false
             guard let stamp = Self.stamp(found, body, epoch) else { return }
@@ -227,7 +223,7 @@ extension StreamController {
         }
         member.search = nil
         // What came meanwhile is in the journal, too.
-        member.machine = StreamMachine(from: .at(place), isDurable: true)
+        member.machine = StreamSubscriber.Machine(from: .at(place), isDurable: true)
         begin(member, session)
         run(member.machine.want(member.names), member, session)
     }

@@ -109,18 +109,19 @@ extension StreamController {
         _ session: SessionController
     ) {
         if member.feed != nil, member.machine.isSettled, isFull(event, member) { member.machine.fellBehind() }
-        switch member.machine.receive(event.name, stamp.sequence, stamp.previous) {
+        let action = member.machine.receive(event.name, stamp.sequence, stamp.previous)
+        switch action.event {
         case .drop: return
         case .hold:
             let held = StreamSubscriber.HeldEvent(event, raw, stamp)
             let action = member.machine.hold(
                 event.name, stamp.sequence, stamp.previous, held, cost: held.body.count)
-            if action == .nothing { return }
+            if action.request == nil { return }
             // A hole: another stream of this bus may have one, too.
             session.suspectLoss(but: self)
             run(action, member, session)
-        case .deliver(let epoch, let gap):
-            if let gap { report(gap, member, session) }
+        case .deliver(let epoch):
+            if !action.output.isEmpty { show(action.output, member, session) }
             deliver(event, raw, stamp.inEpoch(epoch), member, session)
             orderTickIfNeeded(member, session)
         }
@@ -151,31 +152,35 @@ extension StreamController {
 
     // MARK: Actions
 
-    func run(
-        _ action: some StreamAction<StreamSubscriber.HeldEvent>, _ member: StreamSubscriber,
-        _ session: SessionController
-    ) {
-        var isBehind = false
-        for step in action.steps {
-            switch step {
-            // What has no room is read when there is some.
-            case .show(.deliver), .read: if isBehind { continue }
-            case .show(.gap), .attach: break
-            }
-            switch step {
-            case .show(.deliver(let held, let epoch)):
-                if isFull(held.event, member) {
-                    isBehind = true
-                    member.machine.fellBehind(before: held.stamp.sequence)
-                    continue
-                }
-                held.withRaw(schemas) { deliver(held.event, $0, held.stamp.inEpoch(epoch), member, session) }
-            case .show(.gap(let gap)): report(gap, member, session)
-            case .attach(let epoch, let after): if member.search == nil { attach(member, epoch, after, session) }
-            case .read(let after): read(after: after, member, session)
-            }
+    /// Performs an action that has no event at hand.
+    func run(_ action: StreamSubscriber.Machine.Action, _ member: StreamSubscriber, _ session: SessionController) {
+        let hasRoom = show(action.output, member, session)
+        switch action.request {
+        case .attach(let epoch, let after)?: if member.search == nil { attach(member, epoch, after, session) }
+        // What has no room is read when there is some.
+        case .read(let after)?: if hasRoom { read(after: after, member, session) }
+        case nil: break
         }
         orderTickIfNeeded(member, session)
+    }
+    /// Returns whether there was room for all of it. Gaps need none.
+    @discardableResult
+    private func show(
+        _ output: [StreamSubscriber.Machine.Output], _ member: StreamSubscriber, _ session: SessionController
+    ) -> Bool {
+        var hasRoom = true
+        for part in output {
+            switch part {
+            case .deliver(let held, _) where hasRoom && isFull(held.event, member):
+                hasRoom = false
+                member.machine.fellBehind(before: held.stamp.sequence)
+            case .deliver(let held, let epoch):
+                if !hasRoom { continue }
+                held.withRaw(schemas) { deliver(held.event, $0, held.stamp.inEpoch(epoch), member, session) }
+            case .gap(let gap): report(gap, member, session)
+            }
+        }
+        return hasRoom
     }
     func report(_ gap: Gap, _ member: StreamSubscriber, _ session: SessionController) {
         if gap.reason == .lost { session.suspectLoss(but: self) }
@@ -215,11 +220,7 @@ extension StreamController {
             member.hasTick = false
             guard members.contains(member) else { return }
             reportLacking(session)
-            switch member.machine.tick() {
-            case .rest: break
-            case .again: if !member.hasTick { orderTick(member, session) }
-            case .attach(let epoch, let after): attach(member, epoch, after, session)
-            }
+            run(member.machine.tick(), member, session)
         }
     }
 }

@@ -102,8 +102,8 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     // MARK: The owner
 
     /// The owner, or the bus, is gone.
-    func forgetOwner<Action: StreamAction<StreamSubscriber.HeldEvent>>(
-        _ session: SessionController, _ leave: (inout StreamMachine<StreamSubscriber.HeldEvent>) -> Action
+    func forgetOwner(
+        _ session: SessionController, _ leave: (inout StreamSubscriber.Machine) -> StreamSubscriber.Machine.Action
     ) {
         for member in members { run(leave(&member.machine), member, session) }
         for member in members { member.forgetOwner() }

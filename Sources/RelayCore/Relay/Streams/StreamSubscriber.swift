@@ -1,6 +1,7 @@
 /// A member of a stream: the publisher's subscriptions together, or one positioned subscription. Each has a machine of
 /// its own.
 final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of the loop only.
+    typealias Machine = StreamMachine<HeldEvent>
     struct HeldEvent {
         let event: StreamEvent
         let signature: [UInt8]
@@ -24,7 +25,7 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
         }
     }
     // Exempt from the run-time check of exclusive access, which the turn already grants: it is asked about every event.
-    @exclusivity(unchecked) var machine: StreamMachine<HeldEvent>
+    @exclusivity(unchecked) var machine: Machine
     /// What is wanted; nil stands for every event. Of a positioned subscription it does not change.
     var names: Set<String>?
     /// A positioned subscription's; nil: the publisher's.
@@ -67,7 +68,7 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
         (names, feed) = ([], nil)
         token = { _ in -1 }
         learn = { _ in }
-        machine = StreamMachine(isDurable: isDurable)
+        machine = Machine(isDurable: isDurable)
     }
     /// A positioned subscription's.
     init(
@@ -78,7 +79,7 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
         (self.names, self.feed, self.search) = (names, feed, search)
         self.token = token
         self.learn = learn
-        machine = StreamMachine(from: start, isDurable: isDurable)
+        machine = Machine(from: start, isDurable: isDurable)
     }
 
     func wants(_ name: String) -> Bool { names?.contains(name) ?? true }

@@ -113,12 +113,12 @@ extension DurableWorld {
     }
     private mutating func receive(_ row: DurableJournal.Row) {
         hasEvent = true
-        switch machine.receive(row.name, row.sequence, row.previous) {
+        let action = machine.receive(row.name, row.sequence, row.previous)
+        run(action)
+        switch action.event {
         case .drop: break
         case .hold: run(machine.hold(row.name, row.sequence, row.previous, row))
-        case .deliver(let epoch, let gap):
-            if let gap { report(gap) }
-            _ = show(.deliver(row, epoch: epoch))
+        case .deliver(let epoch): _ = show(.deliver(row, epoch: epoch))
         }
     }
 
@@ -199,7 +199,7 @@ extension DurableWorld {
 
     private mutating func receive(_ page: DurableJournal.Page) {
         let isTaken = machine.isReading && !machine.isBehind
-        if let gap = machine.pageBegan(epoch: page.epoch, oldest: page.oldest) { report(gap, page.removed) }
+        for gap in machine.pageBegan(epoch: page.epoch, oldest: page.oldest).gaps { report(gap, page.removed) }
         if isTaken && !hasRead {
             hasRead = true
             // Gone before the first page: nobody's loss, for who asked for the oldest there is.
@@ -212,7 +212,7 @@ extension DurableWorld {
         }
         run(machine.pageEnded(through: page.through, head: page.head))
     }
-    mutating func run(_ action: some StreamAction<DurableJournal.Row>) {
+    mutating func run(_ action: Machine.Action) {
         var hasRoom = true
         for step in action.steps {
             switch step {

@@ -215,7 +215,7 @@ struct DurableWorld: Hashable {
             if !isRestricted || isServed { send(.head(word, isLast: false)) }
         case .tick:
             guard machine.needsTick else { return false }
-            if case .attach(let epoch, let after) = machine.tick() { ask(epoch, after) }
+            run(machine.tick())
         case .serve: return serve()
         case .bring:
             if wire.isEmpty { return false }

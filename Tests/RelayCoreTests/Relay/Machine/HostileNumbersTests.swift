@@ -35,10 +35,6 @@ import Testing
             }
         }
     }
-    /// The gaps of an action.
-    private func gaps(_ action: some StreamAction<Int>) -> [Gap] {
-        action.steps.compactMap { if case .show(.gap(let gap)) = $0 { gap } else { nil } }
-    }
 
     @Test("the machine survives any of them, and its counts only grow") func machine() {
         var chance = Chance(generator: SeededGenerator(seed: 27))
@@ -50,31 +46,30 @@ import Testing
                 var found: [Gap] = []
                 switch Int.random(in: 0..<15, using: &chance.generator) {
                 case 0: _ = machine.want(chance.wants())
-                case 1: found = gaps(machine.ownerAppeared(isNew: Bool.random(using: &chance.generator)))
+                case 1: found = machine.ownerAppeared(isNew: Bool.random(using: &chance.generator)).gaps
                 case 2:
                     let (name, sequence, previous) = (chance.name(), chance.number(), chance.number())
-                    switch machine.receive(name, sequence, previous) {
-                    case .deliver(_, let gap): found = gap.map { [$0] } ?? []
-                    case .hold: found = gaps(machine.hold(name, sequence, previous, 1, cost: 1))
-                    case .drop: break
-                    }
+                    let action = machine.receive(name, sequence, previous)
+                    found = action.gaps
+                    if action == .hold { found += machine.hold(name, sequence, previous, 1, cost: 1).gaps }
                 case 3, 4:
-                    found = gaps(
+                    found =
                         machine.head(
                             epoch: chance.number(), sequence: chance.number(), last: chance.last(),
-                            isLast: Int.random(in: 0..<8, using: &chance.generator) == 0))
+                            isLast: Int.random(in: 0..<8, using: &chance.generator) == 0
+                        ).gaps
                 case 5, 6:
                     let answer = chance.answer()
-                    found = gaps(machine.beginAttach(answer)) + gaps(machine.finishAttach(answer))
+                    found = machine.beginAttach(answer).gaps + machine.finishAttach(answer).gaps
                 case 7, 8:
-                    if let gap = machine.pageBegan(epoch: chance.number(), oldest: chance.number()) { found = [gap] }
+                    found = machine.pageBegan(epoch: chance.number(), oldest: chance.number()).gaps
                     _ = machine.pageEvent(chance.name(), chance.number())
-                    found += gaps(machine.pageEnded(through: chance.number(), head: chance.number()))
-                case 9: found = gaps(machine.readRefused())
+                    found += machine.pageEnded(through: chance.number(), head: chance.number()).gaps
+                case 9: found = machine.readRefused().gaps
                 case 10: machine.fellBehind(before: Bool.random(using: &chance.generator) ? chance.number() : nil)
                 case 11: _ = machine.resume()
-                case 12: found = gaps(machine.ownerVanished())
-                case 13: found = gaps(machine.disconnected())
+                case 12: found = machine.ownerVanished().gaps
+                case 13: found = machine.disconnected().gaps
                 default:
                     machine.suspectLoss()
                     _ = machine.tick()

@@ -54,7 +54,7 @@ extension StreamReadingTests {
         answer.details.runs = [five, StreamRun(epoch: 7, first: 1_001)]
         let action = machine.finishAttach(answer)
         #expect(Self.text(action) == ["historyReplaced 6#851...18446744073709551615", "read 800"])
-        guard case .read(let output, after: 800) = action, case .gap(let gap)? = output.first else { return }
+        guard case .gap(let gap)? = action.output.first else { return }
         #expect(gap.detail?.contains("the same up to #800") == true && gap.commonThrough == 800)
         #expect(Self.page(&machine, [801], of: 5, through: 801, head: 1_000) == ["page 5#801", "read 801"])
         // It stands in the original's history now.

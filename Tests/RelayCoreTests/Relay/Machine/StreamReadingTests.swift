@@ -8,7 +8,7 @@ import Testing
     typealias Machine = StreamMachine<Int>
 
     /// Actions as text, to be compared.
-    static func text(_ action: some StreamAction<Int>) -> [String] {
+    static func text(_ action: Machine.Action) -> [String] {
         action.steps.map { step in
             switch step {
             case .show(.deliver(let payload, let epoch)): "deliver \(epoch)#\(payload)"
@@ -36,10 +36,11 @@ import Testing
     }
     static func come(_ machine: inout Machine, _ sequence: UInt64, _ previous: UInt64? = nil) -> [String] {
         let previous = previous ?? sequence - min(sequence, 1)
-        switch machine.receive("A", sequence, previous) {
-        case .drop: return ["drop"]
-        case .hold: return ["hold"] + text(machine.hold("A", sequence, previous, Int(sequence)))
-        case .deliver(let epoch, let gap): return (gap.map { [text($0)] } ?? []) + ["deliver \(epoch)#\(sequence)"]
+        let action = machine.receive("A", sequence, previous)
+        switch action.event {
+        case .drop: return text(action) + ["drop"]
+        case .hold: return text(action) + ["hold"] + text(machine.hold("A", sequence, previous, Int(sequence)))
+        case .deliver(let epoch): return text(action) + ["deliver \(epoch)#\(sequence)"]
         }
     }
     /// A page; what of it is delivered, and what to do then.
@@ -47,7 +48,7 @@ import Testing
         _ machine: inout Machine, _ events: [UInt64], of epoch: UInt64 = 7, oldest: UInt64 = 1, through: UInt64,
         head: UInt64
     ) -> [String] {
-        var all = machine.pageBegan(epoch: epoch, oldest: oldest).map { [text($0)] } ?? []
+        var all = text(machine.pageBegan(epoch: epoch, oldest: oldest))
         for sequence in events where machine.pageEvent("A", sequence) { all.append("page \(epoch)#\(sequence)") }
         return all + text(machine.pageEnded(through: through, head: head))
     }
@@ -246,7 +247,9 @@ import Testing
         #expect(Self.page(&machine, [4, 5], through: 5, head: 5) == ["page 7#4", "page 7#5"])
         // In the middle of a page.
         _ = Self.come(&machine, 8)
-        #expect(machine.pageBegan(epoch: 7, oldest: 1) == nil && machine.pageEvent("A", 6) && machine.pageEvent("A", 7))
+        #expect(
+            machine.pageBegan(epoch: 7, oldest: 1) == .nothing && machine.pageEvent("A", 6) && machine.pageEvent("A", 7)
+        )
         machine.fellBehind(before: 7)
         #expect(!machine.pageEvent("A", 8) && Self.text(machine.pageEnded(through: 8, head: 8)) == [])
         #expect(Self.text(machine.resume()) == ["read 6"])

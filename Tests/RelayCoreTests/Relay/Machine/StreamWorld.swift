@@ -138,7 +138,7 @@ struct StreamWorld {
             if input == .head { send(.head(word, isLast: false)) }
         case .tick:
             guard machine.needsTick else { return false }
-            if case .attach = machine.tick() { ask() }
+            run(machine.tick())
         case .serve:
             if requests.isEmpty && openings.isEmpty { return false }
             for request in requests where isRunning && request.epoch == epoch {
@@ -275,12 +275,12 @@ struct StreamWorld {
     }
     private mutating func receive(_ record: Record) {
         let (name, sequence) = (record.name, record.sequence)
-        switch machine.receive(name, sequence, record.previous) {
+        let action = machine.receive(name, sequence, record.previous)
+        run(action)
+        switch action.event {
         case .drop: break
         case .hold: run(machine.hold(name, sequence, record.previous, (name, sequence)))
-        case .deliver(let epoch, let gap):
-            if let gap { report(gap) }
-            show(.deliver((name, sequence), epoch: epoch))
+        case .deliver(let epoch): show(.deliver((name, sequence), epoch: epoch))
         }
     }
     private var unread: Record? {
@@ -307,7 +307,7 @@ struct StreamWorld {
         let known = wire.contains { if case .vanished = $0 { true } else { false } } ? 0 : epoch
         requests.append((generation, known))
     }
-    private mutating func run(_ action: some StreamAction<(String, UInt64)>) {
+    private mutating func run(_ action: Machine.Action) {
         for step in action.steps {
             switch step {
             case .attach: ask()
