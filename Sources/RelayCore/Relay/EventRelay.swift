@@ -327,7 +327,7 @@ public final class EventRelay: Sendable {
         let body = ReplayHandler(
             source, route, onActor(handler) { $0 }, onGap.map { onGap in onActor(onGap) { $0 } }, maySuspend: areApart)
         handlers.add(body)
-        body.start()
+        body.begin()
         begin()
         return Subscription(body)
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// that were dropped are orphans, and come before all others of this subscription.
 final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked Sendable {
     let mailbox: Mailbox
-    private var queue: DeliveryQueue
+    private var queue: EventQueue
     private var orphans = 0
     private var isDiscarded = false
     private let handler: Handler<AnyEventBox>
@@ -28,7 +28,7 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
     ) {
         (self.mailbox, self.handler, self.gapHandler, self.onCancel) = (mailbox, handler, gapHandler, onCancel)
         (self.place, self.isAlive, self.maySuspend) = (place, isAlive, maySuspend)
-        queue = DeliveryQueue(buffer, drops)
+        queue = EventQueue(buffer, drops)
     }
     private var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
     var isActive: Bool { !isCancelled && !mailbox.state.withLock { _ in queue.isClosed && queue.isEmpty } }
@@ -88,9 +88,9 @@ final class BufferedSubscriber: SubscriptionBody, BufferedDelivery, @unchecked S
         return true
     }
 
-    private func pop() -> DeliveryQueue.Entry? {
+    private func pop() -> EventQueue.Entry? {
         mailbox.state.withLock { state in
-            if !maySuspend { state.noteRunner() }
+            if !maySuspend { mailbox.activity.begin() }
             return counting(in: &state) {
                 guard orphans > 0 else { return queue.popEntry() }
                 orphans -= 1

@@ -5,91 +5,105 @@
 /// A subscriber that is slower than its publisher would get a gap of one event after each event. So once a backlog has
 /// caused a gap, a full queue that drops the oldest drops its older half; one that drops the newest goes on doing so
 /// until half of it is free. No two gaps can be one if an event was taken between them: it lies between what is missing.
-struct DeliveryQueue {
-    enum Entry { case event(AnyEventBox, Stamp), gaps(CoalescedGaps) }
+///
+/// `Fixed` is what keeps its place among the events, counts for none, and is never dropped: what a replay reads. A
+/// publisher's queue has none. As with `Deque`, the code is open to other modules, so that it is not generic there.
+package struct DeliveryQueue<Held: Sendable, Fixed: Sendable>: Sendable {
+    package enum Entry: Sendable { case event(Held, Stamp), gaps(CoalescedGaps), fixed(Fixed) }
     /// What is delivered in one step.
-    enum Item { case event(AnyEventBox, Stamp), gap(Gap) }
+    package enum Item: Sendable { case event(Held, Stamp), gap(Gap), fixed(Fixed) }
 
     /// What a push did, for mailboxes, which keep one token for each entry.
-    struct Change {
+    package struct Change: Sendable {
         /// A new entry stands at the end.
-        var isAdded = false
+        package var isAdded = false
         /// So many entries at the front became the one lost run there.
-        var orphaned = 0
+        package var orphaned = 0
         /// To be released where no lock is held: its `deinit` may be anybody's code.
-        var dropped: AnyEventBox?
+        package var dropped: Held?
         /// Those that went with it.
-        var alsoDropped: [AnyEventBox] = []
+        package var alsoDropped: [Held] = []
+
+        @inlinable package init(isAdded: Bool = false) { self.isAdded = isAdded }
     }
 
-    private var entries = Deque<Entry>()
+    @usableFromInline var entries = Deque<Entry>()
     /// What stood before the oldest entry.
-    private var lost: CoalescedGaps?
+    @usableFromInline var lost: CoalescedGaps?
+    /// What stood among that: it comes behind it.
+    @usableFromInline var passed: [Fixed] = []
     /// A gap at the front was delivered, and since then the queue was never empty; or the newest are dropped.
-    private var isBehind = false
-    private var events = 0
+    @usableFromInline var isBehind = false
+    @usableFromInline var events = 0
     /// With fewer events it takes another one: the limit, or less while the newest are dropped.
-    private var bound: Int
-    private let buffer: EventBuffer
-    private let drops: DropCounts
-    /// Whether anything more is taken.
-    private(set) var isClosed = false
-    /// Events in gaps so far; a gap that has no count counts as one.
-    private(set) var missed = 0
+    @usableFromInline var bound: Int
+    @usableFromInline var hasClosed = false
+    @usableFromInline var missing = 0
+    @usableFromInline let buffer: EventBuffer
+    @usableFromInline let drops: DropCounts
 
-    init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) {
+    @inlinable package init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) {
         (self.buffer, self.drops, bound) = (buffer, drops, buffer.limit)
     }
-    var isEmpty: Bool { entries.isEmpty && lost == nil }
-    var entryCount: Int { entries.count }
-    var nextIsEvent: Bool { if case .event? = entries.first { true } else { false } }
+    /// Nothing more is taken.
+    @inlinable package var isClosed: Bool { hasClosed }
+    /// Events in gaps so far; a gap that has no count counts as one.
+    @inlinable package var missed: Int { missing }
+    @inlinable package var isEmpty: Bool { entries.isEmpty && lost == nil && passed.isEmpty }
+    @inlinable package var eventCount: Int { events }
+    @inlinable package var entryCount: Int { entries.count }
+    @inlinable package var nextIsEvent: Bool { if case .event? = entries.first { true } else { false } }
+    /// What comes next, if that is no event and no gap.
+    @inlinable package var nextFixed: Fixed? {
+        guard lost == nil, passed.isEmpty, case .fixed(let fixed)? = entries.first else { return nil }
+        return fixed
+    }
 
-    mutating func push(_ event: AnyEventBox, _ stamp: Stamp) -> Change {
-        if isClosed { return Change() }
-        if events < bound {
-            if isBehind { endDropping() }
-            entries.append(.event(event, stamp))
-            events += 1
-            return Change(isAdded: true)
-        }
-        switch buffer.overflow {
-        case .dropOldest:
-            let count = isBehind ? buffer.share : 1
-            noteOverflow(count)
-            var change = Change()
-            for _ in 0..<count { dropOldest(&change) }
-            entries.append(.event(event, stamp))
-            events += 1
-            change.isAdded = true
+    // MARK: The filling side
+
+    /// - Parameter isBounded: false for an event that was allowed to come although there may be no room.
+    @inlinable package mutating func push(_ event: Held, _ stamp: Stamp, isBounded: Bool = true) -> Change {
+        if hasClosed { return Change() }
+        if events >= bound && isBounded {
+            if buffer.overflow != .dropOldest { return dropNewest(stamp) }
+            var change = Change(isAdded: true)
+            dropOldest(&change)
+            append(event, stamp)
             return change
-        case .dropNewest, .end:
-            noteOverflow(1)
-            (isClosed, isBehind, bound) = (buffer.overflow == .end, true, buffer.boundWhileDropping)
-            return append(CoalescedGaps(stamp))
         }
+        if isBehind { endDropping() }
+        append(event, stamp)
+        return Change(isAdded: true)
+    }
+    @inlinable mutating func append(_ event: Held, _ stamp: Stamp) {
+        entries.append(.event(event, stamp))
+        events += 1
     }
     /// Another event is taken by a queue that was behind.
-    private mutating func endDropping() {
+    @inlinable mutating func endDropping() {
         switch buffer.overflow {
         case .dropOldest: if isEmpty { isBehind = false }
         case .dropNewest, .end: (isBehind, bound) = (false, buffer.limit)
         }
     }
-    mutating func push(_ gap: Gap) -> Change {
-        if isClosed { return Change() }
+    @inlinable package mutating func push(_ gap: Gap) -> Change {
+        if hasClosed { return Change() }
         note(gap)
         return append(CoalescedGaps(gap))
     }
+    @inlinable package mutating func push(_ fixed: Fixed) {
+        if !hasClosed { entries.append(.fixed(fixed)) }
+    }
     /// Counts a gap that goes to its subscriber without standing here.
-    mutating func note(_ gap: Gap) { note(gap.count ?? 1) }
-    private mutating func noteOverflow(_ count: Int) {
+    @inlinable package mutating func note(_ gap: Gap) { note(gap.count ?? 1) }
+    @inlinable mutating func noteOverflow(_ count: Int) {
         note(count)
         drops.countOverflow(count)
     }
-    private mutating func note(_ count: Int) { missed = Gap.sum(missed, count) ?? .max }
+    @inlinable mutating func note(_ count: Int) { missing = Gap.sum(missing, count) ?? .max }
 
-    private mutating func append(_ run: CoalescedGaps) -> Change {
-        if entries.isEmpty && lost != nil {
+    @inlinable mutating func append(_ run: CoalescedGaps) -> Change {
+        if entries.isEmpty && lost != nil && passed.isEmpty {
             lose(run)
             return Change()
         }
@@ -101,14 +115,25 @@ struct DeliveryQueue {
         entries.last = .gaps(last)
         return Change()
     }
-    private mutating func dropOldest(_ change: inout Change) {
+    @inlinable mutating func dropNewest(_ stamp: Stamp) -> Change {
+        noteOverflow(1)
+        (hasClosed, isBehind, bound) = (buffer.overflow == .end, true, buffer.boundWhileDropping)
+        return append(CoalescedGaps(stamp))
+    }
+    @inlinable mutating func dropOldest(_ change: inout Change) {
+        let count = isBehind ? buffer.share : 1
+        noteOverflow(count)
+        for _ in 0..<count { dropOne(&change) }
+    }
+    @inlinable mutating func dropOne(_ change: inout Change) {
         while let entry = entries.popFirst() {
             change.orphaned += 1
             switch entry {
             case .gaps(let run): lose(run)
-            case .event(let box, let stamp):
+            case .fixed(let fixed): passed.append(fixed)
+            case .event(let event, let stamp):
                 events -= 1
-                if change.dropped == nil { change.dropped = box } else { change.alsoDropped.append(box) }
+                if change.dropped == nil { change.dropped = event } else { change.alsoDropped.append(event) }
                 lose(CoalescedGaps(stamp))
                 guard case .gaps(let next)? = entries.first else { return }
                 // Now a neighbour.
@@ -119,44 +144,57 @@ struct DeliveryQueue {
             }
         }
     }
-    private mutating func lose(_ run: CoalescedGaps) { if lost == nil { lost = run } else { lost?.append(run) } }
+    @inlinable mutating func lose(_ run: CoalescedGaps) { if lost == nil { lost = run } else { lost?.append(run) } }
 
     /// Takes no more, and keeps what there is.
-    mutating func close() { isClosed = true }
+    @inlinable package mutating func close() { hasClosed = true }
+
+    // MARK: The consumer's side
+
     /// The run that replaced the oldest entries, if there is one that was not delivered yet.
-    mutating func popLost() -> Entry? {
+    @inlinable package mutating func popLost() -> Entry? {
         defer { lost = nil }
         if lost != nil { isBehind = true }
         return lost.map { .gaps($0) }
     }
     /// The next entry; what was lost before it is asked for apart.
-    mutating func popEntry() -> Entry? {
+    @inlinable package mutating func popEntry() -> Entry? {
         let entry = entries.popFirst()
         if case .event? = entry { events -= 1 }
         return entry
     }
-    /// The next event or gap.
-    mutating func pop() -> Item? {
+    /// The next event, gap or fixed entry.
+    @inlinable package mutating func pop() -> Item? {
         if let run = lost {
             (lost, isBehind) = (run.dropFirst, true)
             return .gap(run.first)
         }
+        if !passed.isEmpty { return .fixed(passed.removeFirst()) }
         switch popEntry() {
-        case .event(let box, let stamp)?: return .event(box, stamp)
+        case .event(let event, let stamp)?: return .event(event, stamp)
         case .gaps(let run)?:
             lost = run.dropFirst
             return .gap(run.first)
+        case .fixed(let fixed)?: return .fixed(fixed)
         case nil: return nil
         }
     }
+    /// Counts an event that was taken, and turned out to be unreadable.
+    package mutating func noteUnreadable() {
+        note(1)
+        drops.countUnreadable()
+    }
     /// Closes, and gives what there was to the caller, to be released where no lock is held.
-    mutating func removeAll() -> Deque<Entry> {
-        defer { (entries, lost, events, isClosed) = (Deque(), nil, 0, true) }
+    package mutating func removeAll() -> Deque<Entry> {
+        defer { (entries, lost, passed, events, hasClosed) = (Deque(), nil, [], 0, true) }
         return entries
     }
 }
 
-extension DeliveryQueue.Change {
+/// A publisher's.
+typealias EventQueue = DeliveryQueue<AnyEventBox, Never>
+
+extension DeliveryQueue.Change where Held == AnyEventBox {
     /// Keeps what was dropped until after the lock.
     func release(_ after: inout AfterUnlock) {
         after.release(dropped)

@@ -42,7 +42,7 @@ public final class PollableTarget: Sendable {
     public let fileDescriptor: Int32
     private let state = Mutex(State())
     private struct State {
-        /// At most one for each mailbox and each task, so bounded by their number.
+        /// At most one for each delivery and each task, so bounded by their number.
         var due = Deque<Job>()
         /// Steps of tasks that a drain met within another step: actors are not entered twice.
         var held: [UnownedJob] = []
@@ -51,7 +51,7 @@ public final class PollableTarget: Sendable {
         var thread = pthread_self()
     }
     private enum Job {
-        case mailbox(Mailbox)
+        case delivery(any PlacedDelivery)
         case other(@Sendable () -> Void)
         case step(UnownedJob)
     }
@@ -85,7 +85,7 @@ public final class PollableTarget: Sendable {
         while left > 0, let job = next() {
             left -= 1
             switch job {
-            case .mailbox(let mailbox): mailbox.drain()
+            case .delivery(let delivery): delivery.drain()
             case .other(let body): body()
             case .step(let step): run(step)
             }
@@ -120,8 +120,8 @@ public final class PollableTarget: Sendable {
             add(held, &state)
         }
     }
-    func enqueue(_ mailbox: Mailbox) { enqueue(.mailbox(mailbox)) }
-    package func enqueue(_ body: @escaping @Sendable () -> Void) { enqueue(.other(body)) }
+    func enqueue(_ delivery: any PlacedDelivery) { enqueue(.delivery(delivery)) }
+    func enqueue(_ body: @escaping @Sendable () -> Void) { enqueue(.other(body)) }
     private func enqueue(_ job: Job) { state.withLock { add([job], &$0) } }
     private func add(_ jobs: [Job], _ state: inout State) {
         let wasEmpty = state.due.isEmpty
@@ -131,13 +131,13 @@ public final class PollableTarget: Sendable {
         // Can fail only at the counter's limit, and it is 0 here.
         _ = write(fileDescriptor, &one, MemoryLayout.size(ofValue: one))
     }
-    /// A mailbox that nobody uses is due no more: it and this target would keep each other. Returned, if it was due, to
+    /// What nobody waits for is due no more: it and this target would keep each other. Returned, if it was due, to
     /// be released where no lock is held. The descriptor may stay readable: `drain()` then finds nothing.
-    func forget(_ mailbox: Mailbox) -> Mailbox? {
+    func forget(_ delivery: any PlacedDelivery) -> (any PlacedDelivery)? {
         state.withLock { state in
             let count = state.due.count
-            state.due.filter { if case .mailbox(let known) = $0 { known !== mailbox } else { true } }
-            return state.due.count < count ? mailbox : nil
+            state.due.filter { if case .delivery(let known) = $0 { known !== delivery } else { true } }
+            return state.due.count < count ? delivery : nil
         }
     }
 }
@@ -161,17 +161,15 @@ extension PollableTarget: SerialExecutor, TaskExecutor {
 
 /// Somebody to wake for a delivery.
 enum Wakeup: Sendable {
-    case resume(UnsafeContinuation<Void, Never>)
-    case schedule(Mailbox)
-    case deliver(StreamBuffer.Waiter, DeliveryQueue.Item)
-    case finish(StreamBuffer.Waiter)
+    case notify(QueueConsumer<Void>.Notification, of: Mailbox)
+    case deliver(StreamBuffer.Consumer.Waiter, EventQueue.Item)
+    case finish(StreamBuffer.Consumer.Waiter)
 
     func run() {
         switch self {
-        case .resume(let continuation): continuation.resume()
-        case .schedule(let mailbox): mailbox.schedule()
-        case .deliver(let continuation, let item): continuation.resume(returning: item)
-        case .finish(let continuation): continuation.resume(returning: nil)
+        case .notify(let notification, let mailbox): notification.run { mailbox.schedule() }
+        case .deliver(let waiter, let item): waiter.resume(returning: item)
+        case .finish(let waiter): waiter.resume(returning: nil)
         }
     }
 }

@@ -140,10 +140,9 @@ public final class Document<State: Sendable & Equatable>: Sendable {
     public func addView<V: DocumentView>(
         _ view: V, key: some Hashable & Sendable, isolation: isolated any Actor = #isolation
     ) where V.State == State {
-        let weakly: WeakReference = WeakView(view)
+        let weakly: WeakReceiver<State> = WeakView(view)
         addBuffered(
-            ViewKey(key), .object(view, on: (view as? any Actor) ?? isolation), .async { await weakly.deliver($0) },
-            weakly)
+            ViewKey(key), .object(view, on: (view as? any Actor) ?? isolation), Self.handler(of: weakly), weakly)
     }
     /// Adds a sendable object as a view, held weakly, on a delivery target. An actor is called on itself.
     ///
@@ -156,8 +155,12 @@ public final class Document<State: Sendable & Equatable>: Sendable {
     public func addView<V: DocumentView & Sendable>(
         _ view: V, key: some Hashable & Sendable, delivery: DeliveryTarget
     ) where V.State == State {
-        let weakly: WeakReference = WeakView(view)
-        addBuffered(ViewKey(key), .object(view, delivery), .async { await weakly.deliver($0) }, weakly)
+        let weakly: WeakReceiver<State> = WeakView(view)
+        addBuffered(ViewKey(key), .object(view, delivery), Self.handler(of: weakly), weakly)
+    }
+
+    private static func handler(of view: WeakReceiver<State>) -> Handler<AnyEventBox> {
+        .async { _ = await view.deliver(EventBox<ShownState<State>>.value(in: $0).state) }
     }
 
     // MARK: Removing

@@ -29,13 +29,15 @@ public protocol DocumentView<State>: AnyObject {
 struct ShownState<State: Sendable>: Event { let state: State }
 
 /// A view object, held weakly, with its type.
-final class WeakView<V: DocumentView>: WeakReference, @unchecked Sendable {
+package final class WeakView<V: DocumentView>: WeakReceiver<V.State>, @unchecked Sendable {
     private weak let view: V?
     init(_ view: V) {
         self.view = view
         super.init(view)
     }
-    nonisolated(nonsending) override func deliver(_ box: AnyEventBox) async {
-        await view?.show(EventBox<ShownState<V.State>>.value(in: box).state)
+    package nonisolated(nonsending) override func deliver(_ state: V.State) async -> Bool {
+        guard let view else { return false }
+        await view.show(state)
+        return true
     }
 }

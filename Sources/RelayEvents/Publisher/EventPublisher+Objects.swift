@@ -13,10 +13,11 @@ extension EventPublisher {
     public func subscribe<S: EventSubscriber>(
         _ subscriber: S, buffer: EventBuffer = .standard, isolation: isolated any Actor = #isolation
     ) where S.Subscribed: Event {
-        let weakly: WeakReference = WeakSubscriber(subscriber)
+        let weakly: WeakReceiver<S.Subscribed> = WeakSubscriber(subscriber)
         addObject(
             weakly, subscriber, S.Subscribed.self, .object(subscriber, on: (subscriber as? any Actor) ?? isolation),
-            buffer, .async { await weakly.deliver($0) }, .async { await weakly.deliver($0) })
+            buffer, .async { _ = await weakly.deliver(EventBox<S.Subscribed>.value(in: $0)) },
+            .async { _ = await weakly.deliver($0) })
     }
 
     /// Subscribes a sendable object, held weakly, on a delivery target.
@@ -31,10 +32,11 @@ extension EventPublisher {
     public func subscribe<S: EventSubscriber & Sendable>(
         _ subscriber: S, delivery: DeliveryTarget, buffer: EventBuffer = .standard
     ) where S.Subscribed: Event {
-        let weakly: WeakReference = WeakSubscriber(subscriber)
+        let weakly: WeakReceiver<S.Subscribed> = WeakSubscriber(subscriber)
         addObject(
             weakly, subscriber, S.Subscribed.self, .object(subscriber, delivery), buffer,
-            .async { await weakly.deliver($0) }, .async { await weakly.deliver($0) })
+            .async { _ = await weakly.deliver(EventBox<S.Subscribed>.value(in: $0)) },
+            .async { _ = await weakly.deliver($0) })
     }
 
     /// Subscribes an object, held weakly, to one more type of event. Call it once for each type.

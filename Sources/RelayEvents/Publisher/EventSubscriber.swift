@@ -31,31 +31,44 @@ public protocol EventSubscriber<Subscribed>: AnyObject {
     nonisolated(nonsending) func onGap(_ gap: Gap) async
 }
 
-/// Carries a subscriber to where it is called: on the actor that subscribed it, or anywhere if it is `Sendable`.
-///
-/// A class without the subscriber's type, because a closure may not capture the metatype of a type that is not
-/// sendable.
-class WeakReference: @unchecked Sendable {
+/// An object, held weakly.
+package class WeakReference: @unchecked Sendable {  // A weak reference may be read from any thread.
     /// Not to be asked for under a lock, unless the caller holds the object: this reference may turn out to be the last
     /// one, and the object's `deinit` is anybody's code.
-    var object: AnyObject? { reference }
+    package var object: AnyObject? { reference }
+    /// Kept apart from the reference, which forgets it.
+    package let id: ObjectIdentifier
     private weak let reference: AnyObject?
-    init(_ object: AnyObject) { reference = object }
-    nonisolated(nonsending) func deliver(_ box: AnyEventBox) async {}
-    nonisolated(nonsending) func deliver(_ gap: Gap) async {}
+    package init(_ object: AnyObject) { (reference, id) = (object, ObjectIdentifier(object)) }
 }
 
-/// A subscriber object, held weakly, with its type.
-final class WeakSubscriber<S: EventSubscriber>: WeakReference, @unchecked Sendable where S.Subscribed: Event {
+/// An object, held weakly, with what it receives. It is called on the actor that subscribed it, or anywhere if it is
+/// `Sendable`.
+///
+/// A class without the object's type, because a closure may not capture the metatype of a type that is not sendable.
+package class WeakReceiver<Payload: Sendable>: WeakReference, @unchecked Sendable {
+    /// False: the object is gone.
+    package nonisolated(nonsending) func deliver(_ payload: Payload) async -> Bool { false }
+    package nonisolated(nonsending) func deliver(_ gap: Gap) async -> Bool { false }
+}
+
+/// A subscriber object, with its type.
+package final class WeakSubscriber<S: EventSubscriber>: WeakReceiver<S.Subscribed>, @unchecked Sendable {
     private weak let subscriber: S?
-    init(_ subscriber: S) {
+    package init(_ subscriber: S) {
         self.subscriber = subscriber
         super.init(subscriber)
     }
-    nonisolated(nonsending) override func deliver(_ box: AnyEventBox) async {
-        await subscriber?.on(EventBox<S.Subscribed>.value(in: box))
+    package nonisolated(nonsending) override func deliver(_ payload: S.Subscribed) async -> Bool {
+        guard let subscriber else { return false }
+        await subscriber.on(payload)
+        return true
     }
-    nonisolated(nonsending) override func deliver(_ gap: Gap) async { await subscriber?.onGap(gap) }
+    package nonisolated(nonsending) override func deliver(_ gap: Gap) async -> Bool {
+        guard let subscriber else { return false }
+        await subscriber.onGap(gap)
+        return true
+    }
 }
 
 /// An actor that is not kept alive.

@@ -134,7 +134,7 @@ extension Gap {
 /// The gaps of one place in a queue: at most one for each run and reason, whatever was lost there.
 ///
 /// Bounded: past `limit` kinds, the oldest ranges are no longer named, only counted.
-package struct CoalescedGaps: Equatable {
+package struct CoalescedGaps: Equatable, Sendable {
     package static let limit = 8
     /// Apart from the others, so that the usual single gap needs no allocation.
     package private(set) var first: Gap

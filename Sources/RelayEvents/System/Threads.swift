@@ -35,9 +35,12 @@ struct AfterUnlock: ~Copyable, Sendable {
     private var released: (any AnyObject & Sendable)?
     private var moreReleased: [any AnyObject & Sendable] = []
 
-    mutating func wake(_ wakeup: Wakeup?) {
-        guard let wakeup else { return }
+    mutating func wake(_ wakeup: Wakeup) {
         if self.wakeup == nil { self.wakeup = wakeup } else { moreWakeups.append(wakeup) }
+    }
+    mutating func notify(_ notification: QueueConsumer<Void>.Notification, of mailbox: Mailbox) {
+        if case .none = notification { return }
+        wake(.notify(notification, of: mailbox))
     }
     /// Keeps an object until after the lock.
     mutating func release(_ object: (any AnyObject & Sendable)?) {

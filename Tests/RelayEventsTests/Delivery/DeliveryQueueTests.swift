@@ -53,7 +53,7 @@ private struct NaiveQueue {
     }
 }
 
-extension DeliveryQueue {
+extension EventQueue {
     fileprivate mutating func popText() -> String? {
         switch pop() {
         case .event(_, let stamp)?: "\(stamp.sequence)"
@@ -77,7 +77,7 @@ extension DeliveryQueue {
         let codes = (0..<length).reduce(1) { count, _ in count * 3 }
         while code < codes {
             defer { code += 1 }
-            var (queue, naive) = (DeliveryQueue(buffer), NaiveQueue(buffer))
+            var (queue, naive) = (EventQueue(buffer), NaiveQueue(buffer))
             var (rest, sequence, steps): (Int, UInt64, [Step]) = (code, 0, [])
             var isEqual = true
             for _ in 0..<length {
@@ -109,7 +109,7 @@ extension DeliveryQueue {
 
     @Test("a flood of gaps and events takes no more entries than twice the limit", arguments: buffers)
     func isBounded(_ buffer: EventBuffer) {
-        var queue = DeliveryQueue(buffer)
+        var queue = EventQueue(buffer)
         let box = EventBox(Numbered(number: 0))
         var sequence: UInt64 = 0
         for epoch in 1...200 as ClosedRange<UInt64> {
@@ -129,7 +129,7 @@ extension DeliveryQueue {
         "a backlog makes few gaps, each in its place, whatever the pace",
         arguments: [2, 3, 10, 100], [64, 1_024])
     func fewGaps(pace: Int, limit: Int) {
-        var queue = DeliveryQueue(.bufferingNewest(limit))
+        var queue = EventQueue(.bufferingNewest(limit))
         let box = EventBox(Numbered(number: 0))
         var (position, gaps, missed): (UInt64, Int, Int) = (0, 0, 0)
         func take() {
@@ -159,7 +159,7 @@ extension DeliveryQueue {
         "a backlog that drops the newest makes few gaps, each in its place, whatever the pace",
         arguments: [2, 3, 10, 100], [1, 2, 5, 64, 1_024])
     func fewGapsBehind(pace: Int, limit: Int) {
-        var queue = DeliveryQueue(.bufferingOldest(limit))
+        var queue = EventQueue(.bufferingOldest(limit))
         let box = EventBox(Numbered(number: 0))
         var (position, missed): (UInt64, Int) = (0, 0)
         /// How many events came before the first gap, between two, and behind the last.
@@ -193,14 +193,14 @@ extension DeliveryQueue {
         "what nobody takes makes one gap, however much it is; what was taken between two losses makes two",
         arguments: [EventBuffer.bufferingNewest(4), .bufferingOldest(4)])
     func oneGapForABacklog(_ buffer: EventBuffer) {
-        var queue = DeliveryQueue(buffer)
+        var queue = EventQueue(buffer)
         let box = EventBox(Numbered(number: 0))
-        func popAll() -> [DeliveryQueue.Item] {
-            var items: [DeliveryQueue.Item] = []
+        func popAll() -> [EventQueue.Item] {
+            var items: [EventQueue.Item] = []
             while let item = queue.pop() { items.append(item) }
             return items
         }
-        func gaps(_ items: [DeliveryQueue.Item]) -> [ClosedRange<UInt64>] {
+        func gaps(_ items: [EventQueue.Item]) -> [ClosedRange<UInt64>] {
             items.compactMap { if case .gap(let gap) = $0 { gap.sequences } else { nil } }
         }
         for sequence in 1...100_000 as ClosedRange<UInt64> { _ = queue.push(box, stamp(sequence)) }
@@ -223,7 +223,7 @@ extension DeliveryQueue {
         }
     }
     @Test("who catches up keeps the whole buffer again") func catchesUp() {
-        var queue = DeliveryQueue(.bufferingNewest(4))
+        var queue = EventQueue(.bufferingNewest(4))
         let box = EventBox(Numbered(number: 0))
         func push(_ sequences: ClosedRange<UInt64>) {
             for sequence in sequences { _ = queue.push(box, stamp(sequence)) }
@@ -241,14 +241,45 @@ extension DeliveryQueue {
         #expect(popAll() == ["gap 8...8 (1, overflow)", "9", "10", "11", "12"])
     }
 
+    @Test("what is fixed keeps its place, counts for no event, and is not dropped: it comes behind what was lost")
+    func fixed() {
+        func items(_ buffer: EventBuffer) -> [String] {
+            var queue = DeliveryQueue<Int, String>(buffer)
+            queue.push("page")
+            for number in 1...4 { _ = queue.push(number, stamp(UInt64(number))) }
+            queue.push("mark")
+            _ = queue.push(5, stamp(5))
+            #expect(queue.eventCount == 2)
+            var items: [String] = []
+            while let item = queue.pop() {
+                switch item {
+                case .event(let number, _): items.append("\(number)")
+                case .gap(let gap): items.append(text(gap))
+                case .fixed(let fixed): items.append(fixed)
+                }
+            }
+            #expect(queue.isEmpty)
+            return items
+        }
+        #expect(items(.bufferingNewest(2)) == ["gap 1...3 (3, overflow)", "page", "4", "mark", "5"])
+        #expect(
+            items(.bufferingOldest(2))
+                == ["page", "1", "2", "gap 3...4 (2, overflow)", "mark", "gap 5...5 (1, overflow)"])
+    }
+    @Test("an event that was allowed to come is taken although there is no room") func unbounded() {
+        var queue = DeliveryQueue<Int, Never>(.bufferingNewest(1))
+        for number in 1...3 { _ = queue.push(number, stamp(UInt64(number)), isBounded: false) }
+        #expect(queue.eventCount == 3 && queue.missed == 0)
+    }
+
     @Test("an event that is dropped is handed out, to be released outside the lock")
     func handsDroppedEventsOut() {
-        var queue = DeliveryQueue(.bufferingNewest(1))
+        var queue = EventQueue(.bufferingNewest(1))
         let first = EventBox(Numbered(number: 1))
         #expect(queue.push(first, stamp(1)).dropped == nil)
         #expect(queue.push(EventBox(Numbered(number: 2)), stamp(2)).dropped === first)
 
-        var behind = DeliveryQueue(.bufferingNewest(4))
+        var behind = EventQueue(.bufferingNewest(4))
         let boxes = (1...6).map { EventBox(Numbered(number: $0)) }
         for (index, box) in boxes[..<5].enumerated() { _ = behind.push(box, stamp(UInt64(index + 1))) }
         _ = behind.pop()

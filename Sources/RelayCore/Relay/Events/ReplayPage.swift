@@ -14,16 +14,15 @@ final class ReplayPage: Sendable {
     let entries: [Entry]
     let epoch: UInt64
     let schemas: StreamSchemas?
-    /// No page.
-    let isLive: Bool
-    /// Of a payload, which is all of the bytes, and what it does not have.
-    private let payload: (format: PayloadFormat, stamp: Stamp)?
+    /// Of a single event, which was no page's. Of a payload, which is all of the bytes, the format, too.
+    private let live: (stamp: Stamp, format: PayloadFormat?)?
+    var isLive: Bool { live != nil }
     /// Once the last one was handled, everything asked for up to here was.
     let through: UInt64
 
     init(page bytes: [UInt8], _ entries: [Entry], epoch: UInt64, through: UInt64, _ schemas: StreamSchemas?) {
         (self.bytes, self.entries, self.epoch, self.schemas) = (bytes, entries, epoch, schemas)
-        (isLive, self.through, payload) = (false, through, nil)
+        (self.through, live) = (through, nil)
     }
     init(live token: Int32, _ raw: RawEvent, _ stamp: Stamp) {
         var bytes: [UInt8] = []
@@ -33,14 +32,14 @@ final class ReplayPage: Sendable {
         self.bytes = bytes
         let (body, signature) = (0..<raw.body.count, raw.body.count..<bytes.count)
         entries = [Entry(token: token, kind: 0, schema: raw.schema, signature: signature, body: body)]
-        (epoch, schemas, isLive, through) = (stamp.epoch, raw.schemas, true, stamp.sequence)
-        payload = raw.format.map { ($0, stamp) }
+        (epoch, schemas, through) = (stamp.epoch, raw.schemas, stamp.sequence)
+        live = (stamp, raw.format)
     }
 
     /// Several events of the journal are left.
     func isBatch(from index: Int) -> Bool { !isLive && entries.count - index > 1 }
     func stamp(_ index: Int) -> Stamp {
-        if let payload { return payload.stamp }
+        if let live { return live.stamp }
         let stamp = bytes.withUnsafeBytes { bytes in
             RawEvent.stamp(of: UnsafeRawBufferPointer(rebasing: bytes[entries[index].body]), epoch: epoch)
         }
@@ -48,8 +47,8 @@ final class ReplayPage: Sendable {
         return stamp ?? Stamp(epoch: epoch, sequence: 0, previous: 0, publishedAt: Timestamp(microseconds: 0))
     }
     func withEvent<Result>(_ index: Int, _ body: (RawEvent) throws -> Result) rethrows -> Result {
-        if let payload {
-            return try bytes.withUnsafeBytes { try body(RawEvent(.passUnretained(payload.format), payload: $0)) }
+        if let format = live?.format {
+            return try bytes.withUnsafeBytes { try body(RawEvent(.passUnretained(format), payload: $0)) }
         }
         return try bytes.withUnsafeBytes { try body(raw(index, in: $0)) }
     }

@@ -122,7 +122,7 @@ extension EventRelay {
     private func subscribe<S: EventSubscriber>(
         _ subscriber: S, _ source: (source: ReplaySource<S.Subscribed>, begin: () -> Void), on actor: any Actor
     ) throws {
-        let weakly: WeakReceiver<S.Subscribed> = TypedWeakReceiver(subscriber)
+        let weakly: WeakReceiver<S.Subscribed> = WeakSubscriber(subscriber)
         let feed = source.source
         let body = ReplayHandler(
             feed, .object(subscriber, on: actor),
@@ -134,7 +134,7 @@ extension EventRelay {
             throw error
         }
         handlers.add(body)
-        body.start()
+        body.begin()
         source.begin()
     }
     func source<I: EnumInterface>(

@@ -32,7 +32,7 @@ extension StreamMachine.Action {
     package static var hold: Self { Self(event: .hold) }
     /// The event at hand is the next one, or the next behind a gap.
     package static func deliver(epoch: UInt64, after gap: Gap?) -> Self {
-        Self(output: report(gap).output, event: .deliver(epoch: epoch))
+        Self(output: gap.map { [.gap($0)] } ?? [], event: .deliver(epoch: epoch))
     }
     package static func show(_ output: [StreamMachine.Output]) -> Self { Self(output: output) }
     /// Nil: nothing is missing.

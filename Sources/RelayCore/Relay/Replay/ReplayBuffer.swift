@@ -25,45 +25,33 @@ final class ReplayBuffer: Sendable {
         /// Half of the signals were taken.
         static let signals = Self(rawValue: 2)
     }
-    typealias Waiter = UnsafeContinuation<Void, Never>
+    /// What is in the queue beside signals and gaps.
+    enum Fixed: Sendable {
+        case page(ReplayPage)
+        case caughtUp
+    }
+    /// How the consumer is notified, once the lock is released.
+    struct News: Sendable {
+        let notification: QueueConsumer<Void>.Notification
+        let call: @Sendable () -> Void
+        func announce() { notification.run(call) }
+    }
 
     /// Under the lock. What it does is in a file of its own.
-    struct State {
-        enum Chunk {
-            case page(ReplayPage)
-            case gaps(CoalescedGaps)
-            case caughtUp
-        }
-        var chunks = Deque<Chunk>()
-        /// What is being taken.
+    struct State: Sendable {
+        /// Signals, gaps, and what is fixed among them.
+        var queue: DeliveryQueue<ReplayPage, Fixed>
+        let signalLimit: Int
+        /// The page that is being taken.
         var page: ReplayPage?
         var index = 0
-        var run: CoalescedGaps?
-        /// What overflow took from the front.
-        var lost: CoalescedGaps?
-        /// Overflow took the mark.
-        var owesCaughtUp = false
-        /// What overflow took was delivered, and since then there was always a signal: as a `DeliveryQueue` has it.
-        var isBehind = false
+        /// Those that are in the queue.
+        var queuedPages = 0
         /// The consumer holds unreadable events, which may become a longer gap.
         var isHeld = false
-        var queuedPages = 0
-        var liveEvents = 0
-        /// With fewer signals it takes another one: the buffer's limit, or less while the newest are dropped.
-        var bound: Int
-        var missed = 0
-        /// Nothing more comes.
-        var isFinished = false
         var isCancelled = false
         var awaited: Room = []
-        /// The consumer found nothing, and waits for `onNews`.
-        var isIdle = true
-        /// A consumer has asked before.
-        var hasAsked = false
-        /// The consumer waited, was notified, and has not come yet.
-        var isWoken = false
-        var waiters: [(id: UInt64, continuation: Waiter)] = []
-        var lastID: UInt64 = 0
+        var consumer = QueueConsumer<Void>()
         var onNews: @Sendable () -> Void = {}
         var onRoom: @Sendable (Room) -> Void = { _ in }
     }
@@ -74,12 +62,9 @@ final class ReplayBuffer: Sendable {
     let followed = Atomic(SnapshotPhase.none)
     /// As in the state, for code that asks about every event.
     private let hasCancelled = Atomic(false)
-    private let buffer: EventBuffer
-    private let drops: DropCounts
 
     init(_ buffer: EventBuffer, _ drops: DropCounts = DropCounts()) {
-        (self.buffer, self.drops) = (buffer, drops)
-        state = Mutex(State(bound: buffer.limit))
+        state = Mutex(State(queue: DeliveryQueue(buffer, drops), signalLimit: buffer.limit))
     }
 
     // MARK: The loop's side
@@ -90,8 +75,8 @@ final class ReplayBuffer: Sendable {
     /// Whether another page may be asked for. If not, `onRoom` is called when it may.
     func wantsPage() -> Bool {
         state.withLock { state in
-            // One for which a consumer was woken is as good as taken: the next comes while it is being taken.
-            if state.queuedPages == 0 || state.queuedPages == 1 && state.isWoken { return true }
+            // One for which a consumer was notified is as good as taken: the next comes while it is being taken.
+            if state.queuedPages == 0 || state.queuedPages == 1 && state.consumer.isNotified { return true }
             state.awaited.insert(.page)
             return false
         }
@@ -100,69 +85,43 @@ final class ReplayBuffer: Sendable {
     /// taken.
     func wantsSignal(isDurable: Bool) -> Bool {
         state.withLock { state in
-            if state.liveEvents < buffer.limit || !isDurable { return true }
+            if state.queue.eventCount < state.signalLimit || !isDurable { return true }
             state.awaited.insert(.signals)
             return false
         }
     }
     /// The consumer has taken everything, and waits for more.
-    var isWaiting: Bool {
-        state.withLock { $0.queuedPages == 0 && (!$0.waiters.isEmpty || $0.isIdle && $0.hasAsked) }
-    }
+    var isWaiting: Bool { state.withLock { $0.queuedPages == 0 && $0.consumer.foundNothing } }
     func append(_ page: ReplayPage) {
         if page.entries.isEmpty { return }
         fill { state in
             state.queuedPages += 1
-            state.chunks.append(.page(page))
+            state.queue.push(.page(page))
         }
     }
-    /// Accepts a signal even if it is one too many: what waited for an answer comes all at once, and is bounded
-    /// elsewhere.
-    func append(live page: ReplayPage, isDurable: Bool) {
-        fill { state in
-            if state.liveEvents == 0 { state.isBehind = false }
-            if !isDurable, state.liveEvents >= state.bound {
-                let count = state.isBehind && buffer.overflow == .dropOldest ? buffer.share : 1
-                state.missed = Gap.sum(state.missed, count) ?? .max
-                drops.countOverflow(count)
-                switch buffer.overflow {
-                case .dropOldest: for _ in 0..<count { state.dropOldestSignal() }
-                case .dropNewest:
-                    state.bound = buffer.boundWhileDropping
-                    return state.append(CoalescedGaps(page.stamp(0)))
-                case .end:
-                    state.append(CoalescedGaps(page.stamp(0)))
-                    state.isFinished = true
-                    return
-                }
-            }
-            state.bound = buffer.limit
-            state.liveEvents += 1
-            state.chunks.append(.page(page))
-        }
+    /// Accepts a signal of a durable interface even if it is one too many: what waited for an answer comes all at once,
+    /// and is bounded elsewhere.
+    func append(live event: ReplayPage, isDurable: Bool) {
+        let stamp = event.stamp(0)
+        fill { _ = $0.queue.push(event, stamp, isBounded: !isDurable) }
     }
-    func append(_ gap: Gap) {
-        fill { state in
-            state.missed = Gap.sum(state.missed, gap.count ?? 1) ?? .max
-            state.append(CoalescedGaps(gap))
-        }
-    }
-    func appendCaughtUp() { fill { $0.chunks.append(.caughtUp) } }
+    func append(_ gap: Gap) { fill { _ = $0.queue.push(gap) } }
+    func appendCaughtUp() { fill { $0.queue.push(.caughtUp) } }
     /// Nothing more comes; what there is can still be taken.
     func finish() {
         let news = state.withLock { state in
-            state.isFinished = true
-            return state.takeNews()
+            state.queue.close()
+            return state.news()
         }
-        news()
+        news.announce()
     }
     private func fill(_ body: (inout State) -> Void) {
-        let news = state.withLock { state -> (() -> Void)? in
-            if state.isFinished || state.isCancelled { return nil }
+        let news = state.withLock { state -> News? in
+            if state.queue.isClosed { return nil }
             body(&state)
-            return state.takeNews()
+            return state.news()
         }
-        news?()
+        news?.announce()
     }
 
     // MARK: The consumer's side
@@ -175,7 +134,7 @@ final class ReplayBuffer: Sendable {
     func batch() -> (page: ReplayPage, index: Int)? {
         let (batch, after) = state.withLock { state -> ((page: ReplayPage, index: Int)?, (() -> Void)?) in
             guard let batch = state.batch() else { return (nil, nil) }
-            return (batch, findRoom(&state))
+            return (batch, state.foundRoom())
         }
         after?()
         return batch
@@ -190,98 +149,68 @@ final class ReplayBuffer: Sendable {
     func next() -> Item? {
         let (item, after) = state.withLock { state -> (Item?, (() -> Void)?) in
             guard let item = state.take() else {
-                (state.isIdle, state.hasAsked) = (true, true)
+                state.consumer.rest()
                 return (nil, nil)
             }
-            return (item, findRoom(&state))
+            return (item, state.foundRoom())
         }
         after?()
         return item
-    }
-    /// After something was taken: what to call once the lock is released.
-    private func findRoom(_ state: inout State) -> (() -> Void)? {
-        state.isWoken = false
-        var room = state.awaited
-        if state.queuedPages > 0 { room.remove(.page) }
-        if state.liveEvents > buffer.limit / 2 { room.remove(.signals) }
-        state.awaited.subtract(room)
-        let others = !state.waiters.isEmpty && state.hasItems ? state.takeWaiters() : []
-        if room.isEmpty && others.isEmpty { return nil }
-        let onRoom = state.onRoom
-        return {
-            if !room.isEmpty { onRoom(room) }
-            for waiter in others { waiter.continuation.resume() }
-        }
     }
     /// Whether everything was dropped: nothing more is delivered.
     var isCancelled: Bool { hasCancelled.load(ordering: .acquiring) }
     /// Waits for news; false when there can be none any more, or the task was cancelled.
     func wait(isolation: isolated (any Actor)?) async -> Bool {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                let resumesNow = state.withLock { state in
-                    if Task.isCancelled || state.hasItems || state.isOver || state.isHeld && state.isFinished {
-                        return true
-                    }
-                    state.waiters.append((id, continuation))
-                    return false
-                }
-                if resumesNow { continuation.resume() }
+        let ticket = state.withLock { $0.consumer.makeTicket() }
+        await QueueConsumer<Void>.wait(isolation: isolation, cancelled: ()) { waiter in
+            state.withLock { state -> Void? in
+                let isClosing = state.isHeld && state.queue.isClosed
+                if Task.isCancelled || state.hasItems || state.isOver || isClosing { return () }
+                state.consumer.add(waiter, ticket)
+                return nil
             }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0).continuation }
-            }
-            waiter?.resume()
+        } leave: {
+            state.withLock { $0.consumer.remove(ticket) }
         }
         return !Task.isCancelled && !isOver
     }
-    /// Nothing comes any more; something may be left.
-    var isFinished: Bool { state.withLock { $0.isFinished || $0.isCancelled } }
+    /// Nothing comes any more; something may be left. What a consumer holds back need not wait for more.
+    var isFinished: Bool { state.withLock { $0.queue.isClosed } }
     /// Nothing comes, and nothing is left.
     var isOver: Bool { state.withLock { $0.isOver } }
     /// Events in gaps so far; a gap that has no count counts as one.
-    var missed: Int { state.withLock { $0.missed } }
-    /// Nothing more is filled in: what a consumer holds back need not wait for more.
-    var isClosing: Bool { state.withLock { $0.isFinished || $0.isCancelled } }
+    var missed: Int { state.withLock { $0.queue.missed } }
     /// Whether the consumer holds something back: then this is not over before that was delivered.
     func setHeld(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
     /// Counts an event that turned out to be unreadable.
-    func noteMissed() {
-        state.withLock { $0.missed = Gap.sum($0.missed, 1) ?? .max }
-        drops.countUnreadable()
-    }
+    func noteUnreadable() { state.withLock { $0.queue.noteUnreadable() } }
 
     /// Drops everything. No item is given any more.
     func cancel() {
         hasCancelled.store(true, ordering: .releasing)
         let (waiters, held) = state.withLock { state in
-            let held = (state.chunks, state.page)
-            (state.chunks, state.page, state.run, state.lost) = (Deque(), nil, nil, nil)
-            (state.isCancelled, state.onNews, state.onRoom) = (true, {}, { _ in })
-            return (state.takeWaiters(), held)
+            let held = (state.queue.removeAll(), state.page)
+            (state.page, state.isCancelled, state.onNews, state.onRoom) = (nil, true, {}, { _ in })
+            return (state.consumer.takeAll(), held)
         }
-        for waiter in waiters { waiter.continuation.resume() }
+        for waiter in waiters { waiter.resume() }
         withExtendedLifetime(held) {}
     }
     /// A handler has taken everything, and the last call has returned. What a loop takes from is that loop's matter.
     var isSettled: Bool {
         switch followed.load(ordering: .relaxed) {
-        case .following: return state.withLock { $0.isOver || !$0.waiters.isEmpty }
+        case .following: return state.withLock { $0.isOver || $0.consumer.isWaiting }
         case .unreachable, .failing: return true
         case .none: break
         }
-        return !isHandled.load(ordering: .relaxed) || state.withLock { $0.isOver || $0.isIdle && !$0.hasItems }
+        return !isHandled.load(ordering: .relaxed)
+            || state.withLock { $0.isOver || $0.consumer.isResting && !$0.hasItems }
     }
     /// For tests: how many pages and signals are held.
     var held: (pages: Int, signals: Int) {
         state.withLock { state in
-            let inHand = state.page.map { $0.isLive ? 0 : 1 } ?? 0
-            return (state.queuedPages + inHand, state.liveEvents)
+            let inHand = state.page == nil ? 0 : 1
+            return (state.queuedPages + inHand, state.queue.eventCount)
         }
     }
 }

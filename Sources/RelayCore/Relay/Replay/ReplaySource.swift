@@ -119,7 +119,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
                 return inTurn(.init(taken: .caughtUp, place: nil))
             case nil:
                 guard holdsUnreadable.load(ordering: .relaxed) else { return nil }
-                let isClosing = feed.isClosing
+                let isClosing = feed.isFinished
                 return change { $0.takeRun(isClosing: isClosing) }
             }
         }
@@ -132,7 +132,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         switch read {
         case .success(let payload): return inTurn(.init(taken: .event(payload, stamp), place: place))
         case .failure(let error):
-            feed.noteMissed()
+            feed.noteUnreadable()
             let detail = (error as? RelayError)?.message ?? "\(error)"
             let gap = Gap(
                 stamp.sequence...stamp.sequence, epoch: stamp.epoch, count: 1, reason: .schemaMismatch,
