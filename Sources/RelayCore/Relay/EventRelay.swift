@@ -122,9 +122,9 @@ public final class EventRelay: Sendable {
         // What is being delivered was under way: in a turn.
         let turns = follower.loop.markTurns()
         wait { !follower.loop.haveTurnsEnded(before: turns) }
-        let (positioned, published) = (handlers.end(), publisher.endHandlers())
-        awaited.note(published)
-        wait { positioned() || published.areRunning }
+        let ended = handlers.end() + publisher.endHandlers()
+        awaited.note(ended)
+        wait { ended.areRunning }
     }
     /// Whether that thread is within a handler of this relay.
     func isHandling(on thread: UInt) -> Bool {

@@ -30,7 +30,9 @@ package struct DeliveryQueue<Held: Sendable, Fixed: Sendable>: Sendable {
     @usableFromInline var entries = Deque<Entry>()
     /// What stood before the oldest entry.
     @usableFromInline var lost: CoalescedGaps?
-    /// What stood among that: it comes behind it.
+    /// Fixed, and before that.
+    @usableFromInline var ahead: [Fixed] = []
+    /// Fixed, and among that: it comes behind it.
     @usableFromInline var passed: [Fixed] = []
     /// A gap at the front was delivered, and since then the queue was never empty; or the newest are dropped.
     @usableFromInline var isBehind = false
@@ -49,12 +51,13 @@ package struct DeliveryQueue<Held: Sendable, Fixed: Sendable>: Sendable {
     @inlinable package var isClosed: Bool { hasClosed }
     /// Events in gaps so far; a gap that has no count counts as one.
     @inlinable package var missed: Int { missing }
-    @inlinable package var isEmpty: Bool { entries.isEmpty && lost == nil && passed.isEmpty }
+    @inlinable package var isEmpty: Bool { entries.isEmpty && lost == nil && ahead.isEmpty && passed.isEmpty }
     @inlinable package var eventCount: Int { events }
     @inlinable package var entryCount: Int { entries.count }
     @inlinable package var nextIsEvent: Bool { if case .event? = entries.first { true } else { false } }
     /// What comes next, if that is no event and no gap.
     @inlinable package var nextFixed: Fixed? {
+        if let fixed = ahead.first { return fixed }
         guard lost == nil, passed.isEmpty, case .fixed(let fixed)? = entries.first else { return nil }
         return fixed
     }
@@ -130,7 +133,7 @@ package struct DeliveryQueue<Held: Sendable, Fixed: Sendable>: Sendable {
             change.orphaned += 1
             switch entry {
             case .gaps(let run): lose(run)
-            case .fixed(let fixed): passed.append(fixed)
+            case .fixed(let fixed): if lost == nil { ahead.append(fixed) } else { passed.append(fixed) }
             case .event(let event, let stamp):
                 events -= 1
                 if change.dropped == nil { change.dropped = event } else { change.alsoDropped.append(event) }
@@ -165,6 +168,7 @@ package struct DeliveryQueue<Held: Sendable, Fixed: Sendable>: Sendable {
     }
     /// The next event, gap or fixed entry.
     @inlinable package mutating func pop() -> Item? {
+        if !ahead.isEmpty { return .fixed(ahead.removeFirst()) }
         if let run = lost {
             (lost, isBehind) = (run.dropFirst, true)
             return .gap(run.first)
@@ -186,7 +190,7 @@ package struct DeliveryQueue<Held: Sendable, Fixed: Sendable>: Sendable {
     }
     /// Closes, and gives what there was to the caller, to be released where no lock is held.
     package mutating func removeAll() -> Deque<Entry> {
-        defer { (entries, lost, passed, events, hasClosed) = (Deque(), nil, [], 0, true) }
+        defer { (entries, lost, ahead, passed, events, hasClosed) = (Deque(), nil, [], [], 0, true) }
         return entries
     }
 }

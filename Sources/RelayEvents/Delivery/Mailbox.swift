@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Subscriptions keep their own queues; the mailbox keeps one token for each entry, so that two subscriptions on the
 /// same actor or queue see events in the order of their publication.
-final class Mailbox: PlacedDelivery {
+final class Mailbox: PlacedDelivery, HandlerHost {
     typealias Tokens = Deque<BufferedSubscriber>
     struct State {
         fileprivate var tokens = Tokens()

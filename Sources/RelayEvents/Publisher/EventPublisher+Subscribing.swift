@@ -129,7 +129,7 @@ extension EventPublisher {
         }
         for subscriber in immediate { subscriber.cancel() }
         for subscriber in buffered { subscriber.cancel() }
-        return EndedHandlers(mailboxes: buffered.map(\.mailbox))
+        return EndedHandlers(buffered.map(\.mailbox))
     }
 
     func add<I: EventInterface>(_ stream: StreamBuffer, to interface: I.Type) {
@@ -210,12 +210,4 @@ extension EventPublisher {
             state.withLock { _ in channel.reportedInterest = news }
         }
     }
-}
-
-/// The handlers of subscriptions that have ended.
-package struct EndedHandlers: Sendable {
-    let mailboxes: [Mailbox]
-    package var areRunning: Bool { mailboxes.contains { $0.handlerThread != 0 } }
-    /// Whether that thread is within one of them.
-    package func isHandling(on thread: UInt) -> Bool { mailboxes.contains { $0.handlerThread == thread } }
 }

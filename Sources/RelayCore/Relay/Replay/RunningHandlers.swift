@@ -1,10 +1,7 @@
 import Synchronization
 
 /// A subscription whose handlers can be waited for.
-protocol AwaitableSubscription: SubscriptionBody {
-    /// The thread that is within its handler, unless that may wait for others. 0: none.
-    var handlerThread: UInt { get }
-}
+protocol AwaitableSubscription: SubscriptionBody, HandlerHost {}
 
 /// A relay's positioned subscriptions that have handlers: all of them end with the relay.
 final class RunningHandlers: Sendable {
@@ -41,13 +38,13 @@ final class RunningHandlers: Sendable {
     }
     /// Cancels all.
     ///
-    /// - Returns: whether one of their handlers runs still, asked at any time.
-    func end() -> @Sendable () -> Bool {
+    /// - Returns: their handlers, some of which may run still.
+    func end() -> EndedHandlers {
         let bodies = bodies { state in
             state.isOver = true
             return state.bodies
         }
         for body in bodies { body.cancel() }
-        return { bodies.contains { $0.handlerThread != 0 } }
+        return EndedHandlers(bodies)
     }
 }
