@@ -1,4 +1,4 @@
-/// Who takes from a queue, and what it does now: a value under the queue's lock.
+/// What takes from a queue, and what it does now: a value under the lock of the queue.
 ///
 /// A task that waits is part of the state, and of no other one: so none waits beside a consumer that takes, and each is
 /// resumed once. The code that gets a waiter here resumes it where no lock is held. As with `Deque`, the code is open to
