@@ -9,13 +9,7 @@ struct MemoryOperation: Hashable {
 
 /// One interface's events, as a value.
 package struct MemoryStream: Sendable {
-    struct Row: Sendable {
-        let name: String
-        let schema: UInt32
-        let sequence: UInt64
-        let body: [UInt8]
-    }
-    private var rows: [Row] = []
+    private var rows: [LogPage.Event] = []
     private var last: [String: UInt64] = [:]
     private var pruned: [String: UInt64] = [:]
     private var runs: [LogSnapshot.Run] = []
@@ -23,7 +17,7 @@ package struct MemoryStream: Sendable {
     /// The schemas' numbers by the events' numbers, in this run.
     private var numbers: [UInt32] = []
     /// Of each name the last row, whatever was removed.
-    private var latest: [String: Row] = [:]
+    private var latest: [String: LogPage.Event] = [:]
     /// The versions that operations on documents have made.
     private(set) var operations: [MemoryOperation: (hash: Int, version: DocumentVersion)] = [:]
     private(set) var head: UInt64 = 0
@@ -55,7 +49,7 @@ package struct MemoryStream: Sendable {
         head += 1
         body.stamp(head, previous: last[name] ?? 0, at: time.microseconds)
         last[name] = head
-        rows.append(Row(name: name, schema: number, sequence: head, body: body.bytes))
+        rows.append(LogPage.Event(name: name, schema: number, sequence: head, body: body.bytes))
         latest[name] = rows.last
         return CommittedEvent(event: event, sequence: head, body: body)
     }
@@ -96,8 +90,7 @@ package struct MemoryStream: Sendable {
                 if events.isEmpty, let run = run(of: row.sequence), run + 1 < runs.count {
                     end = runs[run + 1].first - 1
                 }
-                events.append(
-                    LogPage.Event(name: row.name, schema: row.schema, sequence: row.sequence, body: row.body))
+                events.append(row)
             }
             through = row.sequence
         }

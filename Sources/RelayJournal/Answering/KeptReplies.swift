@@ -97,7 +97,7 @@ extension UnitOfWork {
             WHERE user = ? AND interface = ? AND command = ? AND key = ?
             """,
             [.integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key)]
-        ) { found = ($0.integer(0), $0.text(1), $0.blob(2)) }
+        ) { found = ($0.integer("arguments"), $0.text("fields"), $0.blob("reply")) }
         guard let found else { return nil }
         guard found.arguments == call.arguments else {
             throw RelayError(
@@ -121,7 +121,7 @@ extension UnitOfWork {
                 .integer(call.user), .text(C.Interface.name), .text(C.name), .text(call.key), .integer(call.arguments),
                 .integer(cost), .integer(Int64(clamping: engine.elapsed)), .text(codec.fields), .blob(bytes),
             ]
-        ) { number = $0.integer(0) }
+        ) { number = $0.integer("number") }
         try ownRows(
             """
             INSERT INTO relay_reply_costs VALUES (?1, ?2), (?3, ?2)
@@ -135,7 +135,9 @@ extension UnitOfWork {
 
     private struct KeptReply {
         let number, user, cost: Int64
-        init(_ row: borrowing Row) { (number, user, cost) = (row.integer(0), row.integer(1), row.integer(2)) }
+        init(_ row: borrowing Row) {
+            (number, user, cost) = (row.integer("number"), row.integer("user"), row.integer("cost"))
+        }
     }
     /// Their times rise with their numbers.
     private mutating func dropRepliesPastTheirAge(before newest: Int64) throws {
@@ -156,7 +158,7 @@ extension UnitOfWork {
     private mutating func dropRepliesPastTheBound(butNot newest: Int64) throws {
         var total: Int64 = 0
         try ownRows("SELECT cost FROM relay_reply_costs WHERE user = ?", [.integer(KeptReplies.everyone)]) {
-            total = $0.integer(0)
+            total = $0.integer("cost")
         }
         while total > engine.keptReplies.cost, let reply = try oldestOfTheHeaviest(butNot: newest) {
             try drop(reply)
@@ -167,7 +169,9 @@ extension UnitOfWork {
     private mutating func oldestOfTheHeaviest(butNot newest: Int64) throws -> KeptReply? {
         var users: [Int64] = []
         // The first is everyone. The newest may be the only one of the second.
-        try ownRows("SELECT user FROM relay_reply_costs ORDER BY cost DESC LIMIT 3", []) { users.append($0.integer(0)) }
+        try ownRows("SELECT user FROM relay_reply_costs ORDER BY cost DESC LIMIT 3", []) {
+            users.append($0.integer("user"))
+        }
         for user in users where user != KeptReplies.everyone {
             var oldest: KeptReply?
             try ownRows(
@@ -186,13 +190,13 @@ extension UnitOfWork {
             "DELETE FROM relay_replies WHERE number = ? RETURNING interface, command, fields, reply",
             [.integer(reply.number)]
         ) { row in
-            let command = row.text(1)
-            guard command.hasPrefix("Submit"), row.text(2) == KeptReplies.versionFields else { return }
-            let sequence = row.blob(3).withUnsafeBytes { bytes in
+            let command = row.text("command")
+            guard command.hasPrefix("Submit"), row.text("fields") == KeptReplies.versionFields else { return }
+            let sequence = row.blob("reply").withUnsafeBytes { bytes in
                 var reader = WireReader(bytes)
                 return (try? reader.uint64()).flatMap { _ in try? reader.uint64() }
             }
-            if let sequence { submission = (row.text(0), command, sequence) }
+            if let sequence { submission = (row.text("interface"), command, sequence) }
         }
         if let (interface, command, sequence) = submission {
             try ownRows(
@@ -220,7 +224,7 @@ extension UnitOfWork {
         try ownRows(
             "SELECT sequence FROM relay_forgotten WHERE interface = ? AND command = ?",
             [.text(D.Interface.name), .text(SubmitDocument<D>.name)]
-        ) { forgotten = UInt64(bitPattern: $0.integer(0)) }
+        ) { forgotten = UInt64(bitPattern: $0.integer("sequence")) }
         return forgotten > command.sequence ? .forgotten : .conflict
     }
 }

@@ -13,22 +13,6 @@ struct JournalExamination {
     static let limit: Int64 = 1 << 62
     private static let tables = ["relay_interfaces", "relay_runs", "relay_names", "relay_schemas", "relay_events"]
 
-    /// One interface's row.
-    private struct Interface {
-        let id: Int64
-        let name: String
-        let sequence: Int64
-        let events: Int64
-        let bytes: Int64
-        /// The oldest sequence that is kept; one behind the last when none is.
-        var oldest: Int64 { sequence - events + 1 }
-    }
-    private struct Event: Equatable {
-        let sequence: Int64
-        let name: String
-        let schema: Int64
-    }
-
     // MARK: A few look-ups
 
     /// That the journal's tables are tables, which have what was put into them. Views and virtual tables could have
@@ -75,24 +59,26 @@ struct JournalExamination {
     private func replyCosts() throws(SQLiteError) -> String? {
         var (all, sum, fault): (Int64, Int64, String?) = (0, 0, nil)
         try database.prepare("SELECT user, cost FROM relay_reply_costs").rows([]) { row in
-            guard let cost = Self.count(row, 1), sum <= Self.limit - cost else {
+            let user = row.integer("user")
+            guard let cost = Self.count(row, "cost"), sum <= Self.limit - cost else {
                 fault =
-                    fault ?? "the kept replies of user \(row.integer(0)) count for no number from 0 to \(Self.limit)"
+                    fault ?? "the kept replies of user \(user) count for no number from 0 to \(Self.limit)"
                 return
             }
-            if row.integer(0) == KeptReplies.everyone { all = cost } else { sum += cost }
+            if user == KeptReplies.everyone { all = cost } else { sum += cost }
         }
         if fault == nil && sum != all {
             fault = "the kept replies count for \(all) bytes, and those of its users for \(sum)"
         }
         return fault
     }
-    private func interfaces() throws(SQLiteError) -> ([Interface], String?) {
-        var (interfaces, fault): ([Interface], String?) = ([], nil)
-        try database.prepare("SELECT id, name, sequence, events, bytes FROM relay_interfaces ORDER BY id").rows([]) {
-            row in
-            let name = row.text(1)
-            guard let sequence = Self.count(row, 2), let events = Self.count(row, 3), let bytes = Self.count(row, 4)
+    private func interfaces() throws(SQLiteError) -> ([InterfaceRow], String?) {
+        var (interfaces, fault): ([InterfaceRow], String?) = ([], nil)
+        try database.prepare("SELECT \(InterfaceRow.columns) FROM relay_interfaces ORDER BY id").rows([]) { row in
+            let interface = InterfaceRow(row)
+            let name = interface.name
+            guard let sequence = Self.count(row, "sequence"), let events = Self.count(row, "events"),
+                let bytes = Self.count(row, "bytes")
             else {
                 fault = fault ?? "\(name.prefix(255)): a counter is no number from 0 to \(Self.limit)"
                 return
@@ -104,21 +90,23 @@ struct JournalExamination {
             }
             if events > sequence { fault = fault ?? "\(name) keeps \(events) events of \(sequence)" }
             if events == 0 && bytes != 0 { fault = fault ?? "\(name) keeps \(bytes) bytes of no events" }
-            interfaces.append(
-                Interface(id: row.integer(0), name: name, sequence: sequence, events: events, bytes: bytes))
+            interfaces.append(interface)
         }
         return (interfaces, fault)
     }
     /// Rows of interfaces that are not in the table.
-    private func strangers(_ interfaces: [Interface]) throws(SQLiteError) -> String? {
+    private func strangers(_ interfaces: [InterfaceRow]) throws(SQLiteError) -> String? {
         let known = Set(interfaces.map(\.id))
         for table in Self.tables.dropFirst() {
             // From one interface to the next: by the key, or in a table that is small.
-            let next = try database.prepare("SELECT min(interface) FROM \(table) WHERE interface > ?")
+            let next = try database.prepare(
+                "SELECT min(interface) AS interface FROM \(table) WHERE interface > ?")
             var last = Int64.min
             for _ in 0...interfaces.count {
                 var found: Int64?
-                try next.rows([.integer(last)]) { row in if !row.isNull(0) { found = row.integer(0) } }
+                try next.rows([.integer(last)]) { row in
+                    if !row.isNull(row.place("interface")) { found = row.integer("interface") }
+                }
                 guard let id = found else { break }
                 if !known.contains(id) { return "\(table) has rows of an interface \(id) that does not exist" }
                 last = id
@@ -126,39 +114,36 @@ struct JournalExamination {
         }
         return nil
     }
-    private func ends(of interface: Interface) throws(SQLiteError) -> String? {
+    private func ends(of interface: InterfaceRow) throws(SQLiteError) -> String? {
         let first = try end(of: interface, "ASC")
         let last = try end(of: interface, "DESC")
         guard let first, let last else {
             return interface.events == 0 ? nil : "no event is there where its counter says \(interface.events)"
         }
         if interface.events == 0 { return "events are there where its counter says that none is kept" }
-        if last.sequence != interface.sequence {
-            return "its last event is #\(last.sequence) where its counter says #\(interface.sequence)"
+        if last != interface.sequence {
+            return "its last event is #\(last) where its counter says #\(interface.sequence)"
         }
-        if first.sequence != interface.oldest {
-            return "its first event is #\(first.sequence) where its counters say #\(interface.oldest)"
+        if first != interface.oldest {
+            return "its first event is #\(first) where its counters say #\(interface.oldest)"
         }
         return nil
     }
-    private func end(of interface: Interface, _ order: String) throws(SQLiteError) -> Event? {
-        var event: Event?
-        try database.prepare(
-            "SELECT sequence, name, schema FROM relay_events WHERE interface = ? ORDER BY sequence \(order) LIMIT 1"
-        ).rows([.integer(interface.id)]) {
-            event = Event(sequence: $0.integer(0), name: $0.text(1), schema: $0.integer(2))
-        }
-        return event
+    /// The sequence of the first or the last event.
+    private func end(of interface: InterfaceRow, _ order: String) throws(SQLiteError) -> Int64? {
+        var sequence: Int64?
+        try EventQuery([.sequence], "WHERE interface = ? ORDER BY sequence \(order) LIMIT 1", on: database)
+            .rows([.integer(interface.id)]) { sequence = Int64(bitPattern: $0.sequence) }
+        return sequence
     }
     /// That each name's last event is at the recorded sequence, and that some name has the interface's last.
-    private func names(of interface: Interface) throws(SQLiteError) -> String? {
+    private func names(of interface: InterfaceRow) throws(SQLiteError) -> String? {
         var names: [(name: String, last: Int64, pruned: Int64)] = []
         var fault: String?
-        try database.prepare("SELECT name, last, pruned FROM relay_names WHERE interface = ?").rows([
-            .integer(interface.id)
-        ]) { row in
-            let name = row.text(0)
-            guard let last = Self.count(row, 1), let pruned = Self.count(row, 2), last <= interface.sequence else {
+        try database.prepare(NameRow.query).rows([.integer(interface.id)]) { row in
+            let name = NameRow(row).name
+            guard let last = Self.count(row, "last"), let pruned = Self.count(row, "pruned"), last <= interface.sequence
+            else {
                 fault = fault ?? "the last event of \(name.prefix(255)) is none of its \(interface.sequence)"
                 return
             }
@@ -186,37 +171,37 @@ struct JournalExamination {
         return nil
     }
     /// That no run began before the one that it follows, or behind the next event: of both ends, and of the newest rows.
-    private func runs(of interface: Interface) throws(SQLiteError) -> String? {
+    private func runs(of interface: InterfaceRow) throws(SQLiteError) -> String? {
         let limits =
-            "SELECT min(first) FROM relay_runs WHERE interface = ?1 "
+            "SELECT min(first) AS first FROM relay_runs WHERE interface = ?1 "
             + "UNION ALL SELECT max(first) FROM relay_runs WHERE interface = ?1"
         if let fault = try runs(of: interface, limits) { return fault }
         let newest = "SELECT rowid, interface, first FROM relay_runs ORDER BY rowid DESC LIMIT \(Self.newestRuns)"
         return try runs(of: interface, "SELECT first FROM (\(newest)) WHERE interface = ?1 ORDER BY rowid")
     }
     private static let newestRuns = 256
-    private func runs(of interface: Interface, _ query: String) throws(SQLiteError) -> String? {
+    private func runs(of interface: InterfaceRow, _ query: String) throws(SQLiteError) -> String? {
         var (last, fault): (Int64, String?) = (1, nil)
         try database.prepare(query).rows([.integer(interface.id)]) { row in
             // No limit of no rows.
-            if row.isNull(0) { return }
-            guard let first = Self.count(row, 0), first >= last, first <= interface.sequence + 1 else {
-                fault = fault ?? "a run began at #\(row.integer(0)), behind one that began at #\(last)"
+            if row.isNull(row.place("first")) { return }
+            guard let first = Self.count(row, "first"), first >= last, first <= interface.sequence + 1 else {
+                fault = fault ?? "a run began at #\(row.integer("first")), behind one that began at #\(last)"
                 return
             }
             last = first
         }
         return fault
     }
-    private func ages(of interface: Interface) throws(SQLiteError) -> String? {
+    private func ages(of interface: InterfaceRow) throws(SQLiteError) -> String? {
         var (last, fault): (Int64, String?) = (0, nil)
         try database.prepare("SELECT sequence, elapsed FROM relay_ages WHERE interface = ? ORDER BY sequence").rows([
             .integer(interface.id)
         ]) { row in
-            guard let sequence = Self.count(row, 0), sequence <= interface.sequence,
-                let elapsed = Self.count(row, 1), elapsed >= last
+            guard let sequence = Self.count(row, "sequence"), sequence <= interface.sequence,
+                let elapsed = Self.count(row, "elapsed"), elapsed >= last
             else {
-                fault = fault ?? "the age of event #\(row.integer(0)) contradicts another one"
+                fault = fault ?? "the age of event #\(row.integer("sequence")) contradicts another one"
                 return
             }
             last = elapsed
@@ -224,34 +209,36 @@ struct JournalExamination {
         return fault
     }
     /// That no document's last entry is behind the last event of its name.
-    private func documents(of interface: Interface) throws(SQLiteError) -> String? {
+    private func documents(of interface: InterfaceRow) throws(SQLiteError) -> String? {
         var fault: String?
         try database.prepare(
             """
-            SELECT d.name, d.sequence, n.last FROM relay_documents d
+            SELECT d.name AS name, d.sequence AS sequence, n.last AS last FROM relay_documents d
             LEFT JOIN relay_names n ON n.interface = d.interface AND n.name = d.name WHERE d.interface = ?
             """
         ).rows([.integer(interface.id)]) { row in
-            let name = row.text(0)
-            guard let sequence = Self.count(row, 1), let last = Self.count(row, 2), sequence <= last else {
+            let name = row.text("name")
+            guard let sequence = Self.count(row, "sequence"), let last = Self.count(row, "last"), sequence <= last
+            else {
                 fault = fault ?? "the last entry of the document \(name.prefix(255)) is none of its events"
                 return
             }
         }
         return fault
     }
-    private func schemas(of interface: Interface) throws(SQLiteError) -> String? {
+    private func schemas(of interface: InterfaceRow) throws(SQLiteError) -> String? {
         var fault: String?
-        try database.prepare("SELECT number, fields FROM relay_schemas WHERE interface = ?").rows([
+        try database.prepare("SELECT \(SchemaRow.columns) FROM relay_schemas WHERE interface = ?").rows([
             .integer(interface.id)
         ]) { row in
-            let (number, fields) = (row.integer(0), row.text(1))
-            budget?.parse(fields)
+            let row = SchemaRow(row)
+            budget?.parse(row.fields)
             if fault != nil || budget?.isSpent == true { return }
-            if UInt32(exactly: number) == nil { fault = fault ?? "schema \(number) has no number of 32 bits" }
-            do {
-                for field in fields.split(separator: "\n") { _ = try WireField(parsing: String(field)) }
-            } catch { fault = fault ?? "schema \(number): \((error as? RelayError)?.message ?? "\(error)")" }
+            if row.name.utf8.count > Self.longestName { fault = Self.long(row.name) }
+            if UInt32(exactly: row.number) == nil { fault = fault ?? "schema \(row.number) has no number of 32 bits" }
+            do { _ = try row.parsed() } catch {
+                fault = fault ?? "schema \(row.number): \((error as? RelayError)?.message ?? "\(error)")"
+            }
         }
         return fault
     }
@@ -260,8 +247,8 @@ struct JournalExamination {
     private static func long(_ name: String) -> String {
         "the name \(name.prefix(40))… has \(name.utf8.count) bytes, and none has more than \(longestName)"
     }
-    private static func count(_ row: borrowing Row, _ column: Int) -> Int64? {
-        guard case .integer(let number) = row.value(column), 0...limit ~= number else { return nil }
+    private static func count(_ row: borrowing Row, _ column: StaticString) -> Int64? {
+        guard case .integer(let number) = row.value(row.place(column)), 0...limit ~= number else { return nil }
         return number
     }
 
@@ -317,29 +304,30 @@ struct JournalExamination {
         return users.first.map { "the kept replies of user \($0) count for other than is noted" }
     }
     /// That the events match the counters, without a hole, and that each event's name accounts for it.
-    private func rows(of interface: Interface, _ isOver: () -> Bool) throws(SQLiteError) -> String? {
+    private func rows(of interface: InterfaceRow, _ isOver: () -> Bool) throws(SQLiteError) -> String? {
         var last: [String: Int64] = [:]
-        try database.prepare("SELECT name, last FROM relay_names WHERE interface = ?").rows([.integer(interface.id)]) {
-            last[$0.text(0)] = $0.integer(1)
+        try database.prepare(NameRow.query).rows([.integer(interface.id)]) { row in
+            let row = NameRow(row)
+            last[row.name] = Int64(bitPattern: row.last)
         }
         var names: [(bytes: [UInt8], last: Int64)] = last.map { (Array($0.key.utf8), $0.value) }
-        let rows = try database.prepare(
-            "SELECT sequence, name, length(body) FROM relay_events WHERE interface = ? ORDER BY sequence")
-        defer { rows.clear() }
-        try rows.bind([.integer(interface.id)])
+        let rows = try EventQuery(
+            [.sequence, .name, .length], "WHERE interface = ? ORDER BY sequence", on: database)
+        defer { rows.statement.clear() }
+        try rows.statement.bind([.integer(interface.id)])
         var (count, bytes, next): (Int64, Int64, Int64) = (0, 0, interface.oldest)
-        while try rows.step() {
+        while try rows.statement.step() {
             let row = rows.row
-            let sequence = row.integer(0)
+            let sequence = Int64(bitPattern: row.sequence)
             if sequence != next { break }
             // Most often the name of the row before: then it stands first.
-            let place = row.withText(1) { text in names.firstIndex { $0.bytes.elementsEqual(text) } }
+            let place = row.withName { text in names.firstIndex { $0.bytes.elementsEqual(text) } }
             guard let place, names[place].last >= sequence else {
-                return "has event #\(sequence) of \(row.text(1)), of which its names know nothing"
+                return "has event #\(sequence) of \(row.name), of which its names know nothing"
             }
             if place > 0 { names.swapAt(0, place) }
             (count, next) = (count + 1, next + 1)
-            bytes = bytes &+ row.integer(2)
+            bytes = bytes &+ row.length
             if count.isMultiple(of: 4_096) && isOver() { return nil }
         }
         if count != interface.events {
@@ -349,4 +337,9 @@ struct JournalExamination {
         if bytes != interface.bytes { return "has \(bytes) bytes where its counters say \(interface.bytes)" }
         return nil
     }
+}
+
+extension InterfaceRow {
+    /// The oldest sequence that is kept; one behind the last when none is.
+    fileprivate var oldest: Int64 { sequence - events + 1 }
 }

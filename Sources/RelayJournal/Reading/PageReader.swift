@@ -7,7 +7,8 @@ import RelayCore
 /// event back, by the `previous` of each. An index would cost the writer half its speed.
 final class PageReader {
     private let database: Database
-    private let begin, end, head, names, scan, single, figure: Statement
+    private let begin, end, head, names, figure: Statement
+    private let scan, single: EventQuery
     private let runs: RunRows
     /// Rows that are read in one transaction, so that it stays short.
     static let scanLimit = 4_096
@@ -34,18 +35,15 @@ final class PageReader {
         begin = try database.prepare("BEGIN")
         end = try database.prepare("ROLLBACK")
         head = try database.prepare("SELECT sequence FROM relay_interfaces WHERE id = ?")
-        names = try database.prepare("SELECT name, pruned, last FROM relay_names WHERE interface = ?")
-        scan = try database.prepare(
-            """
-            SELECT sequence, schema, body, name FROM relay_events WHERE interface = ? AND sequence > ?
-            ORDER BY sequence LIMIT \(Self.scanLimit)
-            """)
-        single = try database.prepare(
-            "SELECT sequence, schema, body, name FROM relay_events WHERE interface = ? AND sequence = ?")
+        names = try database.prepare(NameRow.query)
+        let columns: [EventRow.Column] = [.sequence, .schema, .body, .name]
+        scan = try EventQuery(
+            columns, "WHERE interface = ? AND sequence > ? ORDER BY sequence LIMIT \(Self.scanLimit)", on: database)
+        single = try EventQuery(columns, "WHERE interface = ? AND sequence = ?", on: database)
         figure = try database.prepare(
             """
-            SELECT sequence, events, bytes, (SELECT page_count FROM pragma_page_count),
-                (SELECT page_size FROM pragma_page_size) FROM relay_interfaces WHERE id = ?
+            SELECT \(InterfaceRow.columns), (SELECT page_count FROM pragma_page_count) AS pages,
+                (SELECT page_size FROM pragma_page_size) AS size FROM relay_interfaces WHERE id = ?
             """)
     }
 
@@ -71,10 +69,11 @@ final class PageReader {
     private func moment(_ request: LogRequest, _ interface: ReadInterface) throws(SQLiteError) -> Moment {
         var moment = Moment(head: UInt64(bitPattern: try head.integers(.integer(interface.id))?.first ?? 0))
         try names.rows([.integer(interface.id)]) { row in
-            guard request.names?.contains(row.text(0)) ?? true else { return }
+            let name = NameRow(row)
+            guard request.names?.contains(name.name) ?? true else { return }
             // Another program may have put any number there since the start.
-            moment.oldest = max(moment.oldest, Self.next(UInt64(bitPattern: row.integer(1))))
-            if request.names != nil { moment.last.append(UInt64(bitPattern: row.integer(2))) }
+            moment.oldest = max(moment.oldest, Self.next(name.pruned))
+            if request.names != nil { moment.last.append(name.last) }
         }
         return moment
     }
@@ -84,11 +83,11 @@ final class PageReader {
     ) {
         // What SQLite counts ends there, long after everything else.
         guard page.through < min(page.head, UInt64(Int64.max)) else { return (true, 0) }
-        defer { scan.clear() }
-        scan.bind(interface.id, at: 1)
-        scan.bind(Int64(page.through), at: 2)
+        defer { scan.statement.clear() }
+        scan.statement.bind(interface.id, at: 1)
+        scan.statement.bind(Int64(page.through), at: 2)
         var rows = 0
-        while try scan.step() {
+        while try scan.statement.step() {
             rows += 1
             if try !page.take(scan.row) { return (true, rows) }
         }
@@ -116,27 +115,27 @@ final class PageReader {
         }
         found.sort()
         for sequence in found {
-            defer { single.clear() }
-            try bind(sequence, interface)
-            guard try single.step() else { continue }  // Looked at in this transaction: it is there.
+            defer { single.statement.clear() }
+            bind(sequence, interface)
+            guard try single.statement.step() else { continue }  // Looked at in this transaction: it is there.
             if try !page.take(single.row) { return true }
         }
         page.end()
         return true
     }
-    private func bind(_ sequence: UInt64, _ interface: ReadInterface) throws(SQLiteError) {
-        single.bind(interface.id, at: 1)
-        single.bind(Int64(bitPattern: sequence), at: 2)
+    private func bind(_ sequence: UInt64, _ interface: ReadInterface) {
+        single.statement.bind(interface.id, at: 1)
+        single.statement.bind(Int64(bitPattern: sequence), at: 2)
     }
     /// The sequence of the preceding event of the same name, from an event's stamp. Nil for a missing row, or an
     /// impossible stamp.
     private func previous(
         of sequence: UInt64, _ interface: ReadInterface
     ) throws(SQLiteError) -> (previous: UInt64, bytes: Int)? {
-        defer { single.clear() }
-        try bind(sequence, interface)
-        guard try single.step() else { return nil }
-        return single.row.withBlob(2) { body in
+        defer { single.statement.clear() }
+        bind(sequence, interface)
+        guard try single.statement.step() else { return nil }
+        return single.row.withBody { body in
             guard body.count >= 24 else { return nil }
             // The stamp is the last 24 bytes: sequence, previous, time.
             let own = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: body.count - 24, as: UInt64.self))
@@ -151,13 +150,18 @@ final class PageReader {
         return try question.common { epoch throws(SQLiteError) in try runs.run(epoch, of: interface.id) }
     }
     func figures(_ interface: ReadInterface) throws(SQLiteError) -> [(name: String, value: UInt64)] {
-        guard let row = try figure.integers(.integer(interface.id)) else { return [] }
-        let numbers = row.map { UInt64(bitPattern: $0) }
-        let oldest = Self.next(numbers[0] - min(numbers[0], numbers[1]))
-        return [
-            ("head", numbers[0]), ("oldest", oldest), ("events", numbers[1]), ("bytes", numbers[2]),
-            ("fileBytes", numbers[3].multipliedReportingOverflow(by: numbers[4]).partialValue),
-        ]
+        var figures: [(name: String, value: UInt64)] = []
+        try figure.rows([.integer(interface.id)]) { row in
+            let state = InterfaceRow(row)
+            let (head, events) = (UInt64(bitPattern: state.sequence), UInt64(bitPattern: state.events))
+            let (pages, size) = (UInt64(bitPattern: row.integer("pages")), UInt64(bitPattern: row.integer("size")))
+            figures = [
+                ("head", head), ("oldest", Self.next(head - min(head, events))), ("events", events),
+                ("bytes", UInt64(bitPattern: state.bytes)),
+                ("fileBytes", pages.multipliedReportingOverflow(by: size).partialValue),
+            ]
+        }
+        return figures
     }
     private static func next(_ sequence: UInt64) -> UInt64 { sequence == .max ? .max : sequence + 1 }
 }

@@ -29,14 +29,14 @@ struct PageScan {
     }
 
     /// Takes a row; false when the page is full, and the row was not taken.
-    mutating func take(_ row: borrowing Row) throws(SQLiteError) -> Bool {
-        let sequence = UInt64(bitPattern: row.integer(0))
+    mutating func take(_ row: borrowing EventRow) throws(SQLiteError) -> Bool {
+        let sequence = row.sequence
         if let run, sequence > run.end { return endRun() }
-        let number = UInt32(truncatingIfNeeded: row.integer(1))
+        let number = UInt32(truncatingIfNeeded: row.schema)
         if number != self.number || schema == nil {
             self.number = number
             // A number that is not in the table was added by hand: it goes by its own name, and readers find no schema.
-            let schema = interface.schemas[number] ?? ReadInterface.Schema(name: row.text(3), overhead: 64)
+            let schema = interface.schemas[number] ?? ReadInterface.Schema(name: row.name, overhead: 64)
             isAskedFor = request.names?.contains(schema.name) ?? true
             if isAskedFor {
                 name = names[number] ?? events.name(schema.name)
@@ -46,7 +46,7 @@ struct PageScan {
         }
         if isAskedFor, let schema {
             if events.count >= request.limit { return endEarly() }
-            let isTaken = row.withBlob(2) { body in
+            let isTaken = row.withBody { body in
                 // Two alignments of 8 come with each.
                 let cost = body.count + schema.overhead
                 if bytes + cost > request.byteLimit && events.count > 0 { return false }

@@ -65,13 +65,16 @@ public struct Row: ~Copyable {
         get throws(RelayError) { try self[column(name), as: type] }
     }
     private func column(_ name: String) throws(RelayError) -> Int {
-        for column in 0..<count {
-            // The statement's, and valid as long as it is.
-            guard let text = sqlite3_column_name(handle, Int32(truncatingIfNeeded: column)) else { continue }
-            if sqlite3_stricmp(text, name) == 0 { return column }
-        }
+        if let column = name.withCString({ find($0) }) { return column }
         let names = (0..<count).map { self.name($0) ?? "" }.joined(separator: ", ")
         throw RelayError(.schemaMismatch, "the row has no column '\(name)'; it has \(names)")
+    }
+    private func find(_ name: UnsafePointer<CChar>) -> Int? {
+        (0..<count).first { column in
+            // The statement's, and valid as long as it is.
+            let text = sqlite3_column_name(handle, Int32(truncatingIfNeeded: column))
+            return text != nil && sqlite3_stricmp(text, name) == 0
+        }
     }
     /// The name that the query gives a column; nil for a column that the row lacks.
     ///
@@ -101,6 +104,18 @@ public struct Row: ~Copyable {
     ///
     /// - Parameter column: the column, from 0.
     package func blob(_ column: Int) -> [UInt8] { withBlob(column) { Array($0) } }
+
+    // MARK: The same, by the name that the query gives a column
+
+    /// Of a column that the query does not have, nothing is read: as of NULL.
+    func place(_ name: StaticString) -> Int {
+        // A literal's bytes, with a NUL behind them.
+        find(UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)) ?? -1
+    }
+    func integer(_ name: StaticString) -> Int64 { integer(place(name)) }
+    func text(_ name: StaticString) -> String { text(place(name)) }
+    func blob(_ name: StaticString) -> [UInt8] { blob(place(name)) }
+
     // MARK: As it is
 
     /// Whether a column is NULL, or missing in the row.

@@ -27,6 +27,7 @@ final class SnapshotConnection {
             """
             SELECT sequence,
                 (SELECT epoch FROM relay_runs WHERE interface = relay_interfaces.id ORDER BY rowid DESC LIMIT 1)
+                AS epoch
             FROM relay_interfaces WHERE name = ?
             """)
         domain = DomainSQL(database, access: .reading)
@@ -54,12 +55,17 @@ final class SnapshotConnection {
         try explain("'\(sql.prefix(200))' on \(path)") { try domain.query(sql, values, row) }
     }
     func position(of interface: String) throws -> (epoch: UInt64, sequence: UInt64) {
-        let row = try explain("cannot read \(path)") { try position.integers(.text(interface)) }
-        guard let row else {
+        var found: (epoch: UInt64, sequence: UInt64)?
+        try explain("cannot read \(path)") {
+            try position.rows([.text(interface)]) { row in
+                found = (UInt64(bitPattern: row.integer("epoch")), UInt64(bitPattern: row.integer("sequence")))
+            }
+        }
+        guard let found else {
             throw RelayError(
                 .notFound, "\(path) keeps no events of \(interface): make the EventService with this journal first")
         }
-        return (UInt64(bitPattern: row[1]), UInt64(bitPattern: row[0]))
+        return found
     }
     private func explain<Result>(_ what: String, _ body: () throws -> Result) throws -> Result {
         if stop.isSet { throw closed(nil) }

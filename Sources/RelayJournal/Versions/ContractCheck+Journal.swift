@@ -37,15 +37,15 @@ extension JournalFile {
         of interface: String, in database: Database, _ budget: StepBudget
     ) throws(SQLiteError) -> ContractRecord {
         try database.execute("BEGIN")
-        var schemas: [(number: Int64, name: String, fields: String)] = []
+        var schemas: [SchemaRow] = []
         try database.prepare(
             """
-            SELECT number, relay_schemas.name, fields FROM relay_schemas JOIN relay_interfaces ON id = interface
+            SELECT \(SchemaRow.columns) FROM relay_schemas JOIN relay_interfaces ON id = interface
             WHERE relay_interfaces.name = ? ORDER BY number
             """
         ).rows([.text(interface)]) { row in
-            budget.parse(row.text(2))
-            schemas.append((row.integer(0), row.text(1), row.text(2)))
+            schemas.append(SchemaRow(row))
+            budget.parse(row.text("fields"))
         }
         let used = try database.prepare(
             """
@@ -59,9 +59,7 @@ extension JournalFile {
         }
         return record(schemas, kept)
     }
-    private func record(
-        _ schemas: [(number: Int64, name: String, fields: String)], _ kept: [Int64: Bool]
-    ) -> ContractRecord {
+    private func record(_ schemas: [SchemaRow], _ kept: [Int64: Bool]) -> ContractRecord {
         var versions: [String: [(EventSchema, isKept: Bool)]] = [:]
         for schema in schemas {
             let fields = schema.fields.split(separator: "\n").compactMap { try? WireField(parsing: String($0)) }

@@ -71,7 +71,7 @@ extension UnitOfWork {
     /// How many steps were done. Throws `SchemaMismatch` if they are not the first of these.
     fileprivate mutating func version(of name: String, _ migrations: [Migration]) throws -> Int {
         var done: [String] = []
-        try ownRows(MigrationVersion.query, [.text(name)]) { done.append($0.text(0)) }
+        try ownRows(MigrationVersion.query, [.text(name)]) { done.append($0.text("step")) }
         return try MigrationVersion.check(done, name, migrations)
     }
     fileprivate mutating func note(_ step: String, _ version: Int, of name: String) throws {
@@ -128,7 +128,7 @@ extension JournalStorage {
                     var done: [String] = []
                     do throws(SQLiteError) {
                         try engine.database.prepare(MigrationVersion.query).rows([.text(name)]) {
-                            done.append($0.text(0))
+                            done.append($0.text("step"))
                         }
                         continuation.resume(returning: done)
                     } catch {

@@ -73,6 +73,7 @@ import Testing
                 "UPDATE relay_names SET name = name || hex(zeroblob(200)); "
                     + "UPDATE relay_events SET name = name || hex(zeroblob(200))", "has 406 bytes"
             ),
+            ("UPDATE relay_schemas SET name = name || hex(zeroblob(200))", "has 406 bytes"),
             ("UPDATE relay_schemas SET fields = hex(zeroblob(4000000))", "too big"),
             ("CREATE VIEW v AS SELECT 1 AS x /* \(String(repeating: "x", count: 5 << 20)) */", "too big"),
         ])
@@ -203,22 +204,21 @@ import Testing
         while rest > 0 { (bytes, rest) = ([UInt8(0x80 | rest & 0x7F)] + bytes, rest >> 7) }
         return bytes
     }
-    /// Schemas of a megabyte each, in a file of three.
-    private func withSchemas(filledWith text: StaticString) async throws -> JournalCopy {
+    /// Schemas of a megabyte each, in a file of three: of long names without fields, or with long fields.
+    private func withSchemas(ofName name: String?, filledWith text: StaticString) async throws -> JournalCopy {
         let copy = try await JournalCopy.ended()
         try share(copy, "relay_schemas", rows: 2_400, filledWith: text) { length, _ in
-            let name: [UInt8] = Array("Booked".utf8)
-            // The header's length and the types of number, interface and name have a byte each, that of fields three.
-            let head = 1 + 1 + 1 + 1 + 3
-            let fields = length - head - 1 - name.count
-            return [UInt8(head), 0, 1, UInt8(13 + name.count * 2)] + varint(13 + fields * 2) + [1] + name
+            // The header's length and the types of number, interface and a short name have a byte each, a long one's three.
+            guard let name else { return [6, 0, 1] + varint(13 + (length - 7) * 2) + [1] }
+            let bytes = Array(name.utf8)
+            return [7, 0, 1, UInt8(13 + bytes.count * 2)] + varint(13 + (length - 8 - bytes.count) * 2) + [1] + bytes
         }
         #expect(copy.bytes(copy.path).count < 3 << 20)
         return copy
     }
     @Test("values that have the same pages for their ends: as many as a small file can name") func shared() async throws
     {
-        let copy = try await withSchemas(filledWith: "x")
+        let copy = try await withSchemas(ofName: nil, filledWith: "x")
         for error in try refusals(copy) { #expect(error.map { UnfitJournal.explains($0) } == true) }
         #expect(copy.refusal()?.message.contains(StepBudget.fault) == true)
         // A file that is left in a transaction is read by the connection that undoes it.
@@ -226,7 +226,7 @@ import Testing
         #expect(copy.refusal()?.message.contains(StepBudget.fault) == true)
     }
     @Test("the same, of which each is long work, too") func parsed() async throws {
-        let copy = try await withSchemas(filledWith: "x:i\n")
+        let copy = try await withSchemas(ofName: "Booked", filledWith: "x:i\n")
         #expect(copy.refusal()?.message.contains(StepBudget.fault) == true)
         #expect {
             _ = try ContractCheck.changes(of: Ledger1.self, fromJournalIn: copy.directory.path)

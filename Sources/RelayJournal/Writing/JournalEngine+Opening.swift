@@ -41,14 +41,16 @@ extension JournalEngine {
         try database.prepare(
             "INSERT INTO relay_interfaces (name, sequence, events, bytes) VALUES (?, 0, 0, 0) ON CONFLICT DO NOTHING"
         ).run(.text(logged.name))
-        let row = try database.prepare("SELECT id, sequence, events, bytes FROM relay_interfaces WHERE name = ?")
-            .integers(.text(logged.name))
-        guard let row else { throw RelayError(.internalFailure, "\(file.path) did not take \(logged.name)") }
+        var found: InterfaceRow?
+        try database.prepare("SELECT \(InterfaceRow.columns) FROM relay_interfaces WHERE name = ?")
+            .rows([.text(logged.name)]) { found = InterfaceRow($0) }
+        guard let row = found else { throw RelayError(.internalFailure, "\(file.path) did not take \(logged.name)") }
         // Looked at before the file was written; but another program may have been at it since.
-        guard row[1...3].allSatisfy({ 0...JournalExamination.limit ~= $0 }), row[2] <= row[1] else {
+        let isPossible = [row.sequence, row.events, row.bytes].allSatisfy { 0...JournalExamination.limit ~= $0 }
+        guard isPossible, row.events <= row.sequence else {
             throw file.damaged("\(logged.name) has counters that cannot be")
         }
-        let (id, sequence) = (row[0], UInt64(row[1]))
+        let (id, sequence) = (row.id, UInt64(row.sequence))
 
         let (schemas, numbers) = try enterSchemas(of: logged, id)
         for event in logged.events {
@@ -56,23 +58,22 @@ extension JournalEngine {
                 .run(.integer(id), .text(event.event))
         }
         var (last, pruned): ([String: UInt64], [String: UInt64]) = ([:], [:])
-        try database.prepare("SELECT name, last, pruned FROM relay_names WHERE interface = ?")
-            .rows([.integer(id)]) { row in
-                last[row.text(0)] = UInt64(bitPattern: row.integer(1))
-                pruned[row.text(0)] = UInt64(bitPattern: row.integer(2))
-            }
+        try database.prepare(NameRow.query).rows([.integer(id)]) { row in
+            let row = NameRow(row)
+            (last[row.name], pruned[row.name]) = (row.last, row.pruned)
+        }
         let rows = try RunRows(database)
         try rows.add(StreamRun(epoch: logged.epoch, first: sequence + 1), to: id)
         let runs = try rows.recent(of: id, most: Self.knownRuns)
-        let ages = try loadAges(id, head: sequence, events: UInt64(row[2]), RetentionRule(logged.retention))
+        let ages = try loadAges(id, head: sequence, events: UInt64(row.events), RetentionRule(logged.retention))
 
         let names = logged.events.map { event in
             InterfaceState.Name(
                 text: event.event, bytes: Self.copy(event.event), schema: numbers[event.event] ?? 0)
         }
         let counters = InterfaceState.Counters(
-            sequence: sequence, last: logged.events.map { last[$0.event] ?? 0 }, events: UInt64(bitPattern: row[2]),
-            bytes: UInt64(bitPattern: row[3]))
+            sequence: sequence, last: logged.events.map { last[$0.event] ?? 0 }, events: UInt64(row.events),
+            bytes: UInt64(row.bytes))
         return (
             LogSnapshot(
                 head: sequence, last: last.filter { $0.value > 0 }, pruned: pruned.filter { $0.value > 0 },

@@ -124,31 +124,28 @@ extension JournalEngine {
         readClock()
         do {
             try sql.begin.run()
-            var rows: [(sequence: UInt64, name: String, oldest: RetentionRule.Oldest)] = []
+            var rows: [(name: String, event: RetentionRule.Oldest)] = []
             try sql.oldest.rows([.integer(interface.id)]) { row in
                 rows.append(
-                    (
-                        UInt64(bitPattern: row.integer(0)), row.text(1),
-                        .init(
-                            sequence: UInt64(bitPattern: row.integer(0)), bytes: UInt64(bitPattern: row.integer(2)))
-                    ))
+                    (row.name, .init(sequence: row.sequence, bytes: UInt64(bitPattern: row.length))))
             }
             let counters = interface.committed
             count = rule.excess(
-                of: rows.prefix(Maintenance.stepRows).lazy.map(\.oldest), events: counters.events,
+                of: rows.prefix(Maintenance.stepRows).lazy.map(\.event), events: counters.events,
                 bytes: counters.bytes,
                 expired: interface.ages.expired(clock, head: counters.sequence) ?? 0)
             for row in rows.prefix(count) {
-                pruned[row.name] = row.sequence
-                bytes += row.oldest.bytes
+                pruned[row.name] = row.event.sequence
+                bytes += row.event.bytes
             }
             // All before the first that stays: marks may be left of what was removed by hand.
-            removed = rows.dropFirst(count).first.map { $0.sequence - min($0.sequence, 1) } ?? counters.sequence
+            removed =
+                rows.dropFirst(count).first.map { $0.event.sequence - min($0.event.sequence, 1) } ?? counters.sequence
             if let first = interface.ages.marks.first, first.sequence <= removed {
                 try sql.unmark.run(.integer(interface.id), .integer(Int64(bitPattern: removed)))
             }
             if let last = rows.prefix(count).last {
-                try sql.delete.run(.integer(interface.id), .integer(Int64(bitPattern: last.sequence)))
+                try sql.delete.run(.integer(interface.id), .integer(Int64(bitPattern: last.event.sequence)))
                 for (name, sequence) in pruned {
                     try sql.pruned.run(.integer(Int64(bitPattern: sequence)), .integer(interface.id), .text(name))
                 }

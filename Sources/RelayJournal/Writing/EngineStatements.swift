@@ -1,11 +1,13 @@
 /// The writer's own statements, prepared once.
 struct EngineStatements {
     let begin, commit, rollback, save, release, restore: Statement
-    let counters, last, document: Statement
-    let oldest, delete, pruned, pages: Statement
+    let counters, last: Statement
+    let delete, pruned, pages: Statement
+    let document: EventInsertion
+    let oldest: EventQuery
     let clock, mark, unmark: Statement
     /// By falling number of rows, down to one: of 16 each costs a quarter less than by itself, of four a fifth.
-    let inserts: [(rows: Int, statement: Statement)]
+    let inserts: [(rows: Int, insertion: EventInsertion)]
     static let rows = [16, 4, 1]
 
     init(_ database: Database) throws(SQLiteError) {
@@ -15,21 +17,19 @@ struct EngineStatements {
         save = try database.prepare("SAVEPOINT relay_unit")
         release = try database.prepare("RELEASE relay_unit")
         restore = try database.prepare("ROLLBACK TO relay_unit")
-        let (columns, row) = ("relay_events (interface, sequence, name, schema, time, body)", "(?, ?, ?, ?, ?, ?)")
         // FAIL, not ABORT: a failure undoes the whole group anyway, and the statement needs no journal of its own.
         inserts = try Self.rows.map { count throws(SQLiteError) in
-            let rows = Array(repeating: row, count: count).joined(separator: ", ")
-            return (count, try database.prepare("INSERT OR FAIL INTO \(columns) VALUES \(rows)"))
+            let insertion = try EventInsertion(
+                "INSERT OR FAIL", "relay_events", EventRow.ofEvents, rows: count, on: database)
+            return (count, insertion)
         }
         counters = try database.prepare(
             "UPDATE relay_interfaces SET sequence = ?, events = ?, bytes = ? WHERE id = ? AND sequence = ?")
         last = try database.prepare("UPDATE relay_names SET last = ? WHERE interface = ? AND name = ?")
-        document = try database.prepare("REPLACE INTO relay_documents VALUES (?, ?, ?, ?, ?)")
-        oldest = try database.prepare(
-            """
-            SELECT sequence, name, length(body) FROM relay_events WHERE interface = ?
-            ORDER BY sequence LIMIT \(Maintenance.stepRows + 1)
-            """)
+        document = try EventInsertion("REPLACE", "relay_documents", EventRow.ofDocuments, on: database)
+        oldest = try EventQuery(
+            [.sequence, .name, .length], "WHERE interface = ? ORDER BY sequence LIMIT \(Maintenance.stepRows + 1)",
+            on: database)
         delete = try database.prepare("DELETE FROM relay_events WHERE interface = ? AND sequence <= ?")
         pruned = try database.prepare("UPDATE relay_names SET pruned = ? WHERE interface = ? AND name = ?")
         clock = try database.prepare("REPLACE INTO relay_clock VALUES (1, ?, ?, ?, ?, ?, ?)")

@@ -15,7 +15,7 @@ struct RunRows {
             SELECT epoch, first FROM relay_runs WHERE interface = ? AND first < ?
             ORDER BY first DESC, rowid DESC LIMIT 1
             """)
-        after = try database.prepare("SELECT min(first) FROM relay_runs WHERE interface = ? AND first > ?")
+        after = try database.prepare("SELECT min(first) AS first FROM relay_runs WHERE interface = ? AND first > ?")
         oldest = try database.prepare(
             "SELECT first FROM relay_runs WHERE interface = ? ORDER BY first, rowid LIMIT 1")
         newest = try database.prepare(
@@ -39,7 +39,9 @@ struct RunRows {
     }
     /// The newest of the runs that begin below a sequence.
     func run(before sequence: UInt64, of interface: Int64) throws(SQLiteError) -> StreamRun? {
-        try before.integers(.integer(interface), Self.place(sequence)).map(Self.run)
+        var run: StreamRun?
+        try before.rows([.integer(interface), Self.place(sequence)]) { run = Self.run($0) }
+        return run
     }
     /// The run that a sequence is of, and its last sequence: `UInt64.max` for the present one.
     ///
@@ -54,7 +56,7 @@ struct RunRows {
     private func after(_ sequence: UInt64, in interface: Int64) throws(SQLiteError) -> UInt64? {
         var first: UInt64?
         try after.rows([.integer(interface), Self.place(sequence)]) { row in
-            if !row.isNull(0) { first = UInt64(bitPattern: row.integer(0)) }
+            if !row.isNull(row.place("first")) { first = UInt64(bitPattern: row.integer("first")) }
         }
         return first
     }
@@ -67,9 +69,7 @@ struct RunRows {
         of interface: Int64, most: Int
     ) throws(SQLiteError) -> (runs: [StreamRun], sample: [StreamRun]?) {
         var runs: [StreamRun] = []
-        try newest.rows([.integer(interface), .integer(Int64(most) + 1)]) { row in
-            runs.append(StreamRun(epoch: UInt64(bitPattern: row.integer(0)), first: UInt64(bitPattern: row.integer(1))))
-        }
+        try newest.rows([.integer(interface), .integer(Int64(most) + 1)]) { runs.append(Self.run($0)) }
         runs.reverse()
         guard runs.count > most, let present = runs.last else { return (runs, nil) }
         let sample = try StreamRun.sample(to: present, oldest: first(of: interface)) { limit throws(SQLiteError) in
@@ -80,8 +80,8 @@ struct RunRows {
         return (Array(runs.dropFirst()), sample)
     }
 
-    private static func run(_ row: [Int64]) -> StreamRun {
-        StreamRun(epoch: UInt64(bitPattern: row[0]), first: UInt64(bitPattern: row[1]))
+    private static func run(_ row: borrowing Row) -> StreamRun {
+        StreamRun(epoch: UInt64(bitPattern: row.integer("epoch")), first: UInt64(bitPattern: row.integer("first")))
     }
     private static func value(_ number: UInt64) -> SQLValue { .integer(Int64(bitPattern: number)) }
     /// What SQLite counts ends before what is asked for may.

@@ -84,16 +84,13 @@ extension JournalEngine {
     /// Writes the last entry that the transaction has of a document.
     func writeDocument(_ name: Int, of interface: InterfaceState) throws(SQLiteError) {
         guard let entry = interface.emissions.last(where: { $0.event == name }) else { return }
-        let statement = sql.document
-        defer { statement.reset() }
-        statement.bind(interface.id, at: 1)
-        statement.bind(borrowed: interface.names[name].bytes, at: 2)
-        statement.bind(Int64(bitPattern: entry.sequence), at: 3)
-        statement.bind(interface.names[name].schema, at: 4)
+        let insertion = sql.document
+        defer { insertion.statement.reset() }
+        insertion.bind(entry.sequence, interface.names[name], of: interface.id)
         // The run is within the call: the borrowed bytes are not read later.
         let failure = entry.body.withUnsafeBytes { bytes -> SQLiteError? in
-            statement.bind(borrowed: bytes, at: 5)
-            do throws(SQLiteError) { _ = try statement.step() } catch { return error }
+            insertion.bind(borrowed: bytes)
+            do throws(SQLiteError) { _ = try insertion.statement.step() } catch { return error }
             return nil
         }
         if let failure { throw failure }
@@ -104,18 +101,16 @@ extension JournalEngine {
         of logged: LoggedInterface, _ id: Int64, _ last: [String: UInt64]
     ) throws -> [String: LoggedDocument] {
         var documents: [String: LoggedDocument] = [:]
-        let queries = [
-            "SELECT schema, body FROM relay_documents WHERE interface = ? AND name = ? AND sequence = ?",
-            "SELECT schema, body FROM relay_events WHERE interface = ? AND name = ? AND sequence = ?",
-        ]
+        let queries = try ["relay_documents", "relay_events"].map { table in
+            try EventQuery(
+                [.schema, .body], from: table, "WHERE interface = ? AND name = ? AND sequence = ?", on: database)
+        }
         for name in logged.documents.map({ logged.events[$0].event }) {
             guard let sequence = last[name], sequence > 0 else { continue }
             for query in queries where documents[name] == nil {
-                try database.prepare(query).rows([
-                    .integer(id), .text(name), .integer(Int64(bitPattern: sequence)),
-                ]) { row in
+                try query.rows([.integer(id), .text(name), .integer(Int64(bitPattern: sequence))]) { row in
                     documents[name] = LoggedDocument(
-                        sequence: sequence, schema: UInt32(clamping: row.integer(0)), body: row.blob(1))
+                        sequence: sequence, schema: UInt32(clamping: row.schema), body: row.body)
                 }
             }
         }

@@ -39,31 +39,29 @@ extension JournalEngine {
     /// Whatever fails dooms the group. In a unit's savepoint, these may be events of units before it: nothing but doom
     /// undoes them, for a unit's events come after all that it does.
     private func write(of index: Int) throws(SQLiteError) {
-        for (rows, statement) in sql.inserts {
+        for (rows, insertion) in sql.inserts {
             while interfaces[index].unwritten.count >= rows {
-                defer { statement.reset() }
-                if let failure = step(statement, rows, 0, index) { throw failure }
+                defer { insertion.statement.reset() }
+                if let failure = step(insertion, rows, 0, index) { throw failure }
                 interfaces[index].unwritten.removeFirst(rows)
             }
         }
     }
     /// Binds the rows from `row` on, and runs the statement when all are bound.
-    private func step(_ statement: Statement, _ count: Int, _ row: Int, _ index: Int) -> SQLiteError? {
+    private func step(_ insertion: EventInsertion, _ count: Int, _ row: Int, _ index: Int) -> SQLiteError? {
         if row == count {
-            do throws(SQLiteError) { _ = try statement.step() } catch { return error }
+            do throws(SQLiteError) { _ = try insertion.statement.step() } catch { return error }
             return nil
         }
         let written = interfaces[index].emissions.count - interfaces[index].unwritten.count
-        let (event, first) = (interfaces[index].emissions[written + row], Int32(row * 6))
-        statement.bind(interfaces[index].id, at: first + 1)
-        statement.bind(Int64(bitPattern: event.sequence), at: first + 2)
-        statement.bind(borrowed: interfaces[index].names[event.event].bytes, at: first + 3)
-        statement.bind(interfaces[index].names[event.event].schema, at: first + 4)
-        statement.bind(Int64(bitPattern: interfaces[index].unwritten[row]), at: first + 5)
+        let event = interfaces[index].emissions[written + row]
+        insertion.bind(
+            event.sequence, interfaces[index].names[event.event], of: interfaces[index].id,
+            time: interfaces[index].unwritten[row], row: row)
         // The run is within the call: the borrowed bytes are not read later.
         return event.body.withUnsafeBytes { bytes in
-            statement.bind(borrowed: bytes, at: first + 6)
-            return step(statement, count, row + 1, index)
+            insertion.bind(borrowed: bytes, row: row)
+            return step(insertion, count, row + 1, index)
         }
     }
     func commitGroup() throws(RelayError) {

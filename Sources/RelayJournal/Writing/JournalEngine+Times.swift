@@ -22,9 +22,10 @@ extension JournalEngine {
         try database.prepare("SELECT elapsed, boot_elapsed, boot, uptime, steps_since, offset FROM relay_clock")
             .rows([]) { row in
                 clock = RetentionClock(
-                    elapsed: UInt64(clamping: row.integer(0)), elapsedAtBoot: UInt64(clamping: row.integer(1)),
-                    boot: row.text(2), uptime: UInt64(clamping: row.integer(3)),
-                    stepsSince: UInt64(clamping: row.integer(4)), offset: row.integer(5))
+                    elapsed: UInt64(clamping: row.integer("elapsed")),
+                    elapsedAtBoot: UInt64(clamping: row.integer("boot_elapsed")), boot: row.text("boot"),
+                    uptime: UInt64(clamping: row.integer("uptime")),
+                    stepsSince: UInt64(clamping: row.integer("steps_since")), offset: row.integer("offset"))
             }
         clock.read(faults.clock?() ?? .now())
     }
@@ -37,10 +38,10 @@ extension JournalEngine {
         .rows([.integer(id)]) { row in
             marks.append(
                 EventAges.Mark(
-                    sequence: UInt64(clamping: row.integer(0)),
+                    sequence: UInt64(clamping: row.integer("sequence")),
                     moment: RetentionClock.Mark(
-                        elapsed: UInt64(clamping: row.integer(1)), wall: UInt64(clamping: row.integer(2)),
-                        trust: RetentionClock.Trust(rawValue: Int(clamping: row.integer(3))) ?? .none)))
+                        elapsed: UInt64(clamping: row.integer("elapsed")), wall: UInt64(clamping: row.integer("time")),
+                        trust: RetentionClock.Trust(rawValue: Int(clamping: row.integer("trust"))) ?? .none)))
         }
         var ages = EventAges(marks, age: rule.age, last: clock.elapsed)
         // What has none is no older than this moment, as far as is known.

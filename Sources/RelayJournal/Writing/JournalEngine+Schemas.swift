@@ -15,18 +15,16 @@ extension JournalEngine {
             .run(.integer(id))
         var numbers: [String: Int64] = [:]
         for event in logged.events {
-            let fields = event.fields.map(\.description).joined(separator: "\n")
-            numbers[event.event] = try number(of: event.event, fields, id)
+            numbers[event.event] = try number(of: event.event, SchemaRow.text(event.fields), id)
         }
         var schemas: [UInt32: EventSchema] = [:]
-        var rows: [(Int64, String, String)] = []
-        try database.prepare("SELECT number, name, fields FROM relay_schemas WHERE interface = ? ORDER BY number")
-            .rows([.integer(id)]) { rows.append(($0.integer(0), $0.text(1), $0.text(2))) }
-        for (number, name, fields) in rows {
+        var rows: [SchemaRow] = []
+        try database.prepare("SELECT \(SchemaRow.columns) FROM relay_schemas WHERE interface = ? ORDER BY number")
+            .rows([.integer(id)]) { rows.append(SchemaRow($0)) }
+        for row in rows {
             do {
-                let fields = try fields.split(separator: "\n").map { try WireField(parsing: String($0)) }
-                schemas[UInt32(clamping: number)] = EventSchema(event: name, fields: fields)
-            } catch let error as RelayError { throw file.damaged("schema \(number): \(error.message)") }
+                schemas[UInt32(clamping: row.number)] = EventSchema(event: row.name, fields: try row.parsed())
+            } catch let error as RelayError { throw file.damaged("schema \(row.number): \(error.message)") }
         }
         return (schemas, numbers)
     }
@@ -34,11 +32,12 @@ extension JournalEngine {
     private func number(of name: String, _ fields: String, _ id: Int64) throws -> Int64 {
         var (known, last): (Int64?, Int64) = (nil, 0)
         try database.prepare(
-            "SELECT number, fields FROM relay_schemas WHERE interface = ? AND name = ? ORDER BY number"
+            "SELECT \(SchemaRow.columns) FROM relay_schemas WHERE interface = ? AND name = ? ORDER BY number"
         )
         .rows([.integer(id), .text(name)]) { row in
-            last = row.integer(0)
-            if row.text(1) == fields { known = last }
+            let row = SchemaRow(row)
+            last = row.number
+            if row.fields == fields { known = last }
         }
         if let known, known == last { return known }
         let first = known == nil ? 1 : Self.firstRepetition
