@@ -63,26 +63,28 @@ import Testing
             Programs.cli, ["--bus", empty.address, "--service", "org.example.Absent", "watch"],
             environment: Programs.environment())
         #expect(await eventually { lonely.errors.contains { $0.contains("waiting for org.example.Absent") } })
-        // What they ask the bus: who has the service's name.
+        // What they ask the bus: who has the service's name, and the service who is there.
         let questions = try [service.address, bus.address, empty.address].map { address in
             try RunningProgram(
-                "dbus-monitor", ["--address", address, "type='method_call',member='GetNameOwner'"],
+                "dbus-monitor",
+                ["--address", address] + ["GetNameOwner", "ListNames"].map { "type='method_call',member='\($0)'" },
                 environment: Programs.environment())
         }
-        func asked() -> [Int] {
-            questions.map { monitor in monitor.output.count { $0.contains("member=GetNameOwner") } }
+        func asked(_ member: String = "GetNameOwner") -> [Int] {
+            questions.map { monitor in monitor.output.count { $0.contains("member=\(member)") } }
         }
         #expect(await eventually { questions.allSatisfy { !$0.output.isEmpty } })
 
         let programs = [service.program, watcher, telemetry, meter, lonely]
         let before = try programs.map(work)
-        let askedBefore = asked()
+        let (askedBefore, listedBefore) = (asked(), asked("ListNames"))
         let start = ContinuousClock.now
         // Not a wait for something: this is what is measured.
         try await Task.sleep(for: .seconds(10))
         let taken = try zip(programs, before).map { try work($0) - $1 }
         let seconds = Int((ContinuousClock.now - start) / .seconds(1)) + 1
         let askedMeanwhile = zip(asked(), askedBefore).map { $0 - $1 }
+        let listedMeanwhile = zip(asked("ListNames"), listedBefore).map { $0 - $1 }
         for (program, work) in zip(programs, taken) {
             print("\(program.name) in \(seconds) s: woke \(work.wakes) times, took \(work.time) µs")
         }
@@ -97,6 +99,8 @@ import Testing
         // At most every 20 s where all is well, and every 3 s without a service.
         for asked in askedMeanwhile.dropLast() { #expect(asked <= 1 + seconds / 20, "\(askedMeanwhile)") }
         #expect(1...(1 + seconds / 3) ~= askedMeanwhile[2], "\(askedMeanwhile)")
+        // Once after the last call, then at most every 20 s.
+        for listed in listedMeanwhile { #expect(listed <= 1 + seconds / 20, "\(listedMeanwhile)") }
         for program in [watcher, meter, monitor, telemetry, lonely] + questions { _ = await program.terminate() }
     }
 }

@@ -9,24 +9,29 @@ final class ServiceCore: BusHandler {
         var features: [String: Set<StreamFeature>] = [:]
         /// The completions that wait until the bus has identified a peer.
         var lookUps: [String: [LookUp]] = [:]
-        var lookUpQuota = WaitingQuota()
         var heldReplies: [WaitingReply] = []
         var unreadSource = UnreadSource.connection
         var isStopping = false
         var pages = WaitPages()
-        var handouts = OpenRingQuota<RingRequest>()
+        var handouts: OpenRingQueue<RingRequest>
         var hasHandoutTimer = false
-        var replyDescriptors = ReplyDescriptors()
+        var replyDescriptors: ReplyDescriptors
         /// The calls that wait for room among them, in their order.
         var descriptorWaits: [DescriptorWait] = []
         var hasDescriptorTimer = false
         var descriptorSource = UnreadSource.connection
         var replays = ReplaySockets()
-        var runLookUps = RunLookUps()
+        var runLookUps: RunLookUps
         var idleness = Idleness()
-        var gate = CallGate()
+        var gate: CallGate
         var authority = Authority()
         var authorised: [String: AuthorisedPeer] = [:]
+        var census = Census()
+
+        init(_ ledger: PeerLedger) {
+            (handouts, replyDescriptors) = (OpenRingQueue(ledger), ReplyDescriptors(ledger))
+            (runLookUps, gate) = (RunLookUps(ledger), CallGate(ledger))
+        }
     }
     private enum End {
         case running
@@ -37,21 +42,21 @@ final class ServiceCore: BusHandler {
     let bus: Bus
     let tree: ObjectTree
     let interfaces: [ExportedInterface]
-    private var streams: [PublishedStream] { interfaces.map(\.stream) }
+    var streams: [PublishedStream] { interfaces.map(\.stream) }
     let loop: BusLoop
     let notices: NoticeReporter
     /// Whether the systemd units of peers have to be known.
     let needsUnits: Bool
-    let queues = CommandQueues()
+    let ledger = PeerLedger()
+    let queues: CommandQueues
     let running = RunningCalls()
-    let descriptors = DescriptorQuota()
     let waker = RingWaker()
     /// The log's threads answer, too.
     let limits = Mutex(ReadLimits())
     /// Memory for a page that was sent: the next one need not be cleared.
     let pageMemory = Mutex<WireWriter?>(nil)
     /// And so do commands.
-    let unread = Mutex(UnreadReplies())
+    let unread: Mutex<UnreadReplies>
     let accounts: AccountCache<SystemAccounts>
     let timing: ServiceTiming
     /// How commands ended.
@@ -78,7 +83,9 @@ final class ServiceCore: BusHandler {
         (self.timing, accounts) = (timing, AccountCache(of: SystemAccounts(), timing: timing.accounts))
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
-        state = LoopBound(State(), on: loop)
+        queues = CommandQueues(ledger)
+        unread = Mutex(UnreadReplies(ledger))
+        state = LoopBound(State(ledger), on: loop)
         needsUnits = interfaces.contains { one in
             one.requirement.needsUnit || one.commands.values.contains { $0.requirement.needsUnit }
         }
@@ -269,19 +276,7 @@ final class ServiceCore: BusHandler {
     func signal(_ message: borrowing ReceivedMessage) {
         if authoritySignal(message) { return }
         guard let change = OwnerChange(message), change.newOwner == nil, change.name.hasPrefix(":") else { return }
-        // What is kept by a unique name goes with it: after the bus restarts, it may be another's.
-        state.onLoop.credentials[change.name] = nil
-        state.onLoop.features[change.name] = nil
-        queues.depart(change.name)
-        running.depart(change.name)
-        closeGate(of: change.name)
-        closeRings(of: change.name)
-        state.onLoop.replays.depart(change.name)
-        limits.withLock { $0.depart(change.name) }
-        forgetReplies(to: change.name)
-        forgetDescriptors(of: change.name)
-        for stream in streams { stream.depart(change.name) }
-        lookBehind()
+        depart(change.name)
     }
 }
 

@@ -11,9 +11,9 @@ package struct ServiceTiming: Hashable, Sendable {
 
     // MARK: Peers
 
-    /// For the bus to report a peer's credentials. The peer's calls wait for that, and fail without: so it is longer
-    /// than for a question that is repeated.
-    package var lookUp = Duration.seconds(10)
+    /// For the bus to report a peer's credentials before it is asked again, four times in all: together less than the
+    /// peer's calls wait.
+    package var lookUp = Duration.seconds(5)
     /// For an answer of polkit that asks nobody.
     package var authority = Duration.seconds(10)
     /// For one that a person gives, who looks for a password.

@@ -17,15 +17,19 @@ struct CallGate {
         /// Whether a person may be asked about it.
         var isInteractive: Bool { isCommand && call.allowsInteraction }
     }
-    /// How many prompts one peer, and one user, can have at once.
-    static let promptsOfPeer = 4
-    static let promptsOfUser = 16
-
+    /// Counted while it waits: as a call, and where a person is asked, as a prompt.
+    private struct Waiting {
+        let id: UInt64
+        let entry: Entry
+        let charges: [PeerLedger.Charge]
+    }
     /// The first of each peer is the one that is decided.
-    private var queues: [String: [(id: UInt64, entry: Entry)]] = [:]
-    private var commands: [UInt64: Entry] = [:]
-    private var quota = WaitingQuota()
+    private var queues: [String: [Waiting]] = [:]
+    private var commands: [UInt64: Waiting] = [:]
     private var lastID: UInt64 = 0
+    private let ledger: PeerLedger
+
+    init(_ ledger: PeerLedger) { self.ledger = ledger }
 
     var isEmpty: Bool { queues.isEmpty && commands.isEmpty }
     var count: Int { queues.values.reduce(commands.count) { $0 + $1.count } }
@@ -37,70 +41,62 @@ struct CallGate {
 
     /// Lets a call wait: one that reads events, or one that came behind such a one. Returns why it must not.
     mutating func enqueue(_ entry: Entry) -> (id: UInt64, refusal: String?) {
-        if let reason = admit(entry) { return (0, reason) }
-        lastID += 1
-        queues[entry.peer, default: []].append((lastID, entry))
-        return (lastID, nil)
+        do throws(PeerLedger.Refusal) {
+            let waiting = try admit(entry)
+            queues[entry.peer, default: []].append(waiting)
+            return (waiting.id, nil)
+        } catch { return (0, error.message) }
     }
     /// Lets a command wait beside the others. Returns why it must not.
     mutating func putAside(_ entry: Entry) -> (id: UInt64, refusal: String?) {
-        if let reason = tooManyPrompts(entry) ?? admit(entry) { return (0, reason) }
+        do throws(PeerLedger.Refusal) {
+            let prompts = entry.isInteractive ? [try ledger.charge(.prompts, to: entry.peer)] : []
+            let waiting = try admit(entry, prompts)
+            commands[waiting.id] = waiting
+            return (waiting.id, nil)
+        } catch { return (0, error.message) }
+    }
+    private mutating func admit(
+        _ entry: Entry, _ prompts: [PeerLedger.Charge] = []
+    ) throws(PeerLedger.Refusal) -> Waiting {
+        let charge = try ledger.charge(
+            call: .gateCalls, arguments: .gateBytes, entry.call.body.count, to: entry.peer)
         lastID += 1
-        commands[lastID] = entry
-        return (lastID, nil)
-    }
-    private mutating func admit(_ entry: Entry) -> String? {
-        quota.admit(entry.peer, user: entry.credentials.userID, bytes: entry.call.body.count)
-    }
-    private func tooManyPrompts(_ entry: Entry) -> String? {
-        guard entry.isInteractive else { return nil }
-        let prompts = commands.values.lazy.filter(\.isInteractive)
-        let ofPeer = prompts.count { $0.peer == entry.peer }
-        if ofPeer >= Self.promptsOfPeer { return "\(ofPeer) commands of \(entry.peer) wait for a person already" }
-        let user = entry.credentials.userID
-        let ofUser = prompts.count { $0.credentials.userID == user }
-        if ofUser < Self.promptsOfUser { return nil }
-        return "\(ofUser) commands of \(user.map { "user \($0)" } ?? "unknown users") wait for a person already"
+        return Waiting(id: lastID, entry: entry, charges: prompts + [charge])
     }
 
     /// The call of this peer whose turn it is.
-    func first(of peer: String) -> (id: UInt64, entry: Entry)? { queues[peer]?.first }
+    func first(of peer: String) -> (id: UInt64, entry: Entry)? { queues[peer]?.first.map { ($0.id, $0.entry) } }
     /// It waits no longer.
     mutating func removeFirst(of peer: String) {
-        guard let first = queues[peer]?.removeFirst() else { return }
-        release(first.entry)
+        _ = queues[peer]?.removeFirst()
     }
     /// No call of this peer waits any more for one before it.
     mutating func close(_ peer: String) { if queues[peer]?.isEmpty == true { queues[peer] = nil } }
     /// A command waits no longer.
-    mutating func remove(_ id: UInt64) {
-        if let entry = commands.removeValue(forKey: id) { release(entry) }
-    }
-    private mutating func release(_ entry: Entry) {
-        quota.release(entry.peer, user: entry.credentials.userID, bytes: entry.call.body.count)
-    }
+    mutating func remove(_ id: UInt64) { commands[id] = nil }
     /// A peer has left. Returns its questions that a person may be looking at.
     mutating func depart(_ peer: String) -> [UInt64] {
-        for waiting in queues.removeValue(forKey: peer) ?? [] { release(waiting.entry) }
-        let left = commands.filter { $0.value.peer == peer }
+        queues[peer] = nil
+        let left = commands.filter { $0.value.entry.peer == peer }
         for id in left.keys { remove(id) }
-        return left.filter(\.value.isInteractive).keys.sorted()
+        return left.filter(\.value.entry.isInteractive).keys.sorted()
     }
     /// Takes a command that its caller has cancelled, wherever it waits. Its id, if polkit was asked about it.
     mutating func takeCommand(_ serial: UInt32, of peer: String) -> (id: UInt64?, entry: Entry)? {
-        if let (id, entry) = commands.first(where: { $0.value.peer == peer && $0.value.call.serial == serial }) {
-            remove(id)
-            return (id, entry)
+        let command = commands.values.first { $0.entry.peer == peer && $0.entry.call.serial == serial }
+        if let command {
+            remove(command.id)
+            return (command.id, command.entry)
         }
         let index = queues[peer]?.firstIndex { $0.entry.isCommand && $0.entry.call.serial == serial }
         guard let index, let waiting = queues[peer]?.remove(at: index) else { return nil }
-        release(waiting.entry)
         return (nil, waiting.entry)
     }
     /// Takes all commands, in the order in which they came.
     mutating func takeCommands() -> [(id: UInt64, entry: Entry)] {
         let taken = commands.sorted { $0.key < $1.key }
-        for one in taken { remove(one.key) }
-        return taken.map { ($0.key, $0.value) }
+        commands = [:]
+        return taken.map { ($0.key, $0.value.entry) }
     }
 }

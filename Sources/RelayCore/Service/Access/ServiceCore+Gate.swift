@@ -17,13 +17,13 @@ extension ServiceCore {
     /// - Parameter proceed: gets the peer's credentials; nil if they are not known, and need not be.
     func admit(
         _ call: IncomingCall, _ requirement: PeerRequirement, _ what: String, isCommand: Bool,
-        holding hold: DescriptorQuota.Hold? = nil, _ connection: BusConnection,
+        holding hold: PeerLedger.Charge? = nil, _ connection: BusConnection,
         proceed: @escaping @Sendable (ServiceCore, PeerCredentials?) -> Void
     ) {
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
-            if let hold, !hold.belongs(to: (try? result.get())?.userID) {
-                return refuse(call, .limitsExceeded, DescriptorQuota.refusal, connection)
+            if let refusal = hold?.refusalAsKnown {
+                return refuse(call, .limitsExceeded, refusal.message, connection)
             }
             switch result {
             case .success(let credentials):
@@ -73,7 +73,7 @@ extension ServiceCore {
         // An answer may come within the question.
         if state.onLoop.authority.isAsking { return }
         state.onLoop.authority.isAsking = true
-        while let question = state.onLoop.authority.questions.next() { question.ask() }
+        while let question = state.onLoop.authority.questions.next(ledger) { question.ask() }
         state.onLoop.authority.isAsking = false
     }
     private func askNow(
@@ -82,7 +82,7 @@ extension ServiceCore {
     ) {
         askPolkit(action, of: entry.peer, isInteractive: entry.isInteractive, id, connection) { [weak self] result in
             guard let self else { return }
-            state.onLoop.authority.questions.end(entry.credentials.userID)
+            state.onLoop.authority.questions.end(id)
             defer { askNext() }
             // The peer has left, or the service ends.
             guard state.onLoop.gate.isWaiting(id, entry.peer) else { return }

@@ -3,15 +3,14 @@ import Synchronization
 /// The commands that wait, a queue for each peer: those of one peer run in order, those of different peers at the same
 /// time.
 ///
-/// What waits is bounded (`WaitingQuota`): past it a call is refused, so that a peer or a user that floods hurts only
+/// What waits is charged to its peer: past the bounds a call is refused, so that a peer or a user that floods hurts only
 /// itself.
 final class CommandQueues: Sendable {
     typealias Job = @Sendable () async -> Void
     private struct Entry {
         let job: Job
-        let user: UInt32?
-        /// Bytes of arguments.
-        let cost: Int
+        /// While it waits.
+        let charge: PeerLedger.Charge
         /// Whether somebody waits for an answer: then it is pointless once the peer has gone.
         let isAwaited: Bool
         /// Else a question about the service or its documents.
@@ -27,8 +26,6 @@ final class CommandQueues: Sendable {
         var count = 0
         /// Of them, the calls of commands.
         var commands = 0
-        /// Waiting only.
-        var quota = WaitingQuota()
         var isClosed = false
         /// What comes waits here until `goOn`.
         var isHolding = false
@@ -48,6 +45,10 @@ final class CommandQueues: Sendable {
         }
     }
     private let state = Mutex(State())
+    private let ledger: PeerLedger
+
+    init(_ ledger: PeerLedger) { self.ledger = ledger }
+
     /// What comes now waits until `goOn`.
     var isHolding: Bool { state.withLock { $0.isHolding } }
     /// Those that wait and those that run.
@@ -64,16 +65,18 @@ final class CommandQueues: Sendable {
 
     /// Runs a job after those of the same peer that came before; or calls `refuse`, if it has to give way to the end.
     ///
-    /// - Parameter user: whose the peer is, if that is known.
+    /// - Parameter cost: the bytes of its arguments.
     func add(
-        _ peer: String, user: UInt32?, cost: Int, isAwaited: Bool, isCommand: Bool, _ job: @escaping Job,
+        _ peer: String, cost: Int, isAwaited: Bool, isCommand: Bool, _ job: @escaping Job,
         refuse: @escaping @Sendable () -> Void
     ) -> Admission {
         state.withLock { state in
             if state.isClosed { return .closed }
-            if let reason = state.quota.admit(peer, user: user, bytes: cost) { return .full(reason) }
-            let entry = Entry(
-                job: job, user: user, cost: cost, isAwaited: isAwaited, isCommand: isCommand, refuse: refuse)
+            let charge: PeerLedger.Charge
+            do throws(PeerLedger.Refusal) {
+                charge = try ledger.charge(call: .queuedCalls, arguments: .queuedBytes, cost, to: peer)
+            } catch { return .full(error.message) }
+            let entry = Entry(job: job, charge: charge, isAwaited: isAwaited, isCommand: isCommand, refuse: refuse)
             if state.isHolding { state.held.append((peer, entry)) } else { start(entry, of: peer, &state) }
             return .admitted
         }
@@ -99,16 +102,10 @@ final class CommandQueues: Sendable {
     /// A peer has left: what only it waited for is dropped.
     func depart(_ peer: String) {
         let waiters = state.withLock { state in
-            for (_, entry) in state.held.filter({ $0.peer == peer && $0.entry.isAwaited }) {
-                state.quota.release(peer, user: entry.user, bytes: entry.cost)
-            }
             state.held.removeAll { $0.peer == peer && $0.entry.isAwaited }
             guard let queue = state.queues[peer] else { return [CheckedContinuation<Void, Never>]() }
             let kept = queue.filter { !$0.isAwaited }
             state.queues[peer] = kept
-            for entry in queue where entry.isAwaited {
-                state.quota.release(peer, user: entry.user, bytes: entry.cost)
-            }
             return state.end(
                 queue.count - kept.count, commands: queue.count { $0.isAwaited && $0.isCommand })
         }
@@ -148,10 +145,7 @@ final class CommandQueues: Sendable {
         let (refused, tasks, waiters) = state.withLock { state in
             let refused = state.queues.values.flatMap(\.self)
             // Empty ones stay: somebody runs there.
-            for (peer, queue) in state.queues {
-                for entry in queue { state.quota.release(peer, user: entry.user, bytes: entry.cost) }
-                state.queues[peer] = []
-            }
+            for peer in state.queues.keys { state.queues[peer] = [] }
             let commands = refused.count { $0.isCommand }
             return (refused, Array(state.tasks.values), state.end(refused.count, commands: commands))
         }
@@ -180,7 +174,6 @@ final class CommandQueues: Sendable {
                 return nil
             }
             state.queues[peer]?.removeFirst()
-            state.quota.release(peer, user: first.user, bytes: first.cost)
             return (first.job, first.isCommand)
         }
     }

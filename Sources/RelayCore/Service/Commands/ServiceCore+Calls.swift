@@ -9,6 +9,7 @@ extension ServiceCore {
     func methodCall(_ call: IncomingCall) {
         if !call.wantsReply && isQuestion(call) { return }
         noteUse(call)
+        noteCaller(call.sender)
         guard let connection = state.onLoop.connection, isHeard(call, connection) else { return }
         // Every connection is a peer, whatever the path.
         if call.interface == StandardInterfaces.peer.name { return peer(call, connection) }
@@ -72,16 +73,17 @@ extension ServiceCore {
             answered.withLock { $0.unreadable += 1 }
             return fail(call, ErrorNames.invalidArgs, text, connection)
         }
-        let hold = call.transferred.isEmpty ? nil : descriptors.admit(call.transferred.count, of: call.sender)
-        if hold == nil && !call.transferred.isEmpty {
-            return refuse(call, .limitsExceeded, DescriptorQuota.refusal, connection)
-        }
+        let hold: PeerLedger.Charge?
+        do throws(PeerLedger.Refusal) {
+            let count = call.transferred.count
+            hold = count == 0 ? nil : try ledger.charge(.callDescriptors, count, to: call.sender)
+        } catch { return refuse(call, .limitsExceeded, error.message, connection) }
         admit(
             call, command.requirement, command.name, isCommand: true, holding: hold, connection
         ) { core, credentials in
             let peer = Peer(uniqueName: call.sender, userID: credentials?.userID)
             if command.isCancellable { core.running.admit(call) }
-            let isAdmitted = core.run(call, connection, user: peer.userID, isCommand: true) {
+            let isAdmitted = core.run(call, connection, isCommand: true) {
                 await $0.answer(command, call, peer, connection)
                 withExtendedLifetime(hold) {}
             }
@@ -89,14 +91,12 @@ extension ServiceCore {
         }
     }
     /// Runs what answers a call, after the peer's earlier calls; or refuses it, and returns false.
-    ///
-    /// - Parameter user: whose the peer is, if that is known.
     @discardableResult func run(
-        _ call: IncomingCall, _ connection: BusConnection, user: UInt32?, isCommand: Bool = false,
+        _ call: IncomingCall, _ connection: BusConnection, isCommand: Bool = false,
         _ job: @escaping @Sendable (ServiceCore) async -> Void
     ) -> Bool {
         let admission = queues.add(
-            call.sender, user: user, cost: call.body.count, isAwaited: call.wantsReply, isCommand: isCommand
+            call.sender, cost: call.body.count, isAwaited: call.wantsReply, isCommand: isCommand
         ) { [weak self] in
             if let self { await job(self) }
         } refuse: { [weak self] in
@@ -119,7 +119,7 @@ extension ServiceCore {
             if case .failure(let error) = result, error.code != .unavailable {
                 return refuse(call, error.code, error.message, connection)
             }
-            run(call, connection, user: (try? result.get())?.userID, job)
+            run(call, connection, job)
         }
     }
     /// Whether it came while the service ended, and its interface is volatile: what its handler publishes would be lost.
@@ -180,11 +180,13 @@ extension ServiceCore {
     func prepareReply(to peer: String) {
         for interface in interfaces { interface.stream.prepareReply(to: peer) }
     }
-    /// Who waits for a peer's credentials, and for how many bytes of arguments it is accountable.
+    /// Who waits for a peer's credentials.
     struct LookUp {
-        let bytes: Int
+        let charge: PeerLedger.Charge
         let completion: @Sendable (Result<PeerCredentials, RelayError>) -> Void
     }
+    /// How often the bus is asked: its answer may be lost.
+    private static let lookUps = 4
 
     /// Asks the bus for the credentials of a peer, once for each peer.
     ///
@@ -196,14 +198,20 @@ extension ServiceCore {
         completion: @escaping @Sendable (Result<PeerCredentials, RelayError>) -> Void
     ) {
         if let known = state.onLoop.credentials[peer] { return completion(.success(known)) }
-        if let reason = state.onLoop.lookUpQuota.admit(peer, user: nil, bytes: bytes) {
-            return completion(.failure(RelayError(.limitsExceeded, reason)))
-        }
-        state.onLoop.lookUps[peer, default: []].append(LookUp(bytes: bytes, completion: completion))
-        if state.onLoop.lookUps[peer]?.count != 1 { return }
+        let charge: PeerLedger.Charge
+        do throws(PeerLedger.Refusal) {
+            charge = try ledger.charge(call: .lookUpCalls, arguments: .lookUpBytes, bytes, to: peer)
+        } catch { return completion(.failure(error.error)) }
+        state.onLoop.lookUps[peer, default: []].append(LookUp(charge: charge, completion: completion))
+        if state.onLoop.lookUps[peer]?.count == 1 { lookUp(peer, 1, connection) }
+    }
+    private func lookUp(_ peer: String, _ attempt: Int, _ connection: BusConnection) {
         do throws(RelayError) {
             connection.send(try PeerCredentials.request(for: peer), timeout: timing.lookUp) { [weak self] result in
                 guard let self else { return }
+                if case .failure(let error) = result, error.code == .timedOut, attempt < Self.lookUps {
+                    return lookUp(peer, attempt + 1, connection)
+                }
                 lookedUp(
                     peer,
                     result.flatMap { reply in
@@ -220,6 +228,7 @@ extension ServiceCore {
         case .success(let credentials):
             if state.onLoop.credentials.count >= Self.rememberedPeers { state.onLoop.credentials = [:] }
             state.onLoop.credentials[peer] = credentials
+            ledger.identify(peer, user: credentials.userID)
         case .failure(let error):
             let text = "the bus did not say who \(peer) is: \(error.message)"
             // A peer that has left needs no notice.
@@ -231,7 +240,6 @@ extension ServiceCore {
             answer = .failure(RelayError(.unavailable, "\(text); try again", cause: error))
         }
         for lookUp in state.onLoop.lookUps.removeValue(forKey: peer) ?? [] {
-            state.onLoop.lookUpQuota.release(peer, user: nil, bytes: lookUp.bytes)
             lookUp.completion(answer)
         }
     }

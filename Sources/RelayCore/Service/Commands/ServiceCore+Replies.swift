@@ -6,6 +6,8 @@ extension ServiceCore {
     struct WaitingReply {
         let peer: String
         let bytes: Int
+        /// While it waits.
+        let charge: PeerLedger.Charge
         let deadline: UInt64
         let completion: @Sendable (Bool) -> Void
     }
@@ -51,8 +53,11 @@ extension ServiceCore {
         if !call.wantsReply || unread.withLock({ $0.admits(call.sender, bytes: bytes) }) { return true }
         return await withCheckedContinuation { continuation in
             loop.execute { [self] in
+                guard !state.onLoop.isStopping, let charge = try? ledger.charge(.heldReplies, bytes, to: call.sender)
+                else { return continuation.resume(returning: false) }
                 let held = WaitingReply(
-                    peer: call.sender, bytes: bytes, deadline: MonotonicClock.deadline(after: timing.reply)
+                    peer: call.sender, bytes: bytes, charge: charge,
+                    deadline: MonotonicClock.deadline(after: timing.reply)
                 ) { continuation.resume(returning: $0) }
                 hold(held, connection)
             }
@@ -62,8 +67,6 @@ extension ServiceCore {
     // MARK: On the loop's thread
 
     private func hold(_ held: WaitingReply, _ connection: BusConnection) {
-        let waiting = state.onLoop.heldReplies.reduce(0) { $0 + $1.bytes }
-        if state.onLoop.isStopping || waiting + held.bytes > UnreadReplies.together { return held.completion(false) }
         state.onLoop.heldReplies.append(held)
         releaseReplies()
         askMore(connection)
@@ -96,7 +99,7 @@ extension ServiceCore {
         state.onLoop.isStopping = true
         for held in state.onLoop.heldReplies { held.completion(false) }
         state.onLoop.heldReplies = []
-        for wait in state.onLoop.descriptorWaits { wait.completion(.full) }
+        for wait in state.onLoop.descriptorWaits { wait.completion(full(wait)) }
         state.onLoop.descriptorWaits = []
     }
 
@@ -106,10 +109,7 @@ extension ServiceCore {
         loop.execute { [weak self] in
             guard let self else { return }
             // Its share of its user's is known from now on.
-            credentials(of: question.peer, bytes: 0, connection) { [weak self] result in
-                guard let self, let user = (try? result.get())?.userID else { return }
-                unread.withLock { $0.identify(question.peer, user: user) }
-            }
+            credentials(of: question.peer, bytes: 0, connection) { _ in }
             askBus(question, connection)
         }
     }

@@ -5,7 +5,6 @@ extension ServiceCore {
     /// A command whose reply has descriptors: it waits to run, or its reply to be sent.
     struct DescriptorWait {
         let peer: String
-        let user: UInt32?
         /// Those of the reply; nil: it has not run.
         let count: Int?
         let deadline: UInt64
@@ -14,14 +13,11 @@ extension ServiceCore {
     enum DescriptorRoom: Sendable {
         /// With the serial that the reply has to have, if it is to be sent.
         case free(UInt32)
-        /// There was none in time.
-        case full
+        /// There was none in time: why.
+        case full(String)
         /// The caller has left.
         case departed
     }
-
-    /// Descriptors of replies that are unread.
-    var unreadDescriptors: Int { loop.withTurn { state.onLoop.replyDescriptors.count } }
 
     /// Waits until a command may run whose reply has descriptors. Returns why it must not; nil if it may.
     ///
@@ -33,12 +29,8 @@ extension ServiceCore {
         if !connection.canTransferDescriptors {
             return (.unavailable, "this bus passes no file descriptors, as the reply of \(call.member) may have")
         }
-        if case .full = await descriptorRoom(for: call, count: nil, timing.descriptorCall, connection) {
-            return (
-                .limitsExceeded,
-                "file descriptors of replies are unread, of this caller or of \(ReplyDescriptors.together) in all: read "
-                    + "them, and report that with \(Stream1.name).Received"
-            )
+        if case .full(let reason) = await descriptorRoom(for: call, count: nil, timing.descriptorCall, connection) {
+            return (.limitsExceeded, "\(reason); report what was read with \(Stream1.name).Received")
         }
         return nil
     }
@@ -51,10 +43,9 @@ extension ServiceCore {
         if !call.wantsReply { return }
         switch await descriptorRoom(for: call, count: descriptors.count, timing.reply, connection) {
         case .departed: break
-        case .full:
+        case .full(let reason):
             let text =
-                "\(command.name) has run; its reply with \(descriptors.count) file descriptors was not sent, because those of "
-                + "others are unread"
+                "\(command.name) has run; its reply with \(descriptors.count) file descriptors was not sent: \(reason)"
             notices.report(.limitsExceeded, .warning, "\(call.sender): \(text)")
             prepareReply(to: call.sender)
             fail(call, ErrorNames.name(for: .tooLarge), text, connection)
@@ -80,11 +71,11 @@ extension ServiceCore {
         await withCheckedContinuation { continuation in
             loop.execute { [self] in
                 let wait = DescriptorWait(
-                    peer: call.sender, user: state.onLoop.credentials[call.sender]?.userID, count: count,
+                    peer: call.sender, count: count,
                     deadline: MonotonicClock.deadline(after: patience)
                 ) { continuation.resume(returning: $0) }
                 // Room is counted as soon as it is found: it is looked for once.
-                if state.onLoop.isStopping { return wait.completion(room(for: wait) ?? .full) }
+                if state.onLoop.isStopping { return wait.completion(room(for: wait) ?? full(wait)) }
                 state.onLoop.descriptorWaits.append(wait)
                 releaseDescriptors()
                 lookForDescriptors(connection)
@@ -111,19 +102,19 @@ extension ServiceCore {
         state.onLoop.replyDescriptors.depart(peer)
         releaseDescriptors()
     }
+    func full(_ wait: DescriptorWait) -> DescriptorRoom {
+        .full(state.onLoop.replyDescriptors.refusal(wait.peer)?.message ?? "\(name) is stopping")
+    }
     /// Nil: there is none yet.
     private func room(for wait: DescriptorWait) -> DescriptorRoom? {
         // Its departure was seen: what is counted for it now would be counted for ever.
-        if !unread.withLock({ $0.isPresent(wait.peer) }) { return .departed }
-        let rings = state.onLoop.handouts.unreadDescriptors()
+        if !ledger.isPresent(wait.peer) { return .departed }
         guard let count = wait.count else {
-            let mayRun = state.onLoop.replyDescriptors.mayRun(wait.peer, user: wait.user, besides: rings)
-            return mayRun ? .free(0) : nil
+            return state.onLoop.replyDescriptors.refusal(wait.peer) == nil ? .free(0) : nil
         }
         // As the connection's own, of the upper half. Of the system's random numbers: nobody knows the next one.
         let serial = UInt32.random(in: 0x8000_0000...UInt32.max)
-        let isSent = state.onLoop.replyDescriptors.send(
-            count, to: wait.peer, user: wait.user, serial: serial, besides: rings)
+        let isSent = state.onLoop.replyDescriptors.send(count, to: wait.peer, serial: serial)
         return isSent ? .free(serial) : nil
     }
     /// Lets those go on that may now, in their order, and those that have waited long enough.
@@ -135,7 +126,7 @@ extension ServiceCore {
             if let room = room(for: wait) {
                 wait.completion(room)
             } else if wait.deadline <= now {
-                wait.completion(.full)
+                wait.completion(full(wait))
             } else {
                 left.append(wait)
             }

@@ -17,54 +17,49 @@ struct UnreadReplies: Sendable {
         let peer: String
         let sent: UInt64
     }
-    static let perPeer = 1 << 20
-    static let perUser = 8 << 20
-    /// With the pages of `Read`, somewhat more than what pauses signals (`BacklogEstimator`), and a third of what stops
-    /// dbus-daemon.
-    static let together = 24 << 20
-    /// Every peer has this much, whatever the others leave unread. Past it the bus is asked.
-    static let reserve = 32 << 10
+    /// Past what is a peer's own the bus is asked.
+    static var reserve: Int { PeerResource.unreadReplies.bounds.reserve }
     /// Progress has this much, so that the bus is asked before it is used up.
-    static let progressRoom = 2 * reserve
+    static var progressRoom: Int { 2 * reserve }
     /// What a message takes beside its body.
     static let overhead = 128
 
     private struct Peer {
-        var user: UInt32?
+        /// What it has unread.
+        let charge: PeerLedger.Charge
         /// All bytes that were sent, and those of which it is known that they were read.
         var (sent, read): (UInt64, UInt64) = (0, 0)
         var isAsked = false
         var isRefused = false
+        init(charge: PeerLedger.Charge) { self.charge = charge }
         var unread: Int { Int(clamping: sent - read) }
     }
     /// From a peer's first call to its departure.
     private var peers: [String: Peer] = [:]
-    private var users: [UInt32: Int] = [:]
-    private(set) var all = 0
+    private let ledger: PeerLedger
     /// False once no bus can be asked: then nothing is known, and nothing refused.
     var isKnowable = true
 
+    init(_ ledger: PeerLedger) { self.ledger = ledger }
+
     var peerCount: Int { peers.count }
-    /// It has called, and has not left.
-    func isPresent(_ peer: String) -> Bool { peers[peer] != nil }
     func unread(of peer: String) -> Int { peers[peer]?.unread ?? 0 }
-    func unread(ofUser user: UInt32) -> Int { users[user] ?? 0 }
 
     /// A peer calls, and wants an answer.
     mutating func call(_ name: String) -> Verdict {
-        let peer = peers[name] ?? Peer()
+        let peer = peers[name] ?? Peer(charge: ledger.charge(growing: .unreadReplies, of: name))
         peers[name] = peer
         guard isKnowable else { return .admitted }
-        if peer.isRefused && peer.unread >= Self.perPeer / 2 { return .ignored }
-        let reason = excess(name, peer, 0)
-        peers[name]?.isRefused = reason != nil
-        guard let reason else { return .admitted }
-        return peer.isRefused ? .ignored : .refused(reason)
+        if peer.isRefused && peer.unread >= PeerResource.unreadReplies.bounds.peer / 2 { return .ignored }
+        let refusal = ledger.refusal(.unreadReplies, 0, for: name)
+        peers[name]?.isRefused = refusal != nil
+        guard let refusal else { return .admitted }
+        return peer.isRefused ? .ignored : .refused("\(refusal.message); until then calls get no answer")
     }
     /// Whether a reply that can wait may be sent now.
     func admits(_ name: String, bytes: Int) -> Bool {
-        guard let peer = peers[name], isKnowable else { return true }
-        return excess(name, peer, bytes + Self.overhead) == nil
+        guard peers[name] != nil, isKnowable else { return true }
+        return ledger.refusal(.unreadReplies, bytes + Self.overhead, for: name) == nil
     }
     /// Whether a call's progress may be sent now. A peer that has left gets none.
     func admitsProgress(_ name: String, bytes: Int) -> Bool {
@@ -98,46 +93,15 @@ struct UnreadReplies: Sendable {
         let read = question.sent - min(question.sent - peer.read, UInt64(max(0, held)))
         let gain = Int(read - peer.read)
         peers[question.peer]?.read = read
-        all -= gain
-        if let user = peer.user { subtract(gain, user) }
+        peer.charge.add(-gain)
     }
     /// The bus did not answer in time: nothing is known that was not before.
     mutating func unanswered(_ question: Question) { peers[question.peer]?.isAsked = false }
-    /// Whose the peer is, to be counted with that user's others.
-    mutating func identify(_ name: String, user: UInt32) {
-        guard let peer = peers[name], peer.user == nil else { return }
-        peers[name]?.user = user
-        users[user, default: 0] += peer.unread
-    }
     /// The bus has dropped what it kept for the peer.
-    mutating func depart(_ name: String) {
-        guard let peer = peers.removeValue(forKey: name) else { return }
-        all -= peer.unread
-        if let user = peer.user { subtract(peer.unread, user) }
-    }
+    mutating func depart(_ name: String) { peers[name] = nil }
 
     private mutating func count(_ name: String, _ bytes: Int) {
-        guard let peer = peers[name] else { return }
         peers[name]?.sent += UInt64(bytes)
-        all += bytes
-        if let user = peer.user { users[user, default: 0] += bytes }
-    }
-    private mutating func subtract(_ bytes: Int, _ user: UInt32) {
-        let left = unread(ofUser: user) - bytes
-        users[user] = left == 0 ? nil : left
-    }
-    /// Why so many bytes more would be too many; nil if they are not.
-    private func excess(_ name: String, _ peer: Peer, _ more: Int) -> String? {
-        let own = peer.unread + more
-        if own <= Self.reserve { return nil }
-        if peer.unread >= Self.perPeer { return Self.refusal(name, peer.unread, Self.perPeer) }
-        if let user = peer.user, unread(ofUser: user) + more > Self.perUser {
-            return Self.refusal("the peers of user \(user)", unread(ofUser: user), Self.perUser)
-        }
-        if all + more > Self.together { return Self.refusal("all peers together", all, Self.together) }
-        return nil
-    }
-    private static func refusal(_ who: String, _ unread: Int, _ limit: Int) -> String {
-        "\(who) left \(unread) bytes of replies unread, of at most \(limit): read them; until then calls get no answer"
+        peers[name]?.charge.add(bytes)
     }
 }

@@ -6,25 +6,21 @@ import Glibc
 /// Unlike shared memory, it can neither be cut short under its user nor block the writer: a page without room is an
 /// error.
 struct ReplaySockets {
-    static let perUser = 64
-    static let together = 256
     private struct Entry {
-        let user: UInt32?
         let socket: ReplaySocket
+        let charge: PeerLedger.Charge
     }
     private var entries: [String: Entry] = [:]
 
     var count: Int { entries.count }
 
-    /// Takes a peer's socket, in place of the one that it gave before. Returns why not, if there are too many.
-    mutating func add(_ socket: ReplaySocket, of peer: String, user: UInt32?) -> String? {
-        if entries[peer] == nil {
-            let ofUser = entries.values.count { $0.user == user }
-            if ofUser >= Self.perUser { return "the peers of this user have \(ofUser) sockets for replays: use Read" }
-            if count >= Self.together { return "there are \(count) sockets for replays: use Read" }
+    /// Takes a peer's socket, in place of the one that it gave before.
+    mutating func add(_ socket: ReplaySocket, of peer: String, _ ledger: PeerLedger) throws(PeerLedger.Refusal) {
+        if let charge = entries[peer]?.charge {
+            entries[peer] = Entry(socket: socket, charge: charge)
+        } else {
+            entries[peer] = Entry(socket: socket, charge: try ledger.charge(.replaySockets, to: peer))
         }
-        entries[peer] = Entry(user: user, socket: socket)
-        return nil
     }
     func socket(of peer: String) -> ReplaySocket? { entries[peer]?.socket }
     /// Gives a socket up, unless the peer has given another one since.

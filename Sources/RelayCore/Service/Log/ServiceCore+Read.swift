@@ -20,12 +20,12 @@ extension ServiceCore {
                 }
                 let socket = try ReplaySocket(descriptor)
                 // Unknown: it has left, and will not be seen to leave again.
-                guard let user = credentials.userID else {
+                guard credentials.userID != nil else {
                     throw RelayError(.unavailable, "OpenReplay is for peers whose user the bus tells")
                 }
-                if let full = state.onLoop.replays.add(socket, of: call.sender, user: user) {
-                    throw RelayError(.limitsExceeded, full)
-                }
+                do throws(PeerLedger.Refusal) {
+                    try state.onLoop.replays.add(socket, of: call.sender, ledger)
+                } catch { throw RelayError(.limitsExceeded, "\(error.message); or use Read") }
                 reply(to: call, connection)
             } catch {
                 refuse(call, error.code, error.message, connection)
@@ -69,16 +69,11 @@ extension ServiceCore {
         guard isAdmitted(first, call, connection) else { return }
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
-            let credentials: PeerCredentials
-            do throws(RelayError) {
-                credentials = try result.get()
-            } catch {
+            if case .failure(let error) = result {
                 limits.withLock { $0.withdraw(call.sender) }
                 return refuse(call, error.code, error.message, connection)
             }
-            let second = limits.withLock {
-                $0.reserve(call.sender, user: credentials.userID, bytes: Self.pageLength)
-            }
+            let second = limits.withLock { $0.reserve(call.sender, bytes: Self.pageLength, ledger) }
             guard isAdmitted(second, call, connection) else { return }
             reads.add(1, ordering: .relaxed)
             log.storage.read(wanted) { [weak self] result in

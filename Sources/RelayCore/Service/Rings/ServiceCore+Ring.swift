@@ -5,7 +5,6 @@ extension ServiceCore {
     struct RingRequest {
         let call: IncomingCall
         let interface: ExportedInterface
-        let user: UInt32
     }
 
     func openRing(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
@@ -14,7 +13,7 @@ extension ServiceCore {
             let text = "\(interface.name) has no ring, or this bus passes no descriptors: its events come as signals"
             return fail(call, ErrorNames.name(for: .notFound), text, connection)
         }
-        // The quota counts by user: so the user is looked up even where anyone may have a ring.
+        // What peers have is counted by user: so the user is looked up even where anyone may have a ring.
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             let credentials: PeerCredentials
@@ -29,21 +28,19 @@ extension ServiceCore {
                 let text = "OpenRing is for peers whose user the bus tells"
                 return fail(call, ErrorNames.name(for: .notPermitted), text, connection)
             }
-            let request = RingRequest(call: call, interface: interface, user: user)
-            if state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now) {
-                handOut(connection)
-            } else {
-                let text = "too many calls of OpenRing wait: ask again later"
-                refuseRing(call, interface, .limitsExceeded, text, connection)
-            }
+            let request = RingRequest(call: call, interface: interface)
+            do throws(PeerLedger.Refusal) {
+                try state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now)
+            } catch { return refuseRing(call, interface, .limitsExceeded, error.message, connection) }
+            handOut(connection)
         }
     }
     /// Answers as many as may be unread.
     private func handOut(_ connection: BusConnection) {
-        let replies = state.onLoop.replyDescriptors.count
-        while let request = state.onLoop.handouts.next(besides: replies) { answer(request, connection) }
+        while let turn = state.onLoop.handouts.next() { answer(turn.request, turn.charge, connection) }
         while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
-            let text = "too many answers to OpenRing are unread: ask again later"
+            let refusal = ledger.refusal(.ringReplies, 1, for: request.call.sender)
+            let text = refusal?.message ?? "its turn did not come: ask again later"
             refuseRing(request.call, request.interface, .limitsExceeded, text, connection)
         }
         if state.onLoop.handouts.isIdle || state.onLoop.hasHandoutTimer { return }
@@ -54,15 +51,15 @@ extension ServiceCore {
             handOut(connection)
         }
     }
-    private func answer(_ request: RingRequest, _ connection: BusConnection) {
-        let (call, user) = (request.call, request.user)
+    private func answer(_ request: RingRequest, _ charge: PeerLedger.Charge, _ connection: BusConnection) {
+        let call = request.call
         settlePage(of: call.sender)
         let wasReading = request.interface.stream.hasReader(call.sender)
         do throws(RelayError) {
-            let page = try state.onLoop.pages.page(of: call.sender, user: user)
+            let page = try state.onLoop.pages.page(of: call.sender, ledger)
             let receipt = try receipt(for: call.sender, page, request.interface.stream)
             try connection.reply(to: call, descriptors: [receipt.descriptor, page.descriptor])
-            state.onLoop.handouts.sent(to: call.sender, user: user) { receipt.isTaken }
+            state.onLoop.handouts.sent(charge) { receipt.isTaken }
         } catch {
             // It has no ring, and gets signals.
             if !wasReading { request.interface.stream.closeRing(for: call.sender) }

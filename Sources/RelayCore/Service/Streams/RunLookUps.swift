@@ -10,32 +10,35 @@ struct RunLookUps {
     }
     struct Job: Sendable {
         let entry: Entry
-        fileprivate let user: UInt32?
+        fileprivate let charge: PeerLedger.Charge
         let completion: @Sendable (Result<CommonRun?, RelayError>) -> Void
     }
-    private var quota = WaitingQuota()
+    private let ledger: PeerLedger
     /// The first of each peer is with the log.
     private var lines: [String: [Job]] = [:]
+
+    init(_ ledger: PeerLedger) { self.ledger = ledger }
 
     enum Verdict {
         case begin(Job)
         case wait
         case refused(String)
     }
-    /// - Parameter user: whose the peer is, if that is known.
     mutating func enqueue(
-        _ entry: Entry, user: UInt32?, completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void
+        _ entry: Entry, completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void
     ) -> Verdict {
         let peer = entry.call.sender
-        if let reason = quota.admit(peer, user: user, bytes: entry.call.body.count) { return .refused(reason) }
-        let job = Job(entry: entry, user: user, completion: completion)
+        let charge: PeerLedger.Charge
+        do throws(PeerLedger.Refusal) {
+            charge = try ledger.charge(call: .runCalls, arguments: .runBytes, entry.call.body.count, to: peer)
+        } catch { return .refused(error.message) }
+        let job = Job(entry: entry, charge: charge, completion: completion)
         lines[peer, default: []].append(job)
         return lines[peer]?.count == 1 ? .begin(job) : .wait
     }
     /// The log has answered the first one of a peer. Returns the next one.
     mutating func end(_ peer: String) -> Job? {
-        guard let line = lines[peer], let done = line.first else { return nil }
-        quota.release(peer, user: done.user, bytes: done.entry.call.body.count)
+        guard let line = lines[peer] else { return nil }
         lines[peer] = line.count > 1 ? Array(line.dropFirst()) : nil
         return lines[peer]?.first
     }
@@ -49,8 +52,8 @@ extension ServiceCore {
         _ entry: RunLookUps.Entry, _ log: ExportedLog, _ connection: BusConnection,
         completion: @escaping @Sendable (CommonRun?) -> Void
     ) {
-        let (call, user) = (entry.call, state.onLoop.credentials[entry.call.sender]?.userID)
-        let verdict = state.onLoop.runLookUps.enqueue(entry, user: user) { [weak self] result in
+        let call = entry.call
+        let verdict = state.onLoop.runLookUps.enqueue(entry) { [weak self] result in
             switch result {
             case .success(let common): completion(common)
             // Where the histories part is not known: an answer would claim that they have nothing in common.

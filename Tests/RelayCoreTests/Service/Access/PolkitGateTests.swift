@@ -132,7 +132,7 @@ import Testing
         let authority = try await FakeAuthority.join(system) { _ in .later }
         let desk = try await WatchedDesk(system)
         let (peer, other) = (try await BusStranger.join(system), try await BusStranger.join(system))
-        let limit = CallGate.promptsOfPeer
+        let limit = PeerResource.prompts.bounds.peer
         for _ in 0..<limit { peer.connection.send(call("Touch", isInteractive: true)) { _ in } }
         do {
             _ = try await peer.connection.call(call("Touch", isInteractive: true))

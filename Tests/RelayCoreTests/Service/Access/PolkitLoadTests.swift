@@ -52,7 +52,7 @@ import Testing
         // Behind all that was asked.
         try authority.announceChange()
         #expect(await eventually { authority.questions.count { $0.action.hasSuffix("follow") } == 2 })
-        #expect(authority.waiting.count == PolkitQueue.share)
+        #expect(authority.waiting.count == PeerResource.polkitQuestions.bounds.share)
         #expect(!peer.signals.contains { $0.member == "Reattach" })
         // What a caller that has left asked for is not asked any more.
         callers[2].connection.close()

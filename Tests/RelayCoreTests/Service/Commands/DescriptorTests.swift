@@ -71,43 +71,6 @@ private struct Held: DomainDocument {
     static func == (a: Self, b: Self) -> Bool { a.log === b.log }
 }
 
-@Suite("How many descriptors calls may have", .tags(.g3, .g4)) struct DescriptorQuotaTests {
-    /// So many, one call each, as long as they are admitted.
-    private func calls(
-        _ number: Int, with count: Int, _ peer: String, _ user: UInt32?, _ quota: DescriptorQuota
-    ) -> [DescriptorQuota.Hold] {
-        (0..<number).compactMap { _ in
-            guard let hold = quota.admit(count, of: peer), hold.belongs(to: user) else { return nil }
-            return hold
-        }
-    }
-
-    @Test("one user's many connections have two thirds, and leave others theirs") func users() {
-        let quota = DescriptorQuota()
-        var flood = (1...40).flatMap { calls(2, with: 16, ":1.\($0)", 1_000, quota) }
-        #expect(quota.count == 160)
-        let other = calls(2, with: 16, ":2.1", 2_000, quota)
-        #expect(other.count == 2)
-        let unknown = calls(2, with: 16, ":3.1", nil, quota)
-        #expect(unknown.count == 2)
-        // With what is left, nobody gets beyond twice that.
-        #expect(calls(1, with: 16, ":1.90", 1_000, quota).isEmpty)
-        withExtendedLifetime(flood) {}
-        flood = []
-        #expect(quota.count == 64)
-        withExtendedLifetime((other, unknown)) {}
-    }
-    @Test("a peer has 32, calls without any are free, and nothing is left of what was let go") func peers() {
-        let quota = DescriptorQuota()
-        let held = calls(40, with: 1, ":1.1", 1_000, quota)
-        #expect(held.count == DescriptorQuota.perPeer && quota.count == held.count)
-        #expect(calls(500, with: 0, ":1.1", 1_000, quota).count == 500)
-        do { _ = calls(2, with: 16, ":1.2", 1_000, quota) }
-        #expect(quota.count == held.count && calls(2, with: 16, ":1.2", 1_000, quota).count == 2)
-        withExtendedLifetime(held) {}
-    }
-}
-
 @Suite("File descriptors in commands", .heavy, .tags(.g4, .g8)) struct DescriptorTests {
     private static let name = "org.example.Files"
     private final class Site: Sendable {
@@ -209,7 +172,7 @@ private struct Held: DomainDocument {
         }
         // One is refused before any may end: an end makes room.
         #expect(await eventually { codes.values.contains(.limitsExceeded) })
-        #expect(site.service.core.descriptors.count == DescriptorQuota.perPeer)
+        #expect(site.service.core.ledger.held(.callDescriptors) == PeerResource.callDescriptors.bounds.peer)
         site.release()
         for task in flood { await task.value }
         #expect(codes.values.allSatisfy { $0 == nil || $0 == .limitsExceeded })
@@ -222,7 +185,7 @@ private struct Held: DomainDocument {
         #expect(
             await relayFailure { try await relay.call(KeepFiles(file: try descriptor(), others: [])) }?.code
                 == .unavailable)
-        #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
+        #expect(await eventually { pipe.writers == 1 && site.service.core.ledger.held(.callDescriptors) == 0 })
     }
     @Test("one user's connections hold two thirds of what a service takes; the rest is refused, and has not run")
     func manyConnections() async throws {
@@ -234,11 +197,11 @@ private struct Held: DomainDocument {
         // From here on the service knows whose each one is: a call is counted for its user as it comes.
         for relay in relays { _ = try await relay.call(WriteFiles(parts: [], last: nil)) }
         let calls = try relays.flatMap { relay in
-            try (1...DescriptorQuota.perPeer).map { _ in
+            try (1...PeerResource.callDescriptors.bounds.peer).map { _ in
                 relay.start(HoldFile(file: try TransferredDescriptor(duplicating: writing)), timeout: .seconds(300))
             }
         }
-        let most = 2 * DescriptorQuota.together / 3
+        let most = PeerResource.callDescriptors.bounds.share
         let codes = Log<RelayError.Code?>()
         let answers = Task {
             await withTaskGroup(of: Void.self) { group in
@@ -256,12 +219,12 @@ private struct Held: DomainDocument {
         // Each is held or refused before the first one ends: an end makes room.
         #expect(await eventually { codes.count == calls.count - most })
         #expect(codes.values.allSatisfy { $0 == .limitsExceeded })
-        #expect(site.service.core.descriptors.count == most)
+        #expect(site.service.core.ledger.held(.callDescriptors) == most)
         site.release()
         await answers.value
         #expect(codes.values.count { $0 == nil } == most && codes.count == calls.count)
         withExtendedLifetime(relays) {}
-        #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
+        #expect(await eventually { pipe.writers == 1 && site.service.core.ledger.held(.callDescriptors) == 0 })
         try await site.service.stop()
     }
     @Test("a caller that vanishes with calls under way leaves no descriptor behind") func vanishing() async throws {
@@ -274,16 +237,16 @@ private struct Held: DomainDocument {
             let calls = try (1...5).map { _ in
                 relay.start(HoldFile(file: try TransferredDescriptor(duplicating: writing)))
             }
-            #expect(await eventually { site.holding == 1 && site.service.core.descriptors.count == 5 })
+            #expect(await eventually { site.holding == 1 && site.service.core.ledger.held(.callDescriptors) == 5 })
             // Sent is closed here: the test's own, and those that the service has.
             #expect(await eventually { pipe.writers == 6 })
             relay.invalidate()
             for call in calls { _ = await call.outcome }
         }
         // What waited is dropped; what runs has its own until it ends.
-        #expect(await eventually { site.service.core.descriptors.count == 1 })
+        #expect(await eventually { site.service.core.ledger.held(.callDescriptors) == 1 })
         site.release()
-        #expect(await eventually { pipe.writers == 1 && site.service.core.descriptors.count == 0 })
+        #expect(await eventually { pipe.writers == 1 && site.service.core.ledger.held(.callDescriptors) == 0 })
         try await site.service.stop()
     }
     @Test("an index without a descriptor is refused, and a number in its place") func hostile() async throws {

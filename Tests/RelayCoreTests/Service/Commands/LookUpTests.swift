@@ -11,8 +11,8 @@ import Testing
     private func withhold(_ core: ServiceCore, _ peer: BusStranger) {
         let name = peer.connection.uniqueName
         core.loop.withTurn {
-            #expect(core.state.onLoop.lookUpQuota.admit(name, user: nil, bytes: 0) == nil)
-            core.state.onLoop.lookUps[name] = [ServiceCore.LookUp(bytes: 0) { _ in }]
+            let charge = try? core.ledger.charge(call: .lookUpCalls, arguments: .lookUpBytes, 0, to: name)
+            core.state.onLoop.lookUps[name] = charge.map { [ServiceCore.LookUp(charge: $0) { _ in }] }
         }
     }
     private func answer(
@@ -48,7 +48,7 @@ import Testing
         let core = desk.service.core
         let (peer, other) = (try await BusStranger.join(desk.bus.bus), try await BusStranger.join(desk.bus.bus))
         withhold(core, peer)
-        let limit = WaitingQuota.perPeer.calls
+        let limit = PeerResource.lookUpCalls.bounds.peer
         await withTaskGroup(of: String?.self) { group in
             for number in 1...limit + 5 {
                 group.addTask {
@@ -67,7 +67,7 @@ import Testing
             for await name in group { #expect(name == nil) }
         }
         #expect(desk.notes.count == limit)
-        #expect(core.loop.withTurn { core.state.onLoop.lookUpQuota.peerCount } == 0)
+        #expect(core.ledger.held(.lookUpCalls, of: peer.connection.uniqueName) == 0)
         try await desk.stop()
     }
 }

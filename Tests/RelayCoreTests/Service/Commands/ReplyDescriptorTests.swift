@@ -38,7 +38,7 @@ private struct OpenLogs: Command {
         /// Handlers that have begun, all or those that reply with so many descriptors.
         var runs: Int { begun.count }
         func runs(of count: Int32) -> Int { begun.values.count { $0 == count } }
-        var unread: Int { service.core.unreadDescriptors }
+        var unread: Int { service.core.ledger.held(.replyDescriptors) }
         func release() { open.store(true, ordering: .relaxed) }
 
         init(_ bus: Bus) async throws {
@@ -220,57 +220,46 @@ private struct OpenLogs: Command {
     }
 }
 
-@Suite("How many descriptors replies may have", .tags(.g3, .g4)) struct ReplyDescriptorQuotaTests {
-    @Test("a caller has one reply, a user two thirds, and there is room for the next one") func bounds() {
-        var quota = ReplyDescriptors()
-        func send(_ count: Int, _ peer: Int, _ user: UInt32, rings: Int = 0) -> Bool {
-            quota.send(count, to: ":1.\(peer)", user: user, serial: UInt32(peer), besides: rings)
-        }
-        let first = send(8, 1, 1)
-        let again = send(1, 1, 1)
-        #expect(first && !again)
-        // Of one user's, alone: 14.
-        let sent = (2...20).map { send(1, $0, 1) }
-        #expect(sent.filter(\.self).count == 6 && quota.count == 14)
-        // Others have 8, whatever the first has.
-        let (eight, more) = (send(8, 30, 2), send(1, 31, 3))
-        #expect(eight && !more && quota.count == ReplyDescriptors.together)
-        quota.depart(":1.30")
-        // Fewer while rings are on their way.
-        let (withRings, few) = (send(8, 32, 2, rings: 48), send(4, 33, 2, rings: 44))
-        #expect(!withRings && few)
-        for peer in 1...40 { quota.depart(":1.\(peer)") }
-        #expect(quota.count == 0)
-        let unknown = quota.send(8, to: ":2.1", user: nil, serial: 1, besides: 0)
-        #expect(unknown)
+@Suite("Which replies with descriptors were read", .tags(.g3, .g4)) struct UnreadDescriptorTests {
+    @Test("a caller has one such reply unread, whatever its user may have") func bounds() {
+        let ledger = PeerLedger()
+        var replies = ReplyDescriptors(ledger)
+        let first = replies.send(2, to: ":1.1", serial: 1)
+        let again = replies.send(1, to: ":1.1", serial: 2)
+        #expect(first && !again && replies.refusal(":1.1")?.holder == .peer(":1.1"))
+        #expect(replies.refusal(":1.2") == nil)
+        replies.depart(":1.1")
+        #expect(replies.refusal(":1.1") == nil && ledger.isEmpty)
     }
     @Test("only the reply's own serial ends it, and there are so many guesses") func guesses() {
-        var quota = ReplyDescriptors()
-        func send() { _ = quota.send(2, to: ":1.1", user: 1, serial: 500, besides: 0) }
+        let ledger = PeerLedger()
+        var replies = ReplyDescriptors(ledger)
+        func send() { _ = replies.send(2, to: ":1.1", serial: 500) }
+        var count: Int { ledger.held(.replyDescriptors) }
         send()
-        for guess: UInt32 in 1...(UInt32(ReplyDescriptors.guesses) - 1) { quota.received(guess, by: ":1.1") }
-        quota.received(500, by: ":1.2")
-        #expect(quota.count == 2)
-        quota.received(500, by: ":1.1")
-        #expect(quota.count == 0)
+        for guess: UInt32 in 1...(UInt32(ReplyDescriptors.guesses) - 1) { replies.received(guess, by: ":1.1") }
+        replies.received(500, by: ":1.2")
+        #expect(count == 2)
+        replies.received(500, by: ":1.1")
+        #expect(count == 0)
         send()
-        for guess: UInt32 in 1...UInt32(ReplyDescriptors.guesses) { quota.received(guess, by: ":1.1") }
-        quota.received(500, by: ":1.1")
-        #expect(quota.count == 2)
+        for guess: UInt32 in 1...UInt32(ReplyDescriptors.guesses) { replies.received(guess, by: ":1.1") }
+        replies.received(500, by: ":1.1")
+        #expect(count == 2)
         // The bus knows better; about another reply it says nothing.
-        let (asked, askedAgain) = (quota.questions(), quota.questions())
+        let (asked, askedAgain) = (replies.questions(), replies.questions())
         #expect(asked.map(\.serial) == [500] && askedAgain.isEmpty)
-        quota.answered(":1.1", 499, isRead: true)
-        quota.answered(":1.1", 500, isRead: false)
-        let askedOnce = quota.questions()
-        #expect(quota.count == 2 && askedOnce.count == 1)
-        quota.answered(":1.1", 500, isRead: true)
-        let none = quota.questions()
-        #expect(quota.count == 0 && none.isEmpty)
+        replies.answered(":1.1", 499, isRead: true)
+        replies.answered(":1.1", 500, isRead: false)
+        let askedOnce = replies.questions()
+        #expect(count == 2 && askedOnce.count == 1)
+        replies.answered(":1.1", 500, isRead: true)
+        let none = replies.questions()
+        #expect(count == 0 && none.isEmpty)
         // Not sent after all.
         send()
-        quota.settled(499, of: ":1.1")
-        quota.settled(500, of: ":1.1")
-        #expect(quota.count == 0)
+        replies.settled(499, of: ":1.1")
+        replies.settled(500, of: ":1.1")
+        #expect(count == 0)
     }
 }

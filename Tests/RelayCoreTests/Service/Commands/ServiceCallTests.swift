@@ -140,7 +140,7 @@ import Testing
     @Test("a peer that floods is refused, and others are answered") func flood() async throws {
         let desk = try await Desk()
         let (loud, other) = (try await BusStranger.join(desk.bus.bus), try await BusStranger.join(desk.bus.bus))
-        let limit = WaitingQuota.perPeer.calls
+        let limit = PeerResource.queuedCalls.bounds.peer
         try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask { await loud.refusal(Desk.name, Desk.path, Desk1.name, "Wait", [.int64(0)])?.name }
             #expect(await eventually { desk.notes == ["wait 0"] })

@@ -10,6 +10,8 @@ import Testing
 @Suite("Unread replies", .heavy, .tags(.g3, .g4)) struct UnreadRepliesTests {
     private typealias Limits = UnreadReplies
     private static let kibibyte = 1 << 10
+    private static let bounds = PeerResource.unreadReplies.bounds
+    private static let perPeer = bounds.peer
 
     /// Sends replies of so many bytes each while the peer's calls are admitted; returns how many.
     private func fill(_ limits: inout Limits, _ peer: String, by bytes: Int = 10 * kibibyte) -> Int {
@@ -23,7 +25,8 @@ import Testing
     private func isRefused(_ verdict: Limits.Verdict) -> Bool { if case .refused = verdict { true } else { false } }
 
     @Test("G3: a peer that reads nothing has 1 MiB, one refusal, and then no answer") func bound() {
-        var limits = Limits()
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
         var verdicts: [Limits.Verdict] = []
         for _ in 1...200 {
             verdicts.append(limits.call("a"))
@@ -32,10 +35,11 @@ import Testing
         #expect(verdicts.count { $0 == .admitted } == 102)
         #expect(verdicts.count { isRefused($0) } == 1 && verdicts[102...].first != .ignored)
         #expect(verdicts.last == .ignored)
-        #expect(limits.unread(of: "a") < Limits.perPeer + 11 * Self.kibibyte)
+        #expect(limits.unread(of: "a") < Self.perPeer + 11 * Self.kibibyte)
     }
     @Test("the bus is asked past the reserve, about a peer once at a time") func questions() throws {
-        var limits = Limits()
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
         _ = limits.call("a")
         limits.sent("a", bytes: Limits.reserve - Limits.overhead)
         let early = limits.question(about: "a")
@@ -53,9 +57,11 @@ import Testing
     }
     @Test("what the bus did not hold when it was asked has been read; what was sent since counts") func answers() throws
     {
-        var limits = Limits()
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
         _ = fill(&limits, "a")
-        limits.identify("a", user: 7)
+        ledger.arrive("a")
+        ledger.identify("a", user: 7)
         let unread = limits.unread(of: "a")
         #expect(limits.call("a") == .ignored, "refused once, within fill")
         let asked = limits.question(about: "a")
@@ -66,46 +72,57 @@ import Testing
         #expect(limits.call("a") == .ignored)
         let next = limits.question(about: "a")
         limits.answered(try #require(next), held: 300)
-        #expect(limits.unread(of: "a") == 300 && limits.all == 300 && limits.unread(ofUser: 7) == 300)
+        #expect(limits.unread(of: "a") == 300 && ledger.held(.unreadReplies, of: "a") == 300)
         #expect(limits.call("a") == .admitted)
         let refusedAgain = fill(&limits, "a") > 90
         #expect(refusedAgain)
     }
     @Test("G4: what one user's peers leave unread leaves other users theirs, and each peer its reserve") func users() {
-        var limits = Limits()
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
         for number in 0..<20 {
+            ledger.arrive("1.\(number)")
             _ = limits.call("1.\(number)")
-            limits.identify("1.\(number)", user: 1)
+            ledger.identify("1.\(number)", user: 1)
             _ = fill(&limits, "1.\(number)")
         }
-        #expect(limits.unread(ofUser: 1) < Limits.perUser + 20 * Limits.reserve)
+        #expect(ledger.held(.unreadReplies, ofUser: 1) < Self.bounds.share + 20 * Limits.reserve)
+        ledger.arrive("2.0")
         _ = limits.call("2.0")
-        limits.identify("2.0", user: 2)
+        ledger.identify("2.0", user: 2)
         let other = fill(&limits, "2.0")
         #expect(other > 100)
     }
     @Test("G3: all together have 24 MiB, and each peer its reserve") func together() {
-        var limits = Limits()
-        for number in 0..<60 { _ = fill(&limits, "\(number)") }
-        #expect(limits.all > Limits.together && limits.all < Limits.together + 60 * Limits.reserve + Limits.perPeer)
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
+        for number in 0..<60 {
+            ledger.arrive("\(number)")
+            ledger.identify("\(number)", user: UInt32(number))
+            _ = fill(&limits, "\(number)")
+        }
+        let all = ledger.held(.unreadReplies)
+        #expect(all > Self.bounds.total && all < Self.bounds.total + 60 * Limits.reserve + Self.perPeer)
         let late = fill(&limits, "late", by: 100)
         #expect(late >= Limits.reserve / 100)
     }
     @Test("a departed peer counts for nothing, nor does what is sent to it later") func departure() throws {
-        var limits = Limits()
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
         _ = fill(&limits, "a")
         let asked = limits.question(about: "a")
-        limits.identify("a", user: 1)
+        ledger.identify("a", user: 1)
         limits.depart("a")
         limits.answered(try #require(asked), held: 0)
         limits.sent("a", bytes: 1_000)
-        #expect(limits.all == 0 && limits.unread(ofUser: 1) == 0 && limits.peerCount == 0)
+        #expect(limits.peerCount == 0 && ledger.isEmpty)
         limits.depart("a")
     }
     @Test("a reply that can wait goes when there is room; where nobody knows, at once") func waiting() {
-        var limits = Limits()
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
         _ = limits.call("a")
-        #expect(limits.admits("a", bytes: Limits.perPeer))
+        #expect(limits.admits("a", bytes: Self.perPeer))
         _ = fill(&limits, "a")
         #expect(!limits.admits("a", bytes: 1_000))
         limits.isKnowable = false
@@ -115,7 +132,8 @@ import Testing
         #expect(question == nil)
     }
     @Test("whom to ask when somebody waits: those with most unread first, each once") func sweep() {
-        var limits = Limits()
+        let ledger = PeerLedger()
+        var limits = Limits(ledger)
         for (name, bytes) in [("a", 3_000), ("b", 5_000), ("c", 500), ("d", 4_000)] {
             _ = limits.call(name)
             limits.sent(name, bytes: bytes)
@@ -164,7 +182,7 @@ import Testing
         let other = try await BusStranger.join(bus.bus)
         _ = try await other.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("other")])
         let held = try await held(for: silent, kind, other)
-        #expect(held < 2 * Limits.perPeer, "of 1,500 answers")
+        #expect(held < 2 * Self.perPeer, "of 1,500 answers")
         #expect(await eventually { 1...3 ~= desk.notices.all(of: .limitsExceeded).count })
         #expect(desk.notices.all.contains { $0.message.contains(silent.name) })
         let core = desk.service.core
@@ -201,7 +219,7 @@ import Testing
         }
         #expect(await eventually { core.ignoredCalls.load(ordering: .relaxed) > 0 }, "of \(sent) calls")
         let other = try await BusStranger.join(bus.bus)
-        #expect(try await held(for: silent, .daemon, other) < 3 * Limits.perPeer, "of \(sent) answers")
+        #expect(try await held(for: silent, .daemon, other) < 3 * Self.perPeer, "of \(sent) answers")
         let answer = try await other.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("other")])
         #expect(answer == [.string("other")])
         try await desk.stop()

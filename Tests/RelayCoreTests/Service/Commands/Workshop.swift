@@ -80,5 +80,5 @@ final class Workshop: Sendable {
         return core.queues.count == 0 && core.running.count == 0
     }
     /// The peers that something is kept of.
-    var peers: Int { service.core.unread.withLock { $0.peerCount } }
+    var peers: Int { service.core.ledger.present.count }
 }

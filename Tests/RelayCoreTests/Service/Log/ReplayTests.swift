@@ -70,15 +70,21 @@ import Testing
         let call = MethodCall(
             to: DurableDesk.name, path: DurableDesk.path, interface: Stream1.name, member: "OpenReplay")
         #expect(await Self.code { _ = try await desk.peer.connection.call(call) } == .invalidArgument)
+        let ledger = PeerLedger()
         var sockets = ReplaySockets()
-        for number in 0..<ReplaySockets.perUser {
-            #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.\(number)", user: 7) == nil)
+        func add(_ peer: String, _ user: UInt32) throws -> PeerLedger.Refusal? {
+            ledger.arrive(peer)
+            ledger.identify(peer, user: user)
+            let socket = try ReplaySocket(Self.ends().theirs)
+            do throws(PeerLedger.Refusal) { try sockets.add(socket, of: peer, ledger) } catch { return error }
+            return nil
         }
-        #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.64", user: 7)?.contains("64 sockets") == true)
-        #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.5", user: 7) == nil, "in place of its first")
-        #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.64", user: 8) == nil)
+        for number in 0..<PeerResource.replaySockets.bounds.share { #expect(try add(":1.\(number)", 7) == nil) }
+        #expect(try add(":1.64", 7)?.message.contains("the peers of user 7 have 64 of at most 64") == true)
+        #expect(try add(":1.5", 7) == nil, "in place of its first")
+        #expect(try add(":2.1", 8) == nil)
         sockets.depart(":1.5")
-        #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.65", user: 7) == nil)
+        #expect(try add(":1.65", 7) == nil)
         try await desk.stop()
     }
     /// Both ends of a connection to a name in the abstract namespace.

@@ -26,7 +26,7 @@ import Testing
         let other = try await RingPeer.join(desk.bus.bus)
         let answer = try await other.stranger.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("x")])
         #expect(answer == [.string("x")])
-        if count < OpenRingQuota<Int>.share(of: OpenRingQuota<Int>.together) {
+        if count < PeerResource.ringReplies.bounds.share {
             var ring = try await other.openRing(Desk.name, Desk1.name)
             try desk.service.publish(Torn(number: 1))
             #expect(try await other.drain(&ring, to: 1).count == 1)

@@ -301,7 +301,7 @@ import Testing
     @Test("a user's 65th peer gets no page, until one of the others has left") func manyPeers() async throws {
         let desk = try await RingDesk()
         var peers: [RingPeer] = []
-        for _ in 0..<WaitPages.perUser {
+        for _ in 0..<PeerResource.waitPages.bounds.share {
             let peer = try await RingPeer.join(desk.bus.bus)
             _ = try await peer.openRing(RingDesk.name, Meter1.name)
             peers.append(peer)

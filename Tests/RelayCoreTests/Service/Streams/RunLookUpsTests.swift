@@ -12,9 +12,10 @@ import Testing
         return RunLookUps.Entry(call: call, interface: "a.b", question: RunQuestion(epoch: 1, after: 1))
     }
     @Test("of each peer one is with the log, the others wait in their order, and too many are refused") func line() {
-        var lookUps = RunLookUps()
+        let ledger = PeerLedger()
+        var lookUps = RunLookUps(ledger)
         func enqueue(_ peer: String, _ serial: UInt32) -> String {
-            switch lookUps.enqueue(entry(peer, serial), user: 7, completion: { _ in }) {
+            switch lookUps.enqueue(entry(peer, serial), completion: { _ in }) {
             case .begin(let job): "begin \(job.entry.call.serial)"
             case .wait: "wait"
             case .refused: "refused"
@@ -27,5 +28,6 @@ import Testing
         #expect(lookUps.end(":1.1") == nil && lookUps.end(":1.1") == nil)
         #expect(enqueue(":1.1", 76) == "begin 76", "all was given back")
         #expect(lookUps.end(":1.2")?.entry.call.serial == 75)
+        #expect(ledger.held(.runCalls, of: ":1.1") == 1 && ledger.held(.runBytes, of: ":1.2") == 3)
     }
 }

@@ -1,0 +1,117 @@
+/// What each peer holds, as a value, and what that makes for its user and for all.
+///
+/// A peer's reserve is its own: users and all share what peers have beyond theirs. Peers whose users are not known are
+/// one user's.
+struct PeerAccounts {
+    struct Part: Hashable, Sendable {
+        let resource: PeerResource
+        var amount: Int
+    }
+    private struct Account {
+        var user: UInt32?
+        /// It has called, and has not left.
+        var isPresent = false
+        var amounts = PeerAccounts.nothing
+    }
+    private static let nothing = [Int](repeating: 0, count: PeerResource.allCases.count)
+    private let bounds: [PeerResource.Bounds]
+    private var peers: [String: Account] = [:]
+    private var users: [UInt32?: [Int]] = [:]
+    private var all = PeerAccounts.nothing
+
+    init(_ bounds: (PeerResource) -> PeerResource.Bounds = { $0.bounds }) {
+        self.bounds = PeerResource.allCases.map(bounds)
+    }
+
+    // MARK: Peers
+
+    /// A peer has called.
+    mutating func arrive(_ peer: String) { peers[peer, default: Account()].isPresent = true }
+    /// It has left, and calls no more. What is held for it by others than the bus counts until they let it go.
+    mutating func depart(_ peer: String) {
+        peers[peer]?.isPresent = false
+        forgetIfEmpty(peer)
+    }
+    /// Whose the peer is: that user has what the peer holds.
+    mutating func identify(_ peer: String, user: UInt32) {
+        guard let account = peers[peer], account.user != user else { return }
+        for resource in PeerResource.allCases {
+            let shared = shared(resource, account.amounts[resource.rawValue])
+            share(resource, -shared, of: account.user)
+            share(resource, shared, of: user)
+        }
+        peers[peer]?.user = user
+    }
+    func user(of peer: String) -> UInt32? { peers[peer]?.user }
+    func isPresent(_ peer: String) -> Bool { peers[peer]?.isPresent == true }
+    var present: [String] { peers.filter(\.value.isPresent).map(\.key) }
+    /// Nobody is there, and nothing is held.
+    var isEmpty: Bool { peers.isEmpty && users.isEmpty && all.allSatisfy { $0 == 0 } }
+
+    // MARK: Amounts
+
+    func held(_ resource: PeerResource, of peer: String) -> Int { peers[peer]?.amounts[resource.rawValue] ?? 0 }
+    /// Beyond the reserves of the user's peers.
+    func held(_ resource: PeerResource, ofUser user: UInt32?) -> Int { users[user]?[resource.rawValue] ?? 0 }
+    /// Beyond the reserves of all peers.
+    func held(_ resource: PeerResource) -> Int { all[resource.rawValue] }
+
+    /// Counts all parts, or none of them: then it throws why.
+    mutating func take(_ parts: [Part], for peer: String) throws(PeerLedger.Refusal) {
+        for part in parts { if let refusal = refusal(part, for: peer) { throw refusal } }
+        for part in parts { change(part.resource, by: part.amount, for: peer) }
+    }
+    /// Counts more or less, whatever the bounds.
+    mutating func change(_ resource: PeerResource, by amount: Int, for peer: String) {
+        if amount == 0 { return }
+        let before = held(resource, of: peer)
+        peers[peer, default: Account()].amounts[resource.rawValue] = before + amount
+        let shared = shared(resource, before + amount) - shared(resource, before)
+        share(resource, shared, of: peers[peer]?.user)
+        all[resource.rawValue] += shared
+        forgetIfEmpty(peer)
+    }
+    /// Why a peer may not have so much more; nil if it may.
+    func refusal(_ part: Part, for peer: String) -> PeerLedger.Refusal? {
+        let (bounds, own) = (bounds[part.resource.rawValue], held(part.resource, of: peer))
+        func refusal(_ holder: PeerLedger.Refusal.Holder, _ held: Int, _ bound: Int) -> PeerLedger.Refusal {
+            PeerLedger.Refusal(resource: part.resource, holder: holder, held: held, more: part.amount, bound: bound)
+        }
+        if bounds.isMark ? own >= bounds.peer : own + part.amount > bounds.peer {
+            return refusal(.peer(peer), own, bounds.peer)
+        }
+        if own + part.amount <= bounds.reserve { return nil }
+        let more = shared(part.resource, own + part.amount) - shared(part.resource, own)
+        let user = peers[peer]?.user
+        let ofUser = held(part.resource, ofUser: user)
+        let (ofAll, total) = (held(part.resource), bounds.total)
+        if case .upTo(let most) = bounds.user, ofUser + more > most { return refusal(.user(user), ofUser, most) }
+        if ofAll + more > total { return refusal(.all, ofAll, total) }
+        var left = total - ofAll - more
+        if part.resource.unreadDescriptors > 0 {
+            let each = part.resource.unreadDescriptors
+            let rest = PeerResource.unreadDescriptors - unreadDescriptors - each * more
+            if rest < 0 { return refusal(.all, ofAll, ofAll + (rest + each * more) / each) }
+            left = min(left, rest / each)
+        }
+        if bounds.user == .twiceTheRest, ofUser > 0, ofUser + more > 2 * left {
+            return refusal(.user(user), ofUser, 2 * (left + more) / 3)
+        }
+        return nil
+    }
+    private var unreadDescriptors: Int {
+        PeerResource.allCases.reduce(0) { $0 + $1.unreadDescriptors * held($1) }
+    }
+    private func shared(_ resource: PeerResource, _ amount: Int) -> Int {
+        max(0, amount - bounds[resource.rawValue].reserve)
+    }
+    private mutating func share(_ resource: PeerResource, _ amount: Int, of user: UInt32?) {
+        if amount == 0 { return }
+        users[user, default: Self.nothing][resource.rawValue] += amount
+        if users[user, default: Self.nothing].allSatisfy({ $0 == 0 }) { users.removeValue(forKey: user) }
+    }
+    private mutating func forgetIfEmpty(_ peer: String) {
+        guard let account = peers[peer], !account.isPresent, account.amounts.allSatisfy({ $0 == 0 }) else { return }
+        peers[peer] = nil
+    }
+}

@@ -1,0 +1,67 @@
+import Synchronization
+
+/// Which peers are there, and what becomes of what they leave behind.
+extension ServiceCore {
+    /// What is known of who is there.
+    struct Census {
+        fileprivate var timer: UInt64?
+        /// It is taken as soon as that is due after a call.
+        fileprivate var isPrompt = false
+        fileprivate var isUnderWay = false
+    }
+    /// When the bus is asked who is there, if the loop is awake anyway, and how much later at the latest.
+    private static let prompt = (after: Duration.seconds(3), slack: Duration.seconds(2))
+    private static let leisurely = (after: Duration.seconds(20), slack: Duration.seconds(10))
+    private static let answerTime = Duration.seconds(5)
+
+    /// A peer has called, and is there.
+    func noteCaller(_ peer: String) {
+        ledger.arrive(peer)
+        if !state.onLoop.census.isPrompt { orderCensus(isPrompt: true) }
+    }
+    /// A peer has left. All that is kept by its unique name goes with it: after the bus restarts, it may be another's.
+    func depart(_ peer: String) {
+        state.onLoop.credentials[peer] = nil
+        state.onLoop.features[peer] = nil
+        queues.depart(peer)
+        running.depart(peer)
+        closeGate(of: peer)
+        closeRings(of: peer)
+        state.onLoop.replays.depart(peer)
+        limits.withLock { $0.depart(peer) }
+        ledger.depart(peer)
+        forgetReplies(to: peer)
+        forgetDescriptors(of: peer)
+        for stream in streams { stream.depart(peer) }
+        lookBehind()
+    }
+
+    // MARK: The census
+
+    /// A bus drops what it has no room for, its own announcements included: so it is asked for the names that it has,
+    /// soon after calls and now and then, while any peer is there.
+    private func orderCensus(isPrompt: Bool) {
+        // A test's bus loses nothing, and its time is moved by days.
+        if bus.linked != nil { return }
+        state.onLoop.census.isPrompt = isPrompt
+        if state.onLoop.census.isUnderWay { return }
+        if let timer = state.onLoop.census.timer.take() { loop.cancel(timer: timer) }
+        let (delay, slack) = isPrompt ? Self.prompt : Self.leisurely
+        state.onLoop.census.timer = loop.schedule(after: delay, slack: slack) { [weak self] in self?.takeCensus() }
+    }
+    private func takeCensus() {
+        state.onLoop.census.timer = nil
+        state.onLoop.census.isPrompt = false
+        guard let connection = state.onLoop.connection, !ledger.present.isEmpty else { return }
+        state.onLoop.census.isUnderWay = true
+        connection.send(.toBus("ListNames"), timeout: Self.answerTime) { [weak self] result in
+            guard let self, state.onLoop.connection === connection else { return }
+            state.onLoop.census.isUnderWay = false
+            let names = try? result.get().read("as") { try Stream1.readNames(&$0) }
+            // Who called before the answer, and is not in it, has left: the bus sends both in its order.
+            if let names { for peer in Set(ledger.present).subtracting(names) { depart(peer) } }
+            let isPrompt = names == nil || state.onLoop.census.isPrompt
+            if isPrompt || !ledger.present.isEmpty { orderCensus(isPrompt: isPrompt) }
+        }
+    }
+}
