@@ -31,7 +31,8 @@ except ImportError as missing:
     fail(69, f"{missing}: copy relay_ring.py and relay_values.py beside it")
 
 BUS, STREAM, ERROR = "org.freedesktop.DBus", "org.eventrelay.Stream1", "org.eventrelay.Error."
-NOTHING_KEPT = 2**64 - 1  # `oldest` of a volatile interface; as `after`, the mark of a last Read.
+NOTHING_KEPT = 2**64 - 1  # `oldest` of a volatile interface.
+CONFIRMED = {"Read", "Replay", "OpenRing"}  # Their every reply is confirmed, be it an error.
 HELD = 1024  # So many events wait until what precedes them is known.
 PROMPT, LEISURELY = 5000, 30000  # After so many milliseconds the bus is asked again who owns the service's name.
 
@@ -53,7 +54,7 @@ class Follower:
         self.connect()
 
     def forget(self):
-        self.ring, self.held, self.token, self.target, self.quiet = None, [], 0, 0, None
+        self.ring, self.held, self.target, self.quiet = None, [], 0, None
         self.is_live = self.is_reading = self.has_ended = False
         self.waiting = 0  # Calls of the owner that have no answer yet.
         self.generation += 1
@@ -151,20 +152,43 @@ class Follower:
         self.waiting += 1
 
         def finished(bus, result):
-            answer = descriptors = None
             try:
-                answer, descriptors = bus.call_with_unix_fd_list_finish(result)
-            except GLib.Error as error:
-                if generation == self.generation and Gio.DBusError.get_remote_error(error) == ERROR + "NotPermitted":
-                    sys.exit(error.message)
+                reply = bus.send_message_with_reply_finish(result)
+            except GLib.Error:
+                reply = None  # There was no answer in time, or the bus is gone.
+            if reply and (member in CONFIRMED or reply.get_unix_fd_list()) and reply.get_sender().startswith(":"):
+                self.confirm(bus, reply)
+            is_error = reply and reply.get_message_type() == Gio.DBusMessageType.ERROR
+            if is_error and generation == self.generation and reply.get_error_name() == ERROR + "NotPermitted":
+                sys.exit(reply.get_body().unpack()[0])
             if generation == self.generation:
                 self.waiting -= 1
+                if reply is None and member == "OpenRing":
+                    self.send("CloseRing")  # It may be answered yet: then the ring would be kept for nobody.
                 self.drain()
-                done(answer and answer.unpack(), descriptors)
+                body = None if reply is None or is_error else reply.get_body()
+                done(body and body.unpack(), reply and reply.get_unix_fd_list())
 
-        self.bus.call_with_unix_fd_list(
-            self.owner, self.path, STREAM, member, arguments, None, Gio.DBusCallFlags.NO_AUTO_START, 30000, None, None,
-            finished)
+        call = self.message(member, arguments)
+        self.bus.send_message_with_reply(call, Gio.DBusSendMessageFlags.NONE, 30000, None, finished)
+
+    def message(self, member, arguments=None, flags=Gio.DBusMessageFlags.NO_AUTO_START):
+        message = Gio.DBusMessage.new_method_call(self.owner, self.path, STREAM, member)
+        message.set_flags(flags)
+        if arguments is not None:
+            message.set_body(arguments)
+        return message
+
+    def send(self, member, arguments=None):
+        flags = Gio.DBusMessageFlags.NO_AUTO_START | Gio.DBusMessageFlags.NO_REPLY_EXPECTED
+        self.bus.send_message(self.message(member, arguments, flags), Gio.DBusSendMessageFlags.NONE)
+
+    def confirm(self, bus, reply):
+        """Reports that a reply was read: its sender counts it until then, and all that it sent before."""
+        message = Gio.DBusMessage.new_method_call(reply.get_sender(), "/", STREAM, "Received")
+        message.set_flags(Gio.DBusMessageFlags.NO_AUTO_START | Gio.DBusMessageFlags.NO_REPLY_EXPECTED)
+        message.set_body(GLib.Variant("(u)", (reply.get_serial(),)))
+        bus.send_message(message, Gio.DBusSendMessageFlags.NONE)
 
     def again(self, do):
         generation = self.generation
@@ -205,10 +229,8 @@ class Follower:
             try:
                 self.ring = answer and Ring(descriptors.get(answer[0]))
             except (Damaged, ValueError, KeyError, IndexError, struct.error):
-                self.ring = None
+                self.send("CloseRing")
             if not self.ring:
-                # It may have been given, in a reply that was lost.
-                self.call("CloseRing", None, lambda *_: None)
                 self.add_signal_rules()
             self.attach()
 
@@ -265,13 +287,13 @@ class Follower:
         if self.is_reading:
             return
         self.is_reading = True
-        self.call("Read", GLib.Variant("(astut)", (["*"], self.position, 0, self.token)), self.on_page)
+        self.call("Read", GLib.Variant("(astu)", (["*"], self.position, 0)), self.on_page)
 
     def on_page(self, answer, _):
         self.is_reading = False
         if answer is None:
             return self.again(self.read)
-        self.epoch, events, oldest, through, head, self.token = answer
+        self.epoch, events, oldest, through, head = answer
         if oldest - 1 > self.position:
             self.on_gap(self.position + 1, oldest - 1, "no longer kept")
             self.position = oldest - 1
@@ -282,16 +304,7 @@ class Follower:
         if through < max(head, self.target):
             return self.read()
         self.epoch = self.run
-        # The last page's room is given back.
-        self.is_reading = True
-        self.call("Read", GLib.Variant("(astut)", (["*"], NOTHING_KEPT, 1, self.token)), self.on_last_page)
         self.go_live()
-
-    def on_last_page(self, answer, _):
-        self.is_reading = False
-        self.token = answer[-1] if answer else self.token
-        if not self.is_live:
-            self.read()
 
     # Events.
 
@@ -341,7 +354,7 @@ class Follower:
                 self.has_ended = True
         except Damaged:
             self.ring = None
-            self.call("CloseRing", None, lambda *_: None)
+            self.send("CloseRing")
             self.add_signal_rules()
             self.attach()
 

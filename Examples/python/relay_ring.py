@@ -17,8 +17,6 @@ class Ring:
     INTENT, TAIL, END, INDEX = 16, 32, 48, 64  # Words of eight bytes.
 
     def __init__(self, descriptor):
-        # The receipt comes first, whatever becomes of the ring.
-        fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_NONBLOCK)
         page, status = mmap.PAGESIZE, os.fstat(descriptor)
         self.check(fcntl.fcntl(descriptor, 1034) & 0x17 == 0x17, "the seals")  # F_GET_SEALS
         self.check(2 * page <= status.st_size <= 2**30 + 2**20 + page, "the size")

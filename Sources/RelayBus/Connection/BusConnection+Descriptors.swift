@@ -15,9 +15,13 @@ extension BusConnection {
     ///
     /// Throws `Unavailable` when the connection is gone or cannot pass them, or there is no memory: the call has no
     /// answer then.
-    package func reply(to call: IncomingCall, descriptors: [Int32]) throws(RelayError) {
+    ///
+    /// - Parameter serial: the answer's own; 0: the connection's next.
+    package func reply(to call: IncomingCall, descriptors: [Int32], serial: UInt32 = 0) throws(RelayError) {
         guard call.wantsReply else { return }
-        try send { () throws(RelayError) in try ComposedMessage(answering: call, descriptors: descriptors) }
+        try send { () throws(RelayError) in
+            try ComposedMessage(answering: call, descriptors: descriptors, serial: serial)
+        }
     }
     /// Whether commands and replies may have file descriptors: on a bus that passes them, and by a link.
     package var canTransferDescriptors: Bool { canPassDescriptors || inner.withLock { $0.link != nil } }

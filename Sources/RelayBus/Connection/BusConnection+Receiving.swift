@@ -108,15 +108,15 @@ extension BusConnection {
             if !hold(answer, for: serial, to: entry.destination) { dropReply(of: sender) }
         case .isStray:
             // It is closed with its message. The service has to know that it is no longer on its way.
-            if let sender { received(message, attached, from: sender) }
+            received(message, attached)
             dropReply(of: sender)
         }
     }
     private func result(
         of message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor], for entry: PendingCalls.Entry
     ) -> Result<BusReply, RelayError> {
+        received(message, attached, isConfirmed: entry.isConfirmed)
         if message.isOversized {
-            if let sender = message.sender { received(message, attached, from: sender) }
             let text = "\(entry.title): a reply of over \(WireLimits.receivedLength) bytes, which is not looked at"
             return .failure(RelayError(.tooLarge, text, mayHaveRun: true))
         }
@@ -124,7 +124,6 @@ extension BusConnection {
             let body = message.body
             if entry.takesDescriptors {
                 let transferred = Self.transferred(message, attached, atMost: DescriptorBag.limit)
-                if let sender = message.sender { received(message, attached, from: sender) }
                 return .success(
                     BusReply(
                         sender: message.sender ?? "", signature: message.signature, body: body,
@@ -146,9 +145,12 @@ extension BusConnection {
         return .failure(ErrorNames.relayError(remote, calling: entry.title))
     }
     private func received(
-        _ message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor], from sender: String
+        _ message: borrowing ReceivedMessage, _ attached: [ReceivedDescriptor], isConfirmed: Bool = false
     ) {
-        guard message.kind == .methodReturn, message.containsDescriptors || !attached.isEmpty else { return }
-        handler?.descriptorsReceived(from: sender, reply: message.serial)
+        // Not the bus's own, about a peer's process.
+        guard let sender = message.sender, sender.hasPrefix(":") else { return }
+        if isConfirmed || message.kind == .methodReturn && (message.containsDescriptors || !attached.isEmpty) {
+            handler?.replyReceived(from: sender, serial: message.serial)
+        }
     }
 }

@@ -285,7 +285,7 @@ package final class BusConnection: Sendable {
     ) -> UInt32 {
         let entry = PendingCalls.Entry(
             title: call.title, destination: call.destination, takesDescriptors: call.takesDescriptors,
-            completion: completion)
+            isConfirmed: call.isConfirmed, completion: completion)
         let (serial, isOpen, isKnown) = pending.withLock { pending in
             let serial = pending.callSerial()
             let isKnown = PendingCalls.isPeer(call.destination) || pending.owners.isFollowed(call.destination)
@@ -345,17 +345,27 @@ package final class BusConnection: Sendable {
     }
 
     /// Answers a call.
-    package func reply(to call: IncomingCall, _ signature: Signature = .empty, body: [UInt8] = []) {
+    ///
+    /// - Parameter serial: the answer's own; nil: the connection's next.
+    package func reply(
+        to call: IncomingCall, _ signature: Signature = .empty, body: [UInt8] = [], serial: UInt32? = nil
+    ) {
         guard call.wantsReply else { return }
         do throws(RelayError) {
-            try send(.methodReturn(to: call.serial, destination: call.sender, signature: signature), body: body)
+            try send(
+                .methodReturn(to: call.serial, destination: call.sender, signature: signature),
+                serial: serial ?? nextSerial(), body: body)
         } catch {
             // Without a connection there is nobody to notify. Else the caller must not wait for what never comes.
-            if error.code != .unavailable { fail(call, ErrorNames.name(for: error.code), error.message) }
+            if error.code != .unavailable {
+                fail(call, ErrorNames.name(for: error.code), error.message, serial: serial)
+            }
         }
     }
     /// Answers a call with an error. A name or a message that D-Bus cannot carry is made one that it can.
-    package func fail(_ call: IncomingCall, _ errorName: String, _ message: String) {
+    ///
+    /// - Parameter serial: the answer's own; nil: the connection's next.
+    package func fail(_ call: IncomingCall, _ errorName: String, _ message: String, serial: UInt32? = nil) {
         guard call.wantsReply else { return }
         let isValid = BusNames.isErrorName(errorName)
         let text = String(String.UnicodeScalarView(message.unicodeScalars.prefix(4_096).filter { $0 != "\0" }))
@@ -365,7 +375,7 @@ package final class BusConnection: Sendable {
             let header = MessageHeader.error(
                 isValid ? errorName : ErrorNames.name(for: .internalFailure), to: call.serial,
                 destination: call.sender, signature: try Signature("s"))
-            try send(header, body: body.bytes)
+            try send(header, serial: serial ?? nextSerial(), body: body.bytes)
         } catch {
             // The connection is gone.
         }

@@ -5,10 +5,10 @@ package protocol BusHandler: AnyObject, Sendable {
     /// How many of the file descriptors that a call's arguments begin with are taken. All others are closed with its
     /// message: calls wait in queues, and a process has few descriptors.
     func descriptorLimit(interface: String?, member: String, signature: String) -> Int
-    /// A reply with file descriptors has come that a call takes, or that nobody waits for any more: it has been read.
+    /// A reply has been read that is to be reported: its call asks for that, or it has file descriptors.
     ///
     /// - Parameter serial: the reply's own.
-    func descriptorsReceived(from sender: String, reply serial: UInt32)
+    func replyReceived(from sender: String, serial: UInt32)
     /// A reply was dropped that answers no call, or not one of its sender.
     func replyDropped(from sender: String?)
     /// The last word: every waiting call has ended before.
@@ -44,6 +44,6 @@ package struct OwnerChange {
 
 extension BusHandler {
     package func descriptorLimit(interface: String?, member: String, signature: String) -> Int { 0 }
-    package func descriptorsReceived(from sender: String, reply serial: UInt32) {}
+    package func replyReceived(from sender: String, serial: UInt32) {}
     package func replyDropped(from sender: String?) {}
 }

@@ -6,6 +6,8 @@ struct PendingCalls {
         let destination: String
         /// The answer may have file descriptors anywhere.
         var takesDescriptors = false
+        /// The answer is to be reported as read.
+        var isConfirmed = false
         let completion: Completion
         var timer: UInt64 = 0
         /// When it was added, by `NameOwners.now`.
@@ -14,10 +16,11 @@ struct PendingCalls {
         fileprivate(set) var held: [HeldAnswer] = []
 
         init(
-            title: String, destination: String, takesDescriptors: Bool = false, completion: @escaping Completion
+            title: String, destination: String, takesDescriptors: Bool = false, isConfirmed: Bool = false,
+            completion: @escaping Completion
         ) {
-            (self.title, self.destination) = (title, destination)
-            (self.takesDescriptors, self.completion) = (takesDescriptors, completion)
+            (self.title, self.destination, self.completion) = (title, destination, completion)
+            (self.takesDescriptors, self.isConfirmed) = (takesDescriptors, isConfirmed)
         }
     }
     /// An answer, copied out of its message.

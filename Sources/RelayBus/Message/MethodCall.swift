@@ -11,6 +11,8 @@ package struct MethodCall: Sendable {
     package var descriptors: [ReceivedDescriptor] = []
     /// The answer may have file descriptors anywhere.
     package var takesDescriptors = false
+    /// The peer that answers counts its answer until it is reported as read, be it an error.
+    package var isConfirmed = false
 
     package init(
         to destination: String, path: String, interface: String, member: String, signature: Signature = .empty,

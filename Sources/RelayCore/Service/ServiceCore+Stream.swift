@@ -32,12 +32,7 @@ extension ServiceCore {
         case "CloseRing":
             guard hasSignature("", call, connection) else { return }
             // In the place of the caller's `OpenRing`, which waits for its credentials, too, or for its turn.
-            inOrder(call, connection) { core in
-                let text = "CloseRing has followed"
-                core.withdrawRing(of: call.sender, interface, .cancelled, text, connection)
-                interface.stream.closeRing(for: call.sender, isReturned: true)
-                core.reply(to: call, connection)
-            }
+            inOrder(call, connection) { $0.giveBackRing(call, interface, connection) }
         case "Barrier":
             guard hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.barrier(call, interface, connection) }

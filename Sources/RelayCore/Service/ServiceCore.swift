@@ -14,12 +14,9 @@ final class ServiceCore: BusHandler {
         var isStopping = false
         var pages = WaitPages()
         var handouts: OpenRingQueue<RingRequest>
-        var hasHandoutTimer = false
-        var replyDescriptors: ReplyDescriptors
-        /// The calls that wait for room among them, in their order.
+        /// The commands that wait for room for the descriptors of their replies, in their order.
         var descriptorWaits: [DescriptorWait] = []
-        var hasDescriptorTimer = false
-        var descriptorSource = UnreadSource.connection
+        var hasRoomTimer = false
         var replays = ReplaySockets()
         var runLookUps: RunLookUps
         var idleness = Idleness()
@@ -29,7 +26,7 @@ final class ServiceCore: BusHandler {
         var census = Census()
 
         init(_ ledger: PeerLedger) {
-            (handouts, replyDescriptors) = (OpenRingQueue(ledger), ReplyDescriptors(ledger))
+            handouts = OpenRingQueue(ledger)
             (runLookUps, gate) = (RunLookUps(ledger), CallGate(ledger))
         }
     }
@@ -51,11 +48,9 @@ final class ServiceCore: BusHandler {
     let queues: CommandQueues
     let running = RunningCalls()
     let waker = RingWaker()
-    /// The log's threads answer, too.
-    let limits = Mutex(ReadLimits())
     /// Memory for a page that was sent: the next one need not be cleared.
     let pageMemory = Mutex<WireWriter?>(nil)
-    /// And so do commands.
+    /// Commands answer, and the log's threads.
     let unread: Mutex<UnreadReplies>
     let accounts: AccountCache<SystemAccounts>
     let timing: ServiceTiming

@@ -35,8 +35,9 @@ package struct ServiceTiming: Hashable, Sendable {
     package var figures = Duration.seconds(10)
     /// How long a command waits to run whose reply has descriptors, as a call of `OpenRing` does.
     package var descriptorCall = Duration.seconds(2)
-    /// Between two looks whether descriptors were read, while somebody waits for that.
-    package var descriptorLook = Duration.milliseconds(20)
+    /// Between two looks whether replies with descriptors were read, while a command or a call of `OpenRing` waits for
+    /// their room.
+    package var roomLook = Duration.milliseconds(20)
     /// Between two looks whether a caller has room for progress again: a person sees five a second as steady.
     package var progressLook = Duration.milliseconds(200)
     /// Between two values of progress where the bus does not report what was read: nothing else bounds them.
@@ -44,9 +45,6 @@ package struct ServiceTiming: Hashable, Sendable {
 
     // MARK: Rings
 
-    /// Between two looks whether replies of `OpenRing` were read, while a call waits for its turn: a relay that starts
-    /// opens many.
-    package var ringLook = Duration.milliseconds(2)
     /// Until a ring is tried again for which there was no memory: it takes long to find out.
     package var ringMemory = Duration.seconds(10)
     /// Between two replacements of a ring that cannot be handed out any more. Who breaks rings makes all their readers

@@ -64,8 +64,7 @@ package struct PageReader {
         let epoch = try reader.uint64()
         reader.position = try reader.beginArray(elementAlignment: 8)
         let page = StreamPage(
-            epoch: epoch, oldest: try reader.uint64(), through: try reader.uint64(), head: try reader.uint64(),
-            token: try reader.uint64())
+            epoch: epoch, oldest: try reader.uint64(), through: try reader.uint64(), head: try reader.uint64())
         try reader.finish()
         return page
     }

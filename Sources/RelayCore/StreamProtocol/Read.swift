@@ -4,18 +4,15 @@ extension Stream1 {
         try write(read.names, into: &writer)
         writer.uint64(read.after)
         writer.uint32(read.limit)
-        writer.uint64(read.token)
     }
     package static func readRead(_ reader: inout WireReader) throws(WireFault) -> StreamRead {
-        StreamRead(
-            names: try readNames(&reader), after: try reader.uint64(), limit: try reader.uint32(),
-            token: try reader.uint64())
+        StreamRead(names: try readNames(&reader), after: try reader.uint64(), limit: try reader.uint32())
     }
 
     /// Writes an answer. `signatures` are those of the bodies, by schema number; an event whose number it lacks is
     /// refused.
     package static func write(
-        _ page: LogPage, token: UInt64, signatures: [UInt32: Signature], into writer: inout WireWriter
+        _ page: LogPage, signatures: [UInt32: Signature], into writer: inout WireWriter
     ) throws(RelayError) {
         writer.uint64(page.epoch)
         let events = writer.beginArray(elementAlignment: 8)
@@ -38,7 +35,7 @@ extension Stream1 {
             start = row.end
         }
         try writer.endArray(events)
-        for number in [page.oldest, page.through, page.head, token] { writer.uint64(number) }
+        for number in [page.oldest, page.through, page.head] { writer.uint64(number) }
     }
     /// What stands before an event's body, which is the same for all of a schema: each starts at a multiple of 8.
     private static func prefix(
@@ -76,11 +73,9 @@ package struct StreamRead: Hashable, Sendable {
     package var after: UInt64
     /// How many events at the most; 0: as many as a page holds.
     package var limit: UInt32
-    /// Of this peer's last page; 0 before the first.
-    package var token: UInt64
 
-    package init(names: [String], after: UInt64, limit: UInt32, token: UInt64) {
-        (self.names, self.after, self.limit, self.token) = (names, after, limit, token)
+    package init(names: [String], after: UInt64, limit: UInt32) {
+        (self.names, self.after, self.limit) = (names, after, limit)
     }
 }
 
@@ -90,11 +85,9 @@ package struct StreamPage: Hashable, Sendable {
     package var oldest: UInt64
     package var through: UInt64
     package var head: UInt64
-    package var token: UInt64
 
-    package init(epoch: UInt64, oldest: UInt64, through: UInt64, head: UInt64, token: UInt64) {
-        (self.epoch, self.oldest, self.through) = (epoch, oldest, through)
-        (self.head, self.token) = (head, token)
+    package init(epoch: UInt64, oldest: UInt64, through: UInt64, head: UInt64) {
+        (self.epoch, self.oldest, self.through, self.head) = (epoch, oldest, through, head)
     }
 
     /// One event of a page: where it is in the answer's body. Valid as long as that.

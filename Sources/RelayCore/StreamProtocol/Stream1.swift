@@ -19,16 +19,15 @@ package enum Stream1 {
                 ]),
             .init(
                 "Read",
-                in: [.init("names", "as"), .init("after", "t"), .init("limit", "u"), .init("token", "t")],
+                in: [.init("names", "as"), .init("after", "t"), .init("limit", "u")],
                 out: [
                     .init("epoch", "t"), .init("events", "a(suv)"), .init("oldest", "t"), .init("through", "t"),
-                    .init("head", "t"), .init("token", "t"),
+                    .init("head", "t"),
                 ]),
             .init("OpenReplay", in: [.init("socket", "h")]),
             .init(
-                "Replay",
-                in: [.init("names", "as"), .init("after", "t"), .init("limit", "u"), .init("token", "t")],
-                out: [.init("bytes", "u"), .init("token", "t")]),
+                "Replay", in: [.init("names", "as"), .init("after", "t"), .init("limit", "u")],
+                out: [.init("bytes", "u")]),
             .init("OpenRing", out: [.init("ring", "h"), .init("waitPage", "h")]),
             .init("CloseRing"),
             .init("Barrier", out: [.init("epoch", "t"), .init("sequence", "t"), .init("last", "a{st}")]),
@@ -54,17 +53,20 @@ package enum Stream1 {
 
     package static let attachSignature = "ttasa{sv}"
     package static let attachmentSignature = "tttta{st}a{sv}"
-    package static let readSignature = "astut"
-    package static let pageSignature = "ta(suv)tttt"
+    package static let readSignature = "astu"
+    package static let pageSignature = "ta(suv)ttt"
     package static let openRingSignature = "hh"
     package static let openReplaySignature = "h"
-    package static let replaySignature = "ut"
+    package static let replaySignature = "u"
     package static let statusSignature = "a{sv}"
     package static let headSignature = "tta{st}"
     package static let progress = "Progress"
     package static let progressSignature = "uv"
     package static let cancelSignature = "u"
     package static let receivedSignature = "u"
+    /// The methods whose every answer a caller confirms by `Received`, be it an error: what came before it was read, or
+    /// was dropped.
+    package static let confirmed: Set<String> = ["Read", "Replay", "OpenRing"]
     package static let schemasSignature = "a{u(sas)}"
     /// Stands for every name in `Attach`. No event can have it.
     package static let allNames = "*"

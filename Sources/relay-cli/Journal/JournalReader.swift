@@ -2,20 +2,16 @@ import RelayCore
 import RelayTool
 import Synchronization
 
-/// Asks a service for pages, one after the other: each request proves that the page before it was taken.
+/// Asks a service for pages, one after the other: a service has one on its way to each peer.
 final class JournalReader: Sendable {
     /// How often a service that has no room is asked again: fewer times than it bears. And one that was restarted.
     private static let mostAttempts = 40
 
-    private struct State {
-        var token: UInt64 = 0
-        var last: Task<Void, Never>?
-    }
     private let caller: any ServiceCaller
     /// For messages.
     let service: String
     private let timeout: Duration
-    private let state = Mutex(State())
+    private let last = Mutex<Task<Void, Never>?>(nil)
 
     init(caller: any ServiceCaller, service: String, timeout: Duration) {
         (self.caller, self.service, self.timeout) = (caller, service, timeout)
@@ -27,13 +23,13 @@ final class JournalReader: Sendable {
     func begin(_ interface: String, names: Set<String>?, after: UInt64, limit: UInt32 = 0) -> Task<
         StoredPage, any Error
     > {
-        state.withLock { state in
-            let before = state.last
+        last.withLock { last in
+            let before = last
             let task = Task {
                 await before?.value
                 return try await read(interface, names?.sorted() ?? [Stream1.allNames], after, limit)
             }
-            state.last = Task { _ = await task.result }
+            last = Task { _ = await task.result }
             return task
         }
     }
@@ -44,15 +40,12 @@ final class JournalReader: Sendable {
         let deadline = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(50)
         for attempt in 1... {
-            let read = StreamRead(
-                names: names, after: after, limit: limit, token: state.withLock { $0.token })
+            let read = StreamRead(names: names, after: after, limit: limit)
             do {
                 let reply = try await call("Read", of: interface, Stream1.readSignature) { writer in
                     try Stream1.write(read, into: &writer)
                 }
-                let page = try StoredPage(reply, of: interface)
-                state.withLock { $0.token = page.page.token }
-                return page
+                return try StoredPage(reply, of: interface)
             } catch let busy as ServiceBusy {
                 guard attempt < Self.mostAttempts, ContinuousClock.now + pause < deadline else { throw busy.failure }
                 try await Task.sleep(for: pause)

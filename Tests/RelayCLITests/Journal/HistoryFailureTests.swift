@@ -139,14 +139,14 @@ struct HistoryFailureTests {
         while !scan.isDone {
             through = min(through + 65_536, 1 << 30)
             _ = try scan.take(
-                StreamPage(epoch: 1, oldest: 1, through: through, head: 1 << 30, token: 1), sequences: [], size: 100)
+                StreamPage(epoch: 1, oldest: 1, through: through, head: 1 << 30), sequences: [], size: 100)
         }
         #expect(through == 1 << 30)
         // One by one, as far as a small journal goes.
         var small = JournalScan("a.b", of: "a.B1", names: nil, after: nil)
         for sequence: UInt64 in 1...5_000 {
             _ = try small.take(
-                StreamPage(epoch: 1, oldest: 1, through: sequence, head: 5_000, token: 1), sequences: [sequence],
+                StreamPage(epoch: 1, oldest: 1, through: sequence, head: 5_000), sequences: [sequence],
                 size: 100)
         }
         #expect(small.isDone)
@@ -165,7 +165,7 @@ struct HistoryFailureTests {
         let words = "org.eventrelay.Relocation1 answers"
         #expect(
             try await said { $0.member == "Read" ? IncomingReply(signature: "s", body: []) : nil }
-                == (.software, "\(words) Read with 's', not with 'ta(suv)tttt'"))
+                == (.software, "\(words) Read with 's', not with 'ta(suv)ttt'"))
         #expect(
             try await said { $0.member == "Schemas" ? IncomingReply(signature: "a{sv}", body: []) : nil }
                 == (.software, "\(words) Schemas with 'a{sv}', not with 'a{u(sas)}'"))
@@ -189,7 +189,7 @@ struct HistoryFailureTests {
             OutgoingCall(
                 path: "", interface: "", member: "Read", signature: "",
                 body: try Samples.body {
-                    try Stream1.write(StreamRead(names: ["*"], after: 0, limit: 0, token: 0), into: &$0)
+                    try Stream1.write(StreamRead(names: ["*"], after: 0, limit: 0), into: &$0)
                 }))
         for index in whole.body.indices {
             for damaged in [whole.body.prefix(index) + [], Self.flipped(whole.body, index)] {

@@ -204,7 +204,7 @@ struct HistoryTests {
                 var ping = FakeJournal.ping(number)
                 ping.time = FakeJournal.start + number * 5_500_000
                 return ping
-            }, token: journal.token)
+            })
         journal.change { state in
             state.intercept = { call, _ in
                 call.path == "/org/eventrelay/Other1" ? try second.answer(call) : nil
@@ -232,7 +232,7 @@ struct HistoryTests {
             "/org/eventrelay/Other1": Samples.relocationXML.replacing(FakeJournal.interface, with: other),
         ]) { $1 }
         let journal = try FakeJournal.sample(20)
-        let second = FakeJournal((1...20).map { FakeJournal.ping($0) }, token: journal.token)
+        let second = FakeJournal((1...20).map { FakeJournal.ping($0) })
         journal.change { state in
             state.intercept = { call, _ in
                 call.path == "/org/eventrelay/Other1" ? try second.answer(call) : nil

@@ -35,7 +35,7 @@ import WireSupport
             }
             let page = LogPage(epoch: 9, events: events, oldest: 1, through: sequence, head: sequence)
             var writer = WireWriter()
-            try Stream1.write(page, token: 4, signatures: signatures, into: &writer)
+            try Stream1.write(page, signatures: signatures, into: &writer)
             #expect(try Self.events(writer.bytes) == events.map { "\($0.name) \($0.schema) \($0.body)" })
             let broken = mutator.mutated(writer.bytes)
             if (try? Self.events(broken)) != nil {

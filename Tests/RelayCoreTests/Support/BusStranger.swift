@@ -12,6 +12,7 @@ final class BusStranger: BusHandler {
     }
     private let seen = Mutex<[Signal]>([])
     private let connections = Mutex<BusConnection?>(nil)
+    private let confirming = Mutex((isOn: true, left: [(serial: UInt32, sender: String)]()))
     let loop: BusLoop
 
     private init() throws { loop = try BusLoop(name: "peer") }
@@ -89,6 +90,27 @@ final class BusStranger: BusHandler {
         _ = try await connection.call(.toBus("AddMatch", Signature("s"), body: body.bytes))
     }
 
+    /// Whether it reports what it has read, where that is due. What it has not reported goes out as soon as it does.
+    var confirms: Bool {
+        get { confirming.withLock { $0.isOn } }
+        set {
+            let left = confirming.withLock { state in
+                state.isOn = newValue
+                defer { if newValue { state.left = [] } }
+                return newValue ? state.left : []
+            }
+            for one in left { connection.sendReceived(one.serial, to: one.sender) }
+        }
+    }
+    /// The serials of what it has read, and not reported.
+    var unconfirmed: [UInt32] { confirming.withLock { $0.left.map(\.serial) } }
+    func replyReceived(from sender: String, serial: UInt32) {
+        let isOn = confirming.withLock { state in
+            if !state.isOn { state.left.append((serial, sender)) }
+            return state.isOn
+        }
+        if isOn { connection.sendReceived(serial, to: sender) }
+    }
     func signal(_ message: borrowing ReceivedMessage) {
         guard let member = message.member, let signature = try? Signature(message.signature),
             let values = try? DBusValue.decode(signature: signature, body: message.body)

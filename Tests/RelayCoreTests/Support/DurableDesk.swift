@@ -89,20 +89,20 @@ final class DurableDesk: Sendable {
         }
     }
     func read(
-        after: UInt64, limit: UInt32 = 0, token: UInt64 = 0, _ names: [String] = ["*"], by peer: BusStranger? = nil
+        after: UInt64, limit: UInt32 = 0, _ names: [String] = ["*"], by peer: BusStranger? = nil
     ) async throws -> ReadPage {
-        try await ReadPage(
-            (peer ?? self.peer).connection.call(Self.request(after: after, limit: limit, token: token, names)))
+        try await ReadPage((peer ?? self.peer).connection.call(Self.request(after: after, limit: limit, names)))
     }
     static func request(
-        after: UInt64, limit: UInt32 = 0, token: UInt64 = 0, _ names: [String] = ["*"],
-        of interface: String = Ledger1.name
+        after: UInt64, limit: UInt32 = 0, _ names: [String] = ["*"], of interface: String = Ledger1.name
     ) throws -> MethodCall {
         var body = WireWriter()
-        try Stream1.write(StreamRead(names: names, after: after, limit: limit, token: token), into: &body)
-        return MethodCall(
+        try Stream1.write(StreamRead(names: names, after: after, limit: limit), into: &body)
+        var call = MethodCall(
             to: name, path: Stream1.path(of: interface), interface: Stream1.name, member: "Read",
             signature: try Signature(Stream1.readSignature), body: body.bytes)
+        call.isConfirmed = true
+        return call
     }
     /// The sequences of the events that the peer has heard, in the order in which they came.
     var heard: [UInt64] {

@@ -16,8 +16,10 @@ final class FakeService: BusHandler {
         /// The last sequence before each run.
         var runs: [(epoch: UInt64, before: UInt64)] = []
         var pruned: UInt64 = 0
-        /// The token that the next `Read` has to give.
-        var token: UInt64 = 0
+        /// The serial of the page that was not confirmed.
+        var unread: UInt32?
+        var received: [UInt32] = []
+        var losses = 0
         var reads: [StreamRead] = []
         var unproved = 0
         var refusals = 0
@@ -31,6 +33,9 @@ final class FakeService: BusHandler {
         /// As on a restricted interface: no signals for the relay, which has a ring.
         var isHandedOver = false
         var closedRings = 0
+        /// Calls of `OpenRing` wait until they are answered late.
+        var delaysRings = false
+        var delayedRings: [IncomingCall] = []
         /// What it says that it can do.
         var features: Set<StreamFeature> = [.runs]
         /// The calls of `OpenReplay` and `Replay`.
@@ -105,12 +110,16 @@ final class FakeService: BusHandler {
     var calls: [String] { state.withLock { $0.calls } }
     /// What was asked of `Read`.
     var reads: [StreamRead] { state.withLock { $0.reads } }
-    /// How many answers of `Read` had a token that was not given back.
+    /// How many calls of `Read` came before the last page was confirmed.
     var unproved: Int { state.withLock { $0.unproved } }
     /// The next answers of `Read` are that there is no room.
     func refuseReads(_ count: Int) { state.withLock { $0.refusals = count } }
     /// Answers no `Attach`.
     func ignoreAttaches() { state.withLock { $0.ignoresAttaches = true } }
+    /// The serials that were confirmed.
+    var received: [UInt32] { state.withLock { $0.received } }
+    /// The next answers of `Read` are lost.
+    func loseReads(_ count: Int) { state.withLock { $0.losses = count } }
     /// Answers `Read` no more.
     func silenceReads() { state.withLock { $0.isSilent = true } }
     /// Says that it has `Replay`, whose socket is full after so many pages, as one is whose owner may have little room.
@@ -127,6 +136,17 @@ final class FakeService: BusHandler {
     /// sends no signals.
     func loseRings(_ count: Int) { state.withLock { $0.lostRings = count } }
     var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
+    /// Answers no call of `OpenRing`, until `answerRings`.
+    func delayRings() { state.withLock { $0.delaysRings = true } }
+    /// Answers those that came meanwhile, and the next ones at once.
+    func answerRings() throws {
+        try state.withLock { state in
+            state.delaysRings = false
+            let numbers = state.ring.map { [$0.descriptor, $0.page.descriptor] } ?? []
+            for call in state.delayedRings { try state.connection?.reply(to: call, descriptors: numbers) }
+            state.delayedRings = []
+        }
+    }
     /// How often a ring was given back.
     var closedRings: Int { state.withLock { $0.closedRings } }
     /// Puts an event into the ring, in its place, and sends no signal of it.
@@ -210,7 +230,7 @@ final class FakeService: BusHandler {
     func methodCall(_ call: IncomingCall) {
         state.withLock { state in
             var body = WireWriter()
-            state.calls.append(call.member)
+            if call.member != "Received" { state.calls.append(call.member) }
             do {
                 switch call.member {
                 case "Schemas":
@@ -254,11 +274,24 @@ final class FakeService: BusHandler {
                         state.connection?.fail(call, ErrorNames.name(for: .limitsExceeded), "no room")
                         return
                     }
-                    if request.token != state.token { state.unproved += 1 }
-                    state.token = .random(in: 1...UInt64.max)
-                    try Stream1.write(page, token: state.token, signatures: signatures, into: &body)
-                    if call.member == "Replay" { return try replay(call, body.bytes, request.token, &state) }
-                    state.connection?.reply(to: call, try Signature(Stream1.pageSignature), body: body.bytes)
+                    if state.losses > 0 {
+                        state.losses -= 1
+                        return
+                    }
+                    if state.unread != nil { state.unproved += 1 }
+                    try Stream1.write(page, signatures: signatures, into: &body)
+                    if call.member == "Replay" { return try replay(call, body.bytes, &state) }
+                    let serial = UInt32.random(in: 0x8000_0000...UInt32.max)
+                    state.unread = serial
+                    state.connection?.reply(
+                        to: call, try Signature(Stream1.pageSignature), body: body.bytes, serial: serial)
+                case "Received":
+                    let serial = try call.body.withUnsafeBytes { body in
+                        var reader = WireReader(body)
+                        return try reader.uint32()
+                    }
+                    state.received.append(serial)
+                    if state.unread == serial { state.unread = nil }
                 case "CloseRing":
                     state.closedRings += 1
                     state.isHandedOver = false
@@ -268,6 +301,7 @@ final class FakeService: BusHandler {
                 case "OpenRing" where state.lostRings > 0:
                     state.lostRings -= 1
                     state.isHandedOver = true
+                case "OpenRing" where state.delaysRings: state.delayedRings.append(call)
                 case "OpenRing" where state.ring != nil:
                     let numbers = state.ring.map { [$0.descriptor, $0.page.descriptor] } ?? []
                     try state.connection?.reply(to: call, descriptors: numbers)
@@ -280,22 +314,23 @@ final class FakeService: BusHandler {
         }
     }
     /// Writes a page into the socket. Of one that has no room any more a part is written, as it is by a service.
-    private func replay(_ call: IncomingCall, _ page: [UInt8], _ given: UInt64, _ state: inout State) throws {
+    private func replay(_ call: IncomingCall, _ page: [UInt8], _ state: inout State) throws {
         state.socketRoom -= 1
         let hasRoom = state.socketRoom >= 0
         let isWritten = page.withUnsafeBytes { page in
             state.socket?.write(UnsafeRawBufferPointer(rebasing: page[..<(hasRoom ? page.count : page.count / 2)]))
         }
         guard hasRoom, isWritten == true else {
-            // The page was not given, and its token is none: the last one counts still.
-            (state.token, state.socket) = (given, nil)
+            state.socket = nil
             state.connection?.fail(call, ErrorNames.name(for: .conflict), "the socket has no room")
             return
         }
         var numbers = WireWriter()
         numbers.uint32(state.claim ?? UInt32(page.count))
-        numbers.uint64(state.token)
-        state.connection?.reply(to: call, try Signature(Stream1.replaySignature), body: numbers.bytes)
+        let serial = UInt32.random(in: 0x8000_0000...UInt32.max)
+        state.unread = serial
+        state.connection?.reply(
+            to: call, try Signature(Stream1.replaySignature), body: numbers.bytes, serial: serial)
     }
     func disconnected(_ reason: RelayError) {}
 }

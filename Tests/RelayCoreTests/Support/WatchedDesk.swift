@@ -147,8 +147,8 @@ final class WatchedDesk: Sendable {
                 text: text)
         }
         let all = DBusValue.array(.string, [.string("*")])
-        let page: [DBusValue] = [all, .uint64(0), .uint32(10), .uint64(0)]
-        let pageText = [Stream1.readSignature, "1", "*", "0", "10", "0"]
+        let page: [DBusValue] = [all, .uint64(0), .uint32(10)]
+        let pageText = [Stream1.readSignature, "1", "*", "0", "10"]
         let arguments: [String: ([DBusValue], [String])] = [
             "Attach": (
                 [.uint64(0), .uint64(0), all, AttachOptions().value],

@@ -40,24 +40,24 @@ extension PageBroker {
     ) -> Result<BusReply, RelayError>? {
         do throws(RelayError) {
             let reply = try result.get()
-            let answer = try reply.read(Stream1.replaySignature) {
-                (bytes: Int(try $0.uint32()), token: try $0.uint64())
-            }
-            if answer.bytes <= Self.longest, let body = Self.read(answer.bytes, from: socket) {
+            let bytes = try reply.read(Stream1.replaySignature) { Int(try $0.uint32()) }
+            if bytes <= Self.longest, let body = Self.read(bytes, from: socket) {
                 replayedPages.add(1, ordering: .relaxed)
                 return .success(BusReply(sender: reply.sender, signature: Stream1.pageSignature, body: body))
             }
             // Nobody knows what the socket has next.
             line = .refused
-            answeredWithoutPage(answer.token)
         } catch {
             switch error.code {
-            case .limitsExceeded, .unavailable, .timedOut: return result
+            case .limitsExceeded, .unavailable: return result
+            // The page may be in the socket, or come there. Another socket takes its place.
+            case .timedOut:
+                line = .unused
+                return result
             // Has no room for this page, but for others.
             case .tooLarge: member.needsMessage = true
             default: line = .refused
             }
-            answeredWithoutPage(nil)
         }
         return nil
     }

@@ -7,9 +7,8 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
     /// Pages that came through a socket, and not through the bus. Read on any thread.
     let replayedPages = Atomic<Int>(0)
 
-    /// No time at all after which a page is given up: its token would be lost, and with it the right to the next. The
-    /// answer comes, or the owner or the bus goes, which ends the call.
-    private static let untilItLeaves = Duration.seconds(1 << 32)
+    /// After which a page is asked for again: the bus may have dropped it.
+    var answerTime = Duration.seconds(25)
 
     /// Another owner, or none: what was asked of this one gets no answer that counts.
     func forgetOwner() {
@@ -44,7 +43,7 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
         guard let turn, let stream = session.stream(of: turn) else { return }
         let (queueGeneration, readGeneration) = (queue.generation, turn.readGeneration)
         let socket = turn.search == nil && !turn.needsMessage ? line.socket : nil
-        let request = stream.request(of: turn, token: queue.token)
+        let request = stream.request(of: turn)
         send(request, socket == nil ? "Read" : "Replay", stream, session) { [self] session, result in
             answered(result, socket, turn, queueGeneration, readGeneration, session)
         }
@@ -58,28 +57,12 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
             try Stream1.write(request, into: &body)
             session.ask(
                 method, at: stream.path, try Signature(Stream1.readSignature), body: body.bytes,
-                timeout: Self.untilItLeaves
+                timeout: answerTime
             ) { session, result in
                 if let session { completion(session, result) }
             }
         } catch {
             session.fail(error)
-        }
-    }
-    /// Nobody has read on: confirms that the last page has come, which else counts against what a user's relays may
-    /// have.
-    private func prove(_ token: UInt64, _ queueGeneration: Int, _ session: SessionController) {
-        guard queue.generation == queueGeneration, session.hasOwner, queue.proves(token) else { return }
-        // Any interface will do. Behind the last sequence there is nothing, so that the answer is small.
-        guard let stream = session.streams.first(where: { $0.schemas != nil }) else {
-            queue.answered(nil)
-            return
-        }
-        let request = StreamRead(names: [Stream1.allNames], after: .max, limit: 1, token: token)
-        send(request, "Read", stream, session) { [self] session, result in
-            guard queue.generation == queueGeneration else { return }
-            _ = note(result, session)
-            readNext(session)
         }
     }
 
@@ -98,6 +81,7 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
         var result = result
         if let socket {
             guard let page = replayed(result, socket, member) else {
+                queue.answered()
                 if member.readGeneration == readGeneration { queue.ask(member) }
                 return
             }
@@ -105,33 +89,9 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
         } else {
             member.needsMessage = false
         }
-        result = note(result, session)
+        queue.answered()
         if socket == nil, case .success(let reply) = result { openLine(afterPage: reply.body.count, session) }
         guard member.readGeneration == readGeneration, let stream = session.stream(of: member) else { return }
         stream.pageArrived(result, member, session)
     }
-    /// Takes the token out of an answer, which counts even when nobody wants the page any more.
-    private func note(
-        _ result: Result<BusReply, RelayError>, _ session: SessionController
-    ) -> Result<BusReply, RelayError> {
-        guard case .success(let reply) = result else {
-            queue.answered(nil)
-            return result
-        }
-        do throws(RelayError) {
-            let page = try reply.read(Stream1.pageSignature) { try PageReader.trailer($0) }
-            if queue.answered((page.token, reply.body.count)) {
-                let generation = queue.generation
-                session.schedule(after: session.timing.retry) { [self] session in
-                    prove(page.token, generation, session)
-                }
-            }
-            return result
-        } catch {
-            queue.answered(nil)
-            return .failure(error)
-        }
-    }
-    /// An answer without a page.
-    func answeredWithoutPage(_ token: UInt64?) { queue.answered(token.map { ($0, 0) }) }
 }

@@ -51,11 +51,7 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         stream.askSchemas(session)
         let generation = generation
         session.ask("OpenRing", at: stream.path) { [self] session, result in
-            // Whatever becomes of it: until then the service counts it as unread, and gives this relay no other. One
-            // that no longer counts was given back.
-            if case .success(let reply) = result, let ring = reply.descriptors.first {
-                ring.withNumber { RingReceipt.acknowledge($0) }
-            }
+            // A ring of an answer that no longer counts was given back.
             if let session, self.generation == generation { answered(result, stream, session) }
         }
     }
@@ -66,6 +62,8 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         do throws(RelayError) { reply = try result.get() } catch {
             switch error.code {
             case .timedOut:
+                // It may be answered yet: then the service would keep a ring for nobody.
+                giveBack(stream, session)
                 stream.inletUnanswered(session)
                 orderRetry(stream, session)
             // Calls that wait go to the next owner.

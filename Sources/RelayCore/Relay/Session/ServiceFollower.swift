@@ -118,8 +118,9 @@ package final class ServiceFollower: Sendable {
         path: String, interface: String, member: String, signature: Signature = .empty, body: [UInt8] = [],
         timeout: Duration = .seconds(25)
     ) async throws -> BusReply {
-        let call = MethodCall(
+        var call = MethodCall(
             to: core.service, path: path, interface: interface, member: member, signature: signature, body: body)
+        call.isConfirmed = interface == Stream1.name && Stream1.confirmed.contains(member)
         return try await core.call(call, timeout: timeout)
     }
     /// Signals that came from somebody else than the service's owner, and were dropped.

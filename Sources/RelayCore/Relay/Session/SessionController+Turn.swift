@@ -49,6 +49,7 @@ extension SessionController {
         var call = MethodCall(
             to: owner, path: path, interface: Stream1.name, member: method, signature: signature, body: body)
         call.descriptors = descriptors
+        call.isConfirmed = Stream1.confirmed.contains(method)
         noteWaiting()
         connection.send(call, timeout: timeout ?? timing.answer) { [weak self] result in completion(self, result) }
     }
@@ -90,19 +91,9 @@ extension SessionController {
         }
     }
 
-    /// Reports to a service that a reply with file descriptors is no longer on its way.
-    package func descriptorsReceived(from sender: String, reply serial: UInt32) {
-        guard let connection = state.onLoop.connection else { return }
-        var body = WireWriter()
-        body.uint32(serial)
-        do throws(RelayError) {
-            let header = MessageHeader.methodCall(
-                path: "/", interface: Stream1.name, member: "Received", destination: sender,
-                signature: try Signature(Stream1.receivedSignature), flags: [.noReplyExpected, .noAutoStart])
-            try connection.send(header, body: body.bytes)
-        } catch {
-            // The connection is gone, which the service sees.
-        }
+    /// Reports to a service that a reply is no longer on its way.
+    package func replyReceived(from sender: String, serial: UInt32) {
+        state.onLoop.connection?.sendReceived(serial, to: sender)
     }
 
     /// Whether so many file descriptors can be had. If not, that is reported once, until they can.

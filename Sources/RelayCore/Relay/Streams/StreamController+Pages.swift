@@ -24,13 +24,13 @@ extension StreamController {
         if session.owner != nil { read(after: 0, member, session) }
     }
     /// The page that a member waits for.
-    func request(of member: StreamSubscriber, token: UInt64) -> StreamRead {
+    func request(of member: StreamSubscriber) -> StreamRead {
         guard let search = member.search else {
             let limit = member.feed == nil ? Self.sharedLimit : 0
-            return StreamRead(names: events.asked(member.names), after: member.readAfter, limit: limit, token: token)
+            return StreamRead(names: events.asked(member.names), after: member.readAfter, limit: limit)
         }
         // Times are those of all events: a probe for rare ones would look at all between two of them.
-        return StreamRead(names: [Stream1.allNames], after: search.after, limit: 1, token: token)
+        return StreamRead(names: [Stream1.allNames], after: search.after, limit: 1)
     }
 
     // MARK: Answers

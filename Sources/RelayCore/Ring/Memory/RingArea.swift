@@ -11,12 +11,11 @@ package struct RingArea: Sendable {
             creating: name, size: header.size, doubled: header.dataOffset, seals: .readOnly, fill: header.write)
         self.header = header
     }
-    /// Maps another process's ring, read-only; and shows its maker that the descriptor has come, whatever it is.
+    /// Maps another process's ring, read-only.
     ///
     /// Throws `.invalidArgument` with a `RingFault` as its cause for a descriptor that is no sealed ring of a known
     /// layout.
     package init(receiving descriptor: Int32) throws(RelayError) {
-        RingReceipt.acknowledge(descriptor)
         let size = try SealedMemory.checkedSize(of: descriptor, seals: .readOnly)
         let page = Int(getpagesize())
         guard size >= 2 * page else { throw RingFault(.size(found: size, expected: 2 * page)).relayError() }

@@ -267,7 +267,12 @@ extension ServiceCore {
     func fail(_ call: IncomingCall, _ name: String, _ message: String, _ connection: BusConnection) {
         var text = String(message.unicodeScalars.prefix(Self.longestMessage).map { $0 == "\0" ? " " : Character($0) })
         if text.unicodeScalars.count < message.unicodeScalars.count { text += "…" }
-        connection.fail(call, name, text)
-        count(call, name.utf8.count + text.utf8.count, connection)
+        let bytes = name.utf8.count + text.utf8.count
+        guard call.wantsReply, call.interface == Stream1.name, Stream1.confirmed.contains(call.member) else {
+            connection.fail(call, name, text)
+            return count(call, bytes, connection)
+        }
+        // Of such a refusal its caller reports that it has read it: so what it never got is no longer counted.
+        try? deliver(to: call, nil, bytes: bytes, connection) { connection.fail(call, name, text, serial: $0) }
     }
 }

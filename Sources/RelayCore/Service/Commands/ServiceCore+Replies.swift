@@ -31,6 +31,19 @@ extension ServiceCore {
         }
         if let question { ask(question, connection) }
     }
+    /// Sends a reply that its caller confirms: what it holds counts until then.
+    ///
+    /// - Parameter bytes: its own, if they count as those of other replies do.
+    func deliver(
+        to call: IncomingCall, _ charge: PeerLedger.Charge?, bytes: Int = 0, _ connection: BusConnection,
+        send: (UInt32) throws(RelayError) -> Void
+    ) throws(RelayError) {
+        let question = try unread.withLock { unread throws(RelayError) in
+            try unread.deliver(to: call.sender, charge, bytes: bytes, send: send)
+            return unread.question(about: call.sender)
+        }
+        if let question { ask(question, connection) }
+    }
     /// Whether a call is processed; refuses it once if not. On the loop's thread.
     func isHeard(_ call: IncomingCall, _ connection: BusConnection) -> Bool {
         // It gets no answer in any case.
@@ -92,7 +105,23 @@ extension ServiceCore {
     /// A peer has left.
     func forgetReplies(to peer: String) {
         unread.withLock { $0.depart(peer) }
+        wasRead(by: peer)
+    }
+    /// `Received`: a caller has read the reply of a serial. At any object: what is counted is the connection's.
+    func received(_ call: IncomingCall, _ connection: BusConnection) {
+        guard hasSignature(Stream1.receivedSignature, call, connection) else { return }
+        let serial = call.body.withUnsafeBytes { body in
+            var reader = WireReader(body)
+            return try? reader.uint32()
+        }
+        if let serial, unread.withLock({ $0.received(serial, by: call.sender) }) { wasRead(by: call.sender) }
+        reply(to: call, connection)
+    }
+    /// There may be room for what waits.
+    func wasRead(by peer: String) {
         releaseReplies()
+        state.onLoop.handouts.retry(peer)
+        grantRoom()
     }
     /// The end of the run: nobody waits for a peer any more.
     func releaseAllReplies() {
@@ -117,6 +146,10 @@ extension ServiceCore {
     private func askMore(_ connection: BusConnection) {
         for question in unread.withLock({ $0.questions(atMost: Self.sweep) }) { ask(question, connection) }
     }
+    /// Somebody waits for what replies of others hold.
+    func askAboutDeliveries(_ connection: BusConnection) {
+        for question in unread.withLock({ $0.questionsAboutDeliveries() }) { askBus(question, connection) }
+    }
     private func askBus(_ question: UnreadReplies.Question, _ connection: BusConnection) {
         let source = state.onLoop.unreadSource
         guard let request = try? BusFigures.question(to: source, about: question.peer) else {
@@ -133,7 +166,7 @@ extension ServiceCore {
                 default: return refused(by: source, question, connection)
                 }
             }
-            releaseReplies()
+            wasRead(by: question.peer)
             loop.schedule(after: timing.replyLook) { [weak self] in
                 guard let self else { return }
                 if !state.onLoop.heldReplies.isEmpty { askMore(connection) }

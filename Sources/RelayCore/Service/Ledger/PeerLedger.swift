@@ -27,6 +27,8 @@ final class PeerLedger: Sendable {
                 for part in parts { accounts.change(part.resource, by: -part.amount, for: peer) }
             }
         }
+        /// Its first one.
+        var resource: PeerResource { parts.withLock { $0[0].resource } }
         /// Of its first resource.
         var amount: Int { parts.withLock { $0[0].amount } }
         /// Counts so much of its first resource instead. Throws, and changes nothing, if that is too much.

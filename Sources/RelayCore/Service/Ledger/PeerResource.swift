@@ -82,7 +82,7 @@ enum PeerResource: Int, CaseIterable, Sendable {
                 total: 24 << 20)
         case .pages:
             Bounds(
-                what: "pages that are not proved to be read", unit: .bytes, peer: 1 << 20, user: .upTo(4 << 20),
+                what: "unread pages", unit: .bytes, peer: 1 << 20, user: .upTo(4 << 20),
                 total: 16 << 20)
         case .replaySockets: Bounds(what: "sockets for replays", peer: 1, user: .upTo(64), total: 256)
         }

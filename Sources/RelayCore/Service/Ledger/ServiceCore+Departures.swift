@@ -28,10 +28,8 @@ extension ServiceCore {
         closeGate(of: peer)
         closeRings(of: peer)
         state.onLoop.replays.depart(peer)
-        limits.withLock { $0.depart(peer) }
         ledger.depart(peer)
         forgetReplies(to: peer)
-        forgetDescriptors(of: peer)
         for stream in streams { stream.depart(peer) }
         lookBehind()
     }

@@ -64,77 +64,73 @@ extension ServiceCore {
             interface: interface.name, names: request.names.contains(Stream1.allNames) ? nil : Set(request.names),
             after: request.after, limit: request.limit == 0 ? Int(Int32.max) : Int(request.limit),
             byteLimit: Self.pageLength)
-        // Here, before the bus is asked whose the peer is: its departure comes behind this.
-        let first = limits.withLock { $0.begin(call.sender, token: request.token) }
-        guard isAdmitted(first, call, connection) else { return }
+        if let reason = unread.withLock({ $0.beginReading(call.sender) }) {
+            // It may be a tool that confirms nothing.
+            askAboutDeliveries(connection)
+            return refuse(call, .limitsExceeded, reason, connection)
+        }
         credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
-            if case .failure(let error) = result {
-                limits.withLock { $0.withdraw(call.sender) }
-                return refuse(call, error.code, error.message, connection)
-            }
-            let second = limits.withLock { $0.reserve(call.sender, bytes: Self.pageLength, ledger) }
-            guard isAdmitted(second, call, connection) else { return }
-            reads.add(1, ordering: .relaxed)
-            log.storage.read(wanted) { [weak self] result in
-                // On a thread of the log's: the loop's has others to serve.
-                self?.answer(call, interface, log, result, connection, socket)
-                self?.reads.subtract(1, ordering: .releasing)
+            do throws(RelayError) {
+                _ = try result.get()
+                let charge: PeerLedger.Charge
+                do throws(PeerLedger.Refusal) {
+                    charge = try ledger.charge(.pages, Self.pageLength, to: call.sender)
+                } catch { throw error.error }
+                reads.add(1, ordering: .relaxed)
+                log.storage.read(wanted) { [weak self] result in
+                    // On a thread of the log's: the loop's has others to serve.
+                    self?.answer(call, interface, log, result, charge, connection, socket)
+                    self?.reads.subtract(1, ordering: .releasing)
+                }
+            } catch {
+                unread.withLock { $0.endReading(call.sender) }
+                refuse(call, error.code, error.message, connection)
             }
         }
-    }
-    /// Answers if not; or does not even that.
-    private func isAdmitted(_ verdict: ReadLimits.Verdict, _ call: IncomingCall, _ connection: BusConnection) -> Bool {
-        if case .refused(let reason) = verdict {
-            refuse(call, .limitsExceeded, reason, connection)
-        }
-        return verdict == .admitted
     }
     private func answer(
         _ call: IncomingCall, _ interface: ExportedInterface, _ log: ExportedLog, _ result: Result<LogPage, RelayError>,
-        _ connection: BusConnection, _ socket: ReplaySocket?
+        _ charge: PeerLedger.Charge, _ connection: BusConnection, _ socket: ReplaySocket?
     ) {
         do throws(RelayError) {
             let page = try result.get()
-            let token = UInt64.random(in: 1...UInt64.max)
             var body = pageMemory.withLock { $0.take() } ?? WireWriter(capacity: Self.pageLength + Self.pageLength / 4)
-            try Stream1.write(page, token: token, signatures: log.signatures, into: &body)
-            // A row that is larger than any event: put there by hand. Refused here, as a number that is not sent cannot
-            // be proved.
+            try Stream1.write(page, signatures: log.signatures, into: &body)
+            // A row that is larger than any event: put there by hand.
             let count = body.count
             if count > Self.longestAnswer {
                 throw RelayError(.tooLarge, "a page of \(count) bytes, up to \(page.through)")
             }
             if socket != nil, count > Self.longestWritten {
-                limits.withLock { $0.withdraw(call.sender) }
-                let text = "a page of \(count) bytes, with a large event: use Read"
-                return loop.execute { [self] in fail(call, ErrorNames.name(for: .tooLarge), text, connection) }
+                throw RelayError(.tooLarge, "a page of \(count) bytes, with a large event: use Read")
             }
-            // All before it leaves: the peer may give the number back, and attach with what it read, as soon as it has
-            // it.
-            let verdict = limits.withLock { $0.answer(call.sender, bytes: count, token: token) }
-            guard isAdmitted(verdict, call, connection) else { return }
-            // Not what lies beyond all events, as it can when `after` does.
+            do throws(PeerLedger.Refusal) { try charge.change(to: count) } catch { throw error.error }
+            // Before it leaves: the peer may attach with what it read as soon as it has it. Not what lies beyond all
+            // events, as it can when `after` does.
             interface.stream.handOut(through: min(page.through, page.head))
-            guard let socket else { return deliver(call, Stream1.pageSignature, body.bytes, connection) }
+            guard let socket else { return deliver(call, Stream1.pageSignature, body.bytes, charge, connection) }
             if body.withUnsafeBytes({ socket.write($0) }) {
                 keepMemory(of: body)
                 var numbers = WireWriter()
                 numbers.uint32(UInt32(count))
-                numbers.uint64(token)
-                return deliver(call, Stream1.replaySignature, numbers.bytes, connection)
+                return deliver(call, Stream1.replaySignature, numbers.bytes, charge, connection)
             }
-            limits.withLock { $0.withdraw(call.sender) }
             loop.execute { [self] in
+                unread.withLock { $0.endReading(call.sender) }
                 state.onLoop.replays.remove(socket, of: call.sender)
                 let text = "the socket for the replay has no room: use Read, or give another one"
                 fail(call, ErrorNames.name(for: .conflict), text, connection)
             }
         } catch {
-            limits.withLock { $0.withdraw(call.sender) }
-            fail(
-                call, ErrorNames.name(for: error.code), "the journal could not be read for \(interface.name)",
-                connection)
+            unread.withLock { $0.endReading(call.sender) }
+            switch error.code {
+            case .limitsExceeded: refuse(call, error.code, error.message, connection)
+            case .tooLarge: fail(call, ErrorNames.name(for: error.code), error.message, connection)
+            default:
+                let text = "the journal could not be read for \(interface.name)"
+                fail(call, ErrorNames.name(for: error.code), text, connection)
+            }
         }
     }
     /// For the next page: a reader that goes on asks at once.
@@ -143,13 +139,17 @@ extension ServiceCore {
         let memory = body
         pageMemory.withLock { $0 = memory }
     }
-    /// Answers, which `ReadLimits` has counted. On the loop's thread: this one yields to all others, and must not be
-    /// what they wait for with the connection in its hands.
-    private func deliver(_ call: IncomingCall, _ signature: String, _ body: [UInt8], _ connection: BusConnection) {
-        loop.execute {
+    /// Answers with a page, which counts until its peer has read it. On the loop's thread: this one yields to all
+    /// others, and must not be what they wait for with the connection in its hands.
+    private func deliver(
+        _ call: IncomingCall, _ signature: String, _ body: [UInt8], _ charge: PeerLedger.Charge,
+        _ connection: BusConnection
+    ) {
+        loop.execute { [self] in
+            unread.withLock { $0.endReading(call.sender) }
             // Always one: the text is ours.
             guard let signature = try? Signature(signature) else { return }
-            connection.reply(to: call, signature, body: body)
+            try? deliver(to: call, charge, connection) { connection.reply(to: call, signature, body: body, serial: $0) }
         }
     }
 }

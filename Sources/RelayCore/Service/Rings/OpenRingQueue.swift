@@ -2,19 +2,15 @@
 
 /// The calls of `OpenRing` that wait for their turn, as a value: users take turns, and so do the peers of a user.
 ///
-/// A call waits until the bus may keep the descriptors of its answer. Of each peer one answer is unread.
+/// A call waits until the bus may keep the descriptors of its answer. Of each peer one answer is unread at a time.
 struct OpenRingQueue<Request> {
     /// How long a call waits, in nanoseconds.
     static var patience: UInt64 { 2_000_000_000 }
 
-    /// A request that can be answered now. Its answer is counted as unread as long as this charge lives.
+    /// A request that can be answered now, and what its answer holds until it was read.
     struct Turn {
         let request: Request
         let charge: PeerLedger.Charge
-    }
-    private struct Unread {
-        let charge: PeerLedger.Charge
-        let isRead: () -> Bool
     }
     private struct Waiting {
         let number: UInt64
@@ -34,7 +30,6 @@ struct OpenRingQueue<Request> {
     private var ready: [UInt32: Deque<String>] = [:]
     /// Users with peers in their lists: each in its turn.
     private var turns = Deque<UInt32>()
-    private var unread: [String: Unread] = [:]
     /// Calls in the order of their deadlines; also some that wait no longer.
     private var deadlines = Deque<(number: UInt64, peer: String, deadline: UInt64)>()
     private var lastNumber: UInt64 = 0
@@ -42,7 +37,6 @@ struct OpenRingQueue<Request> {
 
     init(_ ledger: PeerLedger) { self.ledger = ledger }
 
-    var unreadCount: Int { unread.count }
     var isIdle: Bool { waitingCount == 0 }
 
     /// Puts a request into the queue. Throws when there is no room for it.
@@ -60,8 +54,6 @@ struct OpenRingQueue<Request> {
     /// Takes the next request that can be answered now: users in turn, of a user's peers the one that was ready first,
     /// of a peer's requests the oldest. Returns nil when there is none.
     mutating func next() -> Turn? {
-        if isIdle { return nil }
-        collect()
         for _ in 0..<turns.count {
             guard let user = turns.first else { return nil }
             let turn: Turn?
@@ -83,10 +75,15 @@ struct OpenRingQueue<Request> {
                 forgetIfUnused(name)
                 continue
             }
-            let charge = try ledger.charge(.ringReplies, to: name)
+            let charge: PeerLedger.Charge?
+            do throws(PeerLedger.Refusal) { charge = try ledger.charge(.ringReplies, to: name) } catch {
+                guard error.holder == .peer(name) else { throw error }
+                // Its last answer is unread: see `retry`.
+                charge = nil
+            }
             _ = ready[user]?.popFirst()
             peers[name]?.isListed = false
-            guard let request = takeFirst(of: name) else { continue }
+            guard let charge, let request = takeFirst(of: name) else { continue }
             // Its user has its turn now.
             if isReady(name) {
                 peers[name]?.isListed = true
@@ -111,10 +108,8 @@ struct OpenRingQueue<Request> {
         }
         return nil
     }
-    /// An answer has gone out.
-    mutating func sent(_ charge: PeerLedger.Charge, isRead: @escaping () -> Bool) {
-        unread[charge.peer] = Unread(charge: charge, isRead: isRead)
-    }
+    /// A peer has read what was sent to it: its calls can be answered again.
+    mutating func retry(_ name: String) { list(name) }
     /// Takes a peer's requests that are not to be answered any more. What it has unread goes on to count.
     mutating func withdraw(_ name: String, where isMeant: (Request) -> Bool) -> [Request] {
         let taken = peers[name]?.queue.filter { isMeant($0.request) } ?? []
@@ -125,20 +120,12 @@ struct OpenRingQueue<Request> {
     }
     /// The bus has dropped what it kept for the peer.
     mutating func depart(_ name: String) {
-        unread[name] = nil
         guard let peer = peers.removeValue(forKey: name) else { return }
         waitingCount -= peer.queue.count
         if peer.isListed { ready[peer.user]?.filter { $0 != name } }
     }
 
-    /// Forgets the answers that were read.
-    private mutating func collect() {
-        for name in unread.filter({ $0.value.isRead() }).keys {
-            unread[name] = nil
-            list(name)
-        }
-    }
-    private func isReady(_ name: String) -> Bool { peers[name]?.queue.isEmpty == false && unread[name] == nil }
+    private func isReady(_ name: String) -> Bool { peers[name]?.queue.isEmpty == false }
     /// Gives a peer that has something to be answered its place.
     private mutating func list(_ name: String) {
         guard isReady(name), let peer = peers[name], !peer.isListed else { return }

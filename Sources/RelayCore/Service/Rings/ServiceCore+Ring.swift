@@ -6,7 +6,6 @@ extension ServiceCore {
         let call: IncomingCall
         let interface: ExportedInterface
     }
-
     func openRing(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         guard call.wantsReply else { return }
         guard interface.stream.mayHaveRing, connection.canPassDescriptors else {
@@ -32,23 +31,16 @@ extension ServiceCore {
             do throws(PeerLedger.Refusal) {
                 try state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now)
             } catch { return refuseRing(call, interface, .limitsExceeded, error.message, connection) }
-            handOut(connection)
+            grantRoom()
         }
     }
     /// Answers as many as may be unread.
-    private func handOut(_ connection: BusConnection) {
+    func handOut(_ connection: BusConnection) {
         while let turn = state.onLoop.handouts.next() { answer(turn.request, turn.charge, connection) }
         while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
             let refusal = ledger.refusal(.ringReplies, 1, for: request.call.sender)
             let text = refusal?.message ?? "its turn did not come: ask again later"
             refuseRing(request.call, request.interface, .limitsExceeded, text, connection)
-        }
-        if state.onLoop.handouts.isIdle || state.onLoop.hasHandoutTimer { return }
-        state.onLoop.hasHandoutTimer = true
-        loop.schedule(after: timing.ringLook) { [weak self] in
-            guard let self else { return }
-            state.onLoop.hasHandoutTimer = false
-            handOut(connection)
         }
     }
     private func answer(_ request: RingRequest, _ charge: PeerLedger.Charge, _ connection: BusConnection) {
@@ -57,9 +49,10 @@ extension ServiceCore {
         let wasReading = request.interface.stream.hasReader(call.sender)
         do throws(RelayError) {
             let page = try state.onLoop.pages.page(of: call.sender, ledger)
-            let receipt = try receipt(for: call.sender, page, request.interface.stream)
-            try connection.reply(to: call, descriptors: [receipt.descriptor, page.descriptor])
-            state.onLoop.handouts.sent(charge) { receipt.isTaken }
+            let share = try share(for: call.sender, page, request.interface.stream)
+            try deliver(to: call, charge, connection) { serial throws(RelayError) in
+                try connection.reply(to: call, descriptors: [share.descriptor, page.descriptor], serial: serial)
+            }
         } catch {
             // It has no ring, and gets signals.
             if !wasReading { request.interface.stream.closeRing(for: call.sender) }
@@ -76,10 +69,10 @@ extension ServiceCore {
     /// A description of the ring for one peer.
     ///
     /// - Parameter make: for tests of what fails.
-    func receipt(
+    func share(
         for peer: String, _ page: WaitPage, _ stream: PublishedStream,
-        make: (RingWriter) throws(RelayError) -> RingReceipt = { ring throws(RelayError) in try RingReceipt(ring) }
-    ) throws(RelayError) -> RingReceipt {
+        make: (RingWriter) throws(RelayError) -> RingShare = { ring throws(RelayError) in try RingShare(ring) }
+    ) throws(RelayError) -> RingShare {
         let wasReading = stream.hasReader(peer)
         let ring = try stream.openRing(for: peer, page, waker)
         do throws(RelayError) { return try make(ring) } catch {
@@ -108,6 +101,12 @@ extension ServiceCore {
     ) {
         let requests = state.onLoop.handouts.withdraw(peer) { $0.interface.name == interface.name }
         for request in requests { refuseRing(request.call, interface, code, text, connection) }
+    }
+    /// A peer does not read an interface's ring: what it asked for before is no longer wanted, either.
+    func giveBackRing(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+        withdrawRing(of: call.sender, interface, .cancelled, "CloseRing came behind it", connection)
+        interface.stream.closeRing(for: call.sender, isReturned: true)
+        reply(to: call, connection)
     }
     /// A peer that has sealed its page has mapped it, and is woken from now on. Nobody looks at the page before that.
     func settlePage(of peer: String) {

@@ -68,11 +68,11 @@ private struct OpenLogs: Command {
     func travels() async throws {
         let bus = try PrivateBus()
         let site = try await Site(bus.bus)
-        site.service.core.loop.withTurn { site.service.core.state.onLoop.descriptorSource = .nobody }
+        site.service.core.unread.withLock { $0.isKnowable = false }
         let relay = try activeRelay(bus.bus)
         for _ in 1...100 {
-            let reply = try await relay.call(OpenLogs(count: ReplyDescriptors.most))
-            #expect(reply.parts.count == ReplyDescriptors.most && reply.last == nil)
+            let reply = try await relay.call(OpenLogs(count: Int32(DescriptorBag.replyLimit)))
+            #expect(reply.parts.count == DescriptorBag.replyLimit && reply.last == nil)
             let file = try reply.parts[3].log.take()
             #expect(write(file.number, "x", 1) == 1)
             #expect(throws: RelayError.self) { _ = try reply.parts[3].log.take() }
@@ -93,7 +93,9 @@ private struct OpenLogs: Command {
         _ = await relay.outcome(of: OpenLogs(count: 3))
         #expect(await eventually { site.isClean })
         // One too many, and a reply that is too large.
-        let tooMany = await relayFailure { _ = try await relay.call(OpenLogs(count: ReplyDescriptors.most + 1)) }
+        let tooMany = await relayFailure {
+            _ = try await relay.call(OpenLogs(count: Int32(DescriptorBag.replyLimit) + 1))
+        }
         #expect(tooMany?.mayHaveRun == true, "\(String(describing: tooMany))")
         #expect(tooMany?.message.contains("at most 8 file descriptors") == true, "\(String(describing: tooMany))")
         let tooLarge = await relayFailure { _ = try await relay.call(OpenLogs(count: 2, padding: 1 << 20)) }
@@ -137,7 +139,7 @@ private struct OpenLogs: Command {
         let bus = try PrivateBus()
         let site = try await Site(bus.bus)
         let core = site.service.core
-        core.loop.withTurn { core.state.onLoop.descriptorSource = .nobody }
+        core.unread.withLock { $0.isKnowable = false }
         let relay = try activeRelay(bus.bus)
         let running = relay.start(OpenLogs(count: 2, isHeld: true))
         #expect(await eventually { site.runs == 1 })
@@ -154,7 +156,7 @@ private struct OpenLogs: Command {
         let site = try await Site(bus.bus)
         let relay = try activeRelay(bus.bus)
         // Its callers are of libdbus, which may read when it sends; the bus would report that.
-        site.service.core.loop.withTurn { site.service.core.state.onLoop.descriptorSource = .nobody }
+        site.service.core.unread.withLock { $0.isKnowable = false }
         var peers = try (1...20).map { _ in try RawPeer(bus.address) }
         func call(_ member: String, of interface: String, _ signature: String, by peer: RawPeer, serial: UInt32) throws
         {
@@ -201,65 +203,21 @@ private struct OpenLogs: Command {
         let bus = try PrivateBus()
         let site = try await Site(bus.bus)
         let tool = try await BusStranger.join(bus.bus)
+        tool.confirms = false
         func call() async -> RemoteError? {
             await tool.refusal(
                 Self.name, Stream1.path(of: Logs1.name), Logs1.name, "OpenLogs",
                 [.int32(1), .boolean(false), .int32(0)])
         }
         for _ in 1...5 { #expect(await call() == nil) }
-        site.service.core.loop.withTurn { site.service.core.state.onLoop.descriptorSource = .nobody }
+        site.service.core.unread.withLock { $0.isKnowable = false }
         #expect(await call()?.name == "org.eventrelay.Error.LimitsExceeded")
-        let serial = site.service.core.loop.withTurn {
-            site.service.core.state.onLoop.replyDescriptors.serial(of: tool.connection.uniqueName)
-        }
+        let serial = site.service.core.unread.withLock { $0.serials(of: tool.connection.uniqueName) }.last
+        #expect(serial == tool.unconfirmed.last)
         _ = try await tool.call(Self.name, "/", Stream1.name, "Received", [.uint32(try #require(serial))])
         #expect(await call() == nil)
         tool.connection.close()
         #expect(await eventually { site.isClean })
         try await site.service.stop()
-    }
-}
-
-@Suite("Which replies with descriptors were read", .tags(.g3, .g4)) struct UnreadDescriptorTests {
-    @Test("a caller has one such reply unread, whatever its user may have") func bounds() {
-        let ledger = PeerLedger()
-        var replies = ReplyDescriptors(ledger)
-        let first = replies.send(2, to: ":1.1", serial: 1)
-        let again = replies.send(1, to: ":1.1", serial: 2)
-        #expect(first && !again && replies.refusal(":1.1")?.holder == .peer(":1.1"))
-        #expect(replies.refusal(":1.2") == nil)
-        replies.depart(":1.1")
-        #expect(replies.refusal(":1.1") == nil && ledger.isEmpty)
-    }
-    @Test("only the reply's own serial ends it, and there are so many guesses") func guesses() {
-        let ledger = PeerLedger()
-        var replies = ReplyDescriptors(ledger)
-        func send() { _ = replies.send(2, to: ":1.1", serial: 500) }
-        var count: Int { ledger.held(.replyDescriptors) }
-        send()
-        for guess: UInt32 in 1...(UInt32(ReplyDescriptors.guesses) - 1) { replies.received(guess, by: ":1.1") }
-        replies.received(500, by: ":1.2")
-        #expect(count == 2)
-        replies.received(500, by: ":1.1")
-        #expect(count == 0)
-        send()
-        for guess: UInt32 in 1...UInt32(ReplyDescriptors.guesses) { replies.received(guess, by: ":1.1") }
-        replies.received(500, by: ":1.1")
-        #expect(count == 2)
-        // The bus knows better; about another reply it says nothing.
-        let (asked, askedAgain) = (replies.questions(), replies.questions())
-        #expect(asked.map(\.serial) == [500] && askedAgain.isEmpty)
-        replies.answered(":1.1", 499, isRead: true)
-        replies.answered(":1.1", 500, isRead: false)
-        let askedOnce = replies.questions()
-        #expect(count == 2 && askedOnce.count == 1)
-        replies.answered(":1.1", 500, isRead: true)
-        let none = replies.questions()
-        #expect(count == 0 && none.isEmpty)
-        // Not sent after all.
-        send()
-        replies.settled(499, of: ":1.1")
-        replies.settled(500, of: ":1.1")
-        #expect(count == 0)
     }
 }

@@ -12,6 +12,8 @@ import Testing
     @Test("peers that open rings and read no answer do not stop the service from being heard", arguments: [1, 8, 25])
     func unread(count: Int) async throws {
         let desk = try await Desk(try PrivateBus(limits: .builtIn))
+        // libdbus may read when it sends, which the bus would report.
+        desk.service.core.unread.withLock { $0.isKnowable = false }
         let peers = try (0..<count).map { _ in try RawPeer(desk.bus.address) }
         for serial: UInt32 in 1...UInt32(1_000 / count) {
             for peer in peers {
