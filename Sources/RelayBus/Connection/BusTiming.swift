@@ -18,3 +18,11 @@ package struct BusTiming: Hashable, Sendable {
 
     package init(_ change: (inout Self) -> Void = { _ in }) { change(&self) }
 }
+
+/// From when on something is done if the loop is awake anyway, and how long it may sleep past that.
+package struct TimerWindow: Hashable, Sendable {
+    package var delay: Duration
+    package var slack: Duration
+
+    package init(delay: Duration, slack: Duration) { (self.delay, self.slack) = (delay, slack) }
+}

@@ -20,10 +20,10 @@ package struct RelayTiming: Hashable, Sendable {
     package var retry = Duration.seconds(1)
     /// Who owns the name is asked again while something waits, though nothing was heard: an announcement may have been
     /// lost. Within five seconds, well before a call's 25 are over.
-    package var prompt = Window(delay: .seconds(3), slack: .seconds(2))
+    package var prompt = TimerWindow(delay: .seconds(3), slack: .seconds(2))
     /// The same while nothing waits. Within 30 seconds, mostly when the loop is awake anyway: an idle relay costs no
     /// battery.
-    package var leisurely = Window(delay: .seconds(20), slack: .seconds(10))
+    package var leisurely = TimerWindow(delay: .seconds(20), slack: .seconds(10))
     /// For the bus to start the service: as long as a call takes that starts it.
     package var start = Duration.seconds(25)
     /// An owner that leaves so soon after it was found had decided to before: it is started again.
@@ -63,11 +63,6 @@ package struct RelayTiming: Hashable, Sendable {
 
     package init(_ change: (inout Self) -> Void = { _ in }) { change(&self) }
 
-    /// From when on something is done if the loop is awake anyway, and how long it may sleep past that.
-    package struct Window: Hashable, Sendable {
-        package var delay: Duration
-        package var slack = Duration.zero
-    }
     /// When a cursor is written.
     package struct Cursors: Hashable, Sendable {
         /// After an event was handled, at the latest: so much is handled again after a crash.

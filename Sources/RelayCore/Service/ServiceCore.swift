@@ -25,8 +25,8 @@ final class ServiceCore: BusHandler {
         var authorised: [String: AuthorisedPeer] = [:]
         var census = Census()
 
-        init(_ ledger: PeerLedger) {
-            handouts = OpenRingQueue(ledger)
+        init(_ ledger: PeerLedger, _ timing: ServiceTiming) {
+            handouts = OpenRingQueue(ledger, patience: timing.descriptorCall)
             (runLookUps, gate) = (RunLookUps(ledger), CallGate(ledger))
         }
     }
@@ -80,7 +80,7 @@ final class ServiceCore: BusHandler {
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         queues = CommandQueues(ledger)
         unread = Mutex(UnreadReplies(ledger))
-        state = LoopBound(State(ledger), on: loop)
+        state = LoopBound(State(ledger, timing), on: loop)
         needsUnits = interfaces.contains { one in
             one.requirement.needsUnit || one.commands.values.contains { $0.requirement.needsUnit }
         }

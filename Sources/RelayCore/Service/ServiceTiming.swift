@@ -24,6 +24,13 @@ package struct ServiceTiming: Hashable, Sendable {
     /// lost.
     package var permissions = Duration.seconds(60)
 
+    /// The bus is asked who is there, soon after a call, since it may have lost the announcement of a departure.
+    package var census = TimerWindow(delay: .seconds(3), slack: .seconds(2))
+    /// The same while peers are there that do not call. Mostly when the loop is awake anyway.
+    package var leisurelyCensus = TimerWindow(delay: .seconds(20), slack: .seconds(10))
+    /// For its answer, before it is asked again.
+    package var censusAnswer = Duration.seconds(5)
+
     // MARK: Replies
 
     /// How long a reply waits for its peer to read others: as long as its caller waits for it.

@@ -62,8 +62,6 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         do throws(RelayError) { reply = try result.get() } catch {
             switch error.code {
             case .timedOut:
-                // It may be answered yet: then the service would keep a ring for nobody.
-                giveBack(stream, session)
                 stream.inletUnanswered(session)
                 orderRetry(stream, session)
             // Calls that wait go to the next owner.

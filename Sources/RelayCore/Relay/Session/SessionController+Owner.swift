@@ -87,9 +87,9 @@ extension SessionController {
     private func cancelInquiry() {
         if let timer = state.onLoop.inquiryTimer.take() { loop.cancel(timer: timer) }
     }
-    private func window(of pace: ServiceSession<HeldSignal>.Pace) -> RelayTiming.Window {
+    private func window(of pace: ServiceSession<HeldSignal>.Pace) -> TimerWindow {
         switch pace {
-        case .soon: return RelayTiming.Window(delay: timing.retry)
+        case .soon: return TimerWindow(delay: timing.retry, slack: .zero)
         case .prompt: return timing.prompt
         case .leisurely:
             var window = timing.leisurely

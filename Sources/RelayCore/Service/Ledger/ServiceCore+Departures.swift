@@ -9,10 +9,6 @@ extension ServiceCore {
         fileprivate var isPrompt = false
         fileprivate var isUnderWay = false
     }
-    /// When the bus is asked who is there, if the loop is awake anyway, and how much later at the latest.
-    private static let prompt = (after: Duration.seconds(3), slack: Duration.seconds(2))
-    private static let leisurely = (after: Duration.seconds(20), slack: Duration.seconds(10))
-    private static let answerTime = Duration.seconds(5)
 
     /// A peer has called, and is there.
     func noteCaller(_ peer: String) {
@@ -44,15 +40,17 @@ extension ServiceCore {
         state.onLoop.census.isPrompt = isPrompt
         if state.onLoop.census.isUnderWay { return }
         if let timer = state.onLoop.census.timer.take() { loop.cancel(timer: timer) }
-        let (delay, slack) = isPrompt ? Self.prompt : Self.leisurely
-        state.onLoop.census.timer = loop.schedule(after: delay, slack: slack) { [weak self] in self?.takeCensus() }
+        let window = isPrompt ? timing.census : timing.leisurelyCensus
+        state.onLoop.census.timer = loop.schedule(after: window.delay, slack: window.slack) { [weak self] in
+            self?.takeCensus()
+        }
     }
     private func takeCensus() {
         state.onLoop.census.timer = nil
         state.onLoop.census.isPrompt = false
         guard let connection = state.onLoop.connection, !ledger.present.isEmpty else { return }
         state.onLoop.census.isUnderWay = true
-        connection.send(.toBus("ListNames"), timeout: Self.answerTime) { [weak self] result in
+        connection.send(.toBus("ListNames"), timeout: timing.censusAnswer) { [weak self] result in
             guard let self, state.onLoop.connection === connection else { return }
             state.onLoop.census.isUnderWay = false
             let names = try? result.get().read("as") { try Stream1.readNames(&$0) }

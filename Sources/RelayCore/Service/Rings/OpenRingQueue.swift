@@ -4,9 +4,6 @@
 ///
 /// A call waits until the bus may keep the descriptors of its answer. Of each peer one answer is unread at a time.
 struct OpenRingQueue<Request> {
-    /// How long a call waits, in nanoseconds.
-    static var patience: UInt64 { 2_000_000_000 }
-
     /// A request that can be answered now, and what its answer holds until it was read.
     struct Turn {
         let request: Request
@@ -24,6 +21,8 @@ struct OpenRingQueue<Request> {
         var isListed = false
     }
     private let ledger: PeerLedger
+    /// How long a call waits, in nanoseconds.
+    private let patience: UInt64
     private var peers: [String: Peer] = [:]
     /// Of each user the peers whose calls can be answered, in the order in which they could be; and some whose calls no
     /// longer can.
@@ -35,7 +34,9 @@ struct OpenRingQueue<Request> {
     private var lastNumber: UInt64 = 0
     private var waitingCount = 0
 
-    init(_ ledger: PeerLedger) { self.ledger = ledger }
+    init(_ ledger: PeerLedger, patience: Duration) {
+        (self.ledger, self.patience) = (ledger, MonotonicClock.nanoseconds(patience))
+    }
 
     var isIdle: Bool { waitingCount == 0 }
 
@@ -48,7 +49,7 @@ struct OpenRingQueue<Request> {
         waitingCount += 1
         let waiting = Waiting(number: lastNumber, request: request, charge: charge)
         peers[name, default: Peer(user: user)].queue.append(waiting)
-        deadlines.append((lastNumber, name, now + Self.patience))
+        deadlines.append((lastNumber, name, now + patience))
         list(name)
     }
     /// Takes the next request that can be answered now: users in turn, of a user's peers the one that was ready first,

@@ -10,6 +10,7 @@ import Testing
     }
     private let unread = Unread()
     private typealias Queue = OpenRingQueue<Int>
+    private static let patience: UInt64 = 2_000_000_000
     private static let answers = PeerResource.ringReplies.bounds
     private static let calls = PeerResource.ringCalls.bounds
 
@@ -44,7 +45,7 @@ import Testing
 
     @Test("one peer has one unread, one user two thirds, and there is room for whoever comes next") func bounds() {
         let ledger = PeerLedger()
-        var queue = Queue(ledger)
+        var queue = Queue(ledger, patience: .nanoseconds(Int64(Self.patience)))
         for request in [101, 103, 105] { #expect(ask(&queue, ledger, request)) }
         #expect(take(&queue) == [101])
         // Other peers of the user go on, up to the user's share.
@@ -68,7 +69,7 @@ import Testing
     @Test("what a peer may no longer have is taken out of the queue; what it has unread goes on to count")
     func withdrawn() {
         let ledger = PeerLedger()
-        var queue = Queue(ledger)
+        var queue = Queue(ledger, patience: .nanoseconds(Int64(Self.patience)))
         for request in [101, 103, 105, 201] { #expect(ask(&queue, ledger, request)) }
         #expect(take(&queue) == [101, 201])
         let (taken, nobodys) = (queue.withdraw("1") { $0 == 103 }, queue.withdraw("3") { _ in true })
@@ -88,7 +89,7 @@ import Testing
     }
     @Test("a flood of one user keeps neither another user nor another of its own peers out of the queue") func flood() {
         let ledger = PeerLedger()
-        var queue = Queue(ledger)
+        var queue = Queue(ledger, patience: .nanoseconds(Int64(Self.patience)))
         var refused = 0
         for peer in 1...200 {
             for call in 0..<Self.calls.peer where !ask(&queue, ledger, peer * 200 + 2 * call + 1) { refused += 1 }
@@ -101,13 +102,13 @@ import Testing
         #expect(unread.charges.count < Self.answers.total)
         // Nobody has to wait in vain for ever: all that is left expires.
         var left = 0
-        while queue.expired(now: Queue.patience) != nil { left += 1 }
+        while queue.expired(now: Self.patience) != nil { left += 1 }
         #expect(left > 0 && queue.isIdle && queue.next() == nil)
         #expect(ledger.held(.ringCalls) == 0)
     }
     @Test("what was read makes room") func reading() {
         let ledger = PeerLedger()
-        var queue = Queue(ledger)
+        var queue = Queue(ledger, patience: .nanoseconds(Int64(Self.patience)))
         for request in 0..<6 { #expect(ask(&queue, ledger, "a", 1, request)) }
         for request in 0..<6 {
             #expect(take(&queue) == [request] && unread.charges.count == 1)
@@ -118,7 +119,7 @@ import Testing
     }
     @Test("an answer that was not sent leaves the next call of its peer its turn") func unsent() {
         let ledger = PeerLedger()
-        var queue = Queue(ledger)
+        var queue = Queue(ledger, patience: .nanoseconds(Int64(Self.patience)))
         for request in 0..<3 { #expect(ask(&queue, ledger, "a", 1, request)) }
         for request in 0..<3 {
             let turn = queue.next()
@@ -128,7 +129,7 @@ import Testing
     }
     @Test("the queue is bounded for a peer, a user and all, and nobody waits for ever") func queue() {
         let ledger = PeerLedger()
-        var queue = Queue(ledger)
+        var queue = Queue(ledger, patience: .nanoseconds(Int64(Self.patience)))
         for request in 0..<Self.calls.peer { #expect(ask(&queue, ledger, 100 + request * 2, now: UInt64(request))) }
         #expect(!ask(&queue, ledger, 198))
         // Each peer's first call is its own.
@@ -136,9 +137,9 @@ import Testing
         var more = 0
         for peer in 2...3_000 where ask(&queue, ledger, peer * 100 + 2, now: 100) { more += 1 }
         #expect(more == Self.calls.share - Self.calls.peer + 1)
-        #expect(queue.expired(now: Queue.patience - 1) == nil)
-        #expect(queue.expired(now: Queue.patience) == 100)
-        #expect(queue.expired(now: Queue.patience) == nil)
+        #expect(queue.expired(now: Self.patience - 1) == nil)
+        #expect(queue.expired(now: Self.patience) == 100)
+        #expect(queue.expired(now: Self.patience) == nil)
         #expect(ask(&queue, ledger, 198, now: 100))
         #expect(!ask(&queue, ledger, 196, now: 100))
         #expect(ask(&queue, ledger, 99_999_901, now: 100), "another user's")
