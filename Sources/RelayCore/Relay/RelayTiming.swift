@@ -31,6 +31,8 @@ package struct RelayTiming: Hashable, Sendable {
     /// For an answer of the service to what its own thread does, before it is asked again: it is stopped, or on a
     /// machine that swaps. Past that, its answer was lost.
     package var answer = Duration.seconds(10)
+    /// For a page of the journal, before it is asked for again: the bus may have dropped it.
+    package var read = Duration.seconds(25)
 
     // MARK: Streams
 

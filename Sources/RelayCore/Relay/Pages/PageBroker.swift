@@ -7,9 +7,6 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
     /// Pages that came through a socket, and not through the bus. Read on any thread.
     let replayedPages = Atomic<Int>(0)
 
-    /// After which a page is asked for again: the bus may have dropped it.
-    var answerTime = Duration.seconds(25)
-
     /// Another owner, or none: what was asked of this one gets no answer that counts.
     func forgetOwner() {
         queue.forgetOwner()
@@ -57,7 +54,7 @@ final class PageBroker: @unchecked Sendable {  // In a turn of the loop only.
             try Stream1.write(request, into: &body)
             session.ask(
                 method, at: stream.path, try Signature(Stream1.readSignature), body: body.bytes,
-                timeout: answerTime
+                timeout: session.timing.read
             ) { session, result in
                 if let session { completion(session, result) }
             }

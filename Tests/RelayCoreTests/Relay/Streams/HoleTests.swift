@@ -31,9 +31,9 @@ import Testing
         let replayed = Log<String>()
         private let subscriptions: [Subscription]
 
-        init(_ bus: Bus, alsoStruck: Bool = false) throws {
+        init(_ bus: Bus, alsoStruck: Bool = false, timing: RelayTiming = RelayTiming()) throws {
             let relay = try EventRelay(
-                following: DurableDesk.name, on: bus, interfaces: Ledger1.self, delivery: .immediate)
+                following: DurableDesk.name, on: bus, interfaces: Ledger1.self, usesRings: true, timing: timing)
             let (lines, replayed) = (lines, replayed)
             var all = [
                 relay.publisher.subscribe(to: EventRelay.State.self, delivery: .immediate, onGap: .ignore) { state in
@@ -99,10 +99,8 @@ import Testing
     @Test("a page that the bus has lost is asked for again") func lostPage() async throws {
         let bus = try PrivateBus()
         let service = try await Self.fake(bus.bus, epoch: 1)
-        let recorder = try RelayRecorder(bus.bus)
+        let recorder = try RelayRecorder(bus.bus, timing: RelayTiming { $0.read = .milliseconds(200) })
         #expect(await recorder.has("active"))
-        let core = recorder.relay.follower.core
-        core.loop.withTurn { core.pages.answerTime = .milliseconds(200) }
         service.loseReads(2)
         try service.publish("Booked", Self.booked(1), isLost: true)
         try service.publish("Booked", Self.booked(2))
