@@ -34,6 +34,7 @@ extension SystemLog {
             "UnreadUnknown": "3cf9fb9580bd481ca4bfeabf2e34b8dc",
             "CommandFailed": "d1ef33d3b2a04dd2a46c4c8a584d12a5",
             "CommitDelayed": "b42f3df1a653431f9092611e0036b663",
+            "ReadFailed": "6f0b3d5e9a1c4c7e8d2a47b1c95e3f60",
             "StorageFull": "ebf65dda295048c28e2b6d138cea5978",
             "StorageFailed": "7c1be5a04d7f4b0fb0a1d3d6a5f2c98e",
             "CheckpointFailed": "91dd434280e74334b621f0f289fbc470",

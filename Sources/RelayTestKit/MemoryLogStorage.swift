@@ -11,6 +11,8 @@ package final class MemoryLogStorage: EventLogStorage {
         var listeners: [@Sendable (RelayError) -> Void] = []
         /// What the next commit fails with, and whether it is done all the same.
         var fault: (error: RelayError, isCommitted: Bool)?
+        /// What every reading fails with.
+        var readFault: RelayError?
         /// What was committed and is kept from being emitted; nil when nothing is.
         var held: [@Sendable () -> Void]?
     }
@@ -156,14 +158,20 @@ package final class MemoryLogStorage: EventLogStorage {
     }
     package func read(_ request: LogRequest, completion: @escaping @Sendable (Result<LogPage, RelayError>) -> Void) {
         guard let reader = loops.withLock({ $0?.reader }) else { return completion(.failure(Self.closed)) }
-        reader.execute { [store] in completion(.success(store.stream(request.interface).page(request))) }
+        reader.execute { [self] in
+            if let fault = state.withLock({ $0.readFault }) { return completion(.failure(fault)) }
+            completion(.success(store.stream(request.interface).page(request)))
+        }
     }
     package func find(
         _ question: RunQuestion, in interface: String,
         completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void
     ) {
         guard let reader = loops.withLock({ $0?.reader }) else { return completion(.failure(Self.closed)) }
-        reader.execute { [store] in completion(.success(store.stream(interface).common(question))) }
+        reader.execute { [self] in
+            if let fault = state.withLock({ $0.readFault }) { return completion(.failure(fault)) }
+            completion(.success(store.stream(interface).common(question)))
+        }
     }
     package func figures(of interface: String) async throws -> [(name: String, value: UInt64)] {
         [("events", UInt64(store.stream(interface).count))]
@@ -206,6 +214,8 @@ package final class MemoryLogStorage: EventLogStorage {
     package func failNext(_ error: RelayError, isCommitted: Bool = false) {
         state.withLock { $0.fault = (error, isCommitted) }
     }
+    /// Pages and runs cannot be read from now on; nil: they can again.
+    package func failReading(_ error: RelayError?) { state.withLock { $0.readFault = error } }
     /// Removes an interface's events up to a sequence.
     package func prune(_ interface: String, through sequence: UInt64) {
         let pruned = store.change { $0[interface]?.prune(through: sequence) ?? [:] }

@@ -80,7 +80,7 @@ extension Notice.Kind {
     public static let limitsExceeded = Self(rawValue: "LimitsExceeded")
     /// A peer was refused because it does not meet a requirement.
     public static let notPermitted = Self(rawValue: "NotPermitted")
-    /// A look-up gave no answer in time: the user of a peer, or the number of a user or group.
+    /// A look-up gave no answer in time: the user of a peer or of the bus, or the number of a user or group.
     public static let lookUpFailed = Self(rawValue: "LookUpFailed")
     /// An interface's ring, or a peer's part in it, could not be created.
     public static let ringUnavailable = Self(rawValue: "RingUnavailable")
@@ -93,6 +93,8 @@ extension Notice.Kind {
     public static let commitDelayed = Self(rawValue: "CommitDelayed")
     /// A command's handler threw an error that the command does not declare.
     public static let commandFailed = Self(rawValue: "CommandFailed")
+    /// The journal could not be read for a peer, whose call was refused.
+    public static let readFailed = Self(rawValue: "ReadFailed")
     /// The journal has no room, so commits are refused, or it has room again.
     public static let storageFull = Self(rawValue: "StorageFull")
 }

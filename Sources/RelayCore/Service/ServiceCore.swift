@@ -144,12 +144,25 @@ final class ServiceCore: BusHandler {
     private func isOwn(_ connection: BusConnection) async -> Bool {
         if case .system = bus.kind { return false }
         if case .systemAddress = bus.kind { return false }
-        do {
-            let answer = try await connection.call(PeerCredentials.request(for: "org.freedesktop.DBus"))
-            return try PeerCredentials(answer).userID == accounts.ownUserID
-        } catch {
-            return false
+        var reason = "it did not say"
+        // The whole run rests on the answer, and one may be lost.
+        for _ in 1...3 {
+            do {
+                let request = try PeerCredentials.request(for: "org.freedesktop.DBus")
+                let answer = try await connection.call(request, timeout: .seconds(10))
+                if let user = try PeerCredentials(answer).userID { return user == accounts.ownUserID }
+            } catch {
+                reason = (error as? RelayError)?.message ?? "\(error)"
+            }
         }
+        for interface in interfaces where interface.requirement.admitsSameUser && !interface.requirement.isAnyone {
+            notices.report(
+                .lookUpFailed, .warning,
+                "the user of \(bus) is not known (\(reason)): in this run, signals of \(interface.name) go only to peers "
+                    + "that attach, as every relay does; start the service again for other subscribers",
+                of: Notice.Subject(interface: interface.name))
+        }
+        return false
     }
     private func takeName(_ connection: BusConnection) async throws {
         var body = WireWriter()

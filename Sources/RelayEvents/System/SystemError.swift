@@ -37,6 +37,8 @@ extension SystemError {
 extension SystemError {
     /// Whether a file may not grow.
     package var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+    /// Whether it comes from a disk, or from the file system on it.
+    package var isOfDisk: Bool { isFull || [EIO, EROFS].contains(code) }
     /// Why a disk refuses writes, as a clause.
     ///
     /// - Parameter disk: the disk's name in it.

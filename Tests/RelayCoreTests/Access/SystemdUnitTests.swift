@@ -31,14 +31,16 @@ final class ProcessFDBus: Sendable {
     private let process: RunningProgram?
 
     /// A stand-in, which works wherever the kernel does.
-    init() async throws {
+    ///
+    /// - Parameter refusals: for how many questions about its user, and about its figures, it has no room at first.
+    init(refusals: Int = 0) async throws {
         let folder = try TestFolder()
         kept = [folder]
         chmod(folder.path, 0o755)
         address = "unix:path=\(folder.path)/bus"
         bus = .address(address)
         let program = "\(#filePath)".replacing("SystemdUnitTests.swift", with: "process_fd_bus.py")
-        let process = try RunningProgram("/usr/bin/python3", [program, "\(folder.path)/bus"])
+        let process = try RunningProgram("/usr/bin/python3", [program, "\(folder.path)/bus", "\(refusals)"])
         self.process = process
         try await process.line(containing: "ready")
     }

@@ -1,7 +1,8 @@
 """A bus that reports a descriptor of each peer's process, as dbus-daemon 1.16 and dbus-broker 34 do.
 
 Debian 12 has neither. It routes messages between its connections, and knows what a service and its callers ask of a bus.
-usage: process_fd_bus.py SOCKET
+It has no room for the first REFUSALS questions about its own credentials, and for as many about its figures.
+usage: process_fd_bus.py SOCKET [REFUSALS]
 """
 import array
 import os
@@ -49,6 +50,7 @@ class Connection:
 class Bus:
     def __init__(self):
         self.connections, self.owners, self.count, self.serial = [], {}, 0, 0
+        self.refusals = dict.fromkeys(["GetConnectionCredentials", "GetConnectionStats"], int((sys.argv + ["0"])[2]))
 
     def read(self, connection):
         data, extra, _, _ = connection.stream.recvmsg(65536, socket.CMSG_SPACE(64))
@@ -118,6 +120,9 @@ class Bus:
         member, body = message.get_member(), message.get_body()
         first = body.get_child_value(0).unpack() if body and body.n_children() else None
         files = []
+        if self.refusals.get(member) and (first == DRIVER or member == "GetConnectionStats"):
+            self.refusals[member] -= 1
+            return self.fail(message, sender, "LimitsExceeded")
         if member == "Hello":
             self.count += 1
             sender.name = f":1.{self.count}"
@@ -130,6 +135,10 @@ class Bus:
         elif member == "ReleaseName":
             self.owners.pop(first, None)
             answer = GLib.Variant("(u)", (1,))
+        elif member == "GetConnectionStats":
+            # It keeps nothing for anybody.
+            figures = {"IncomingBytes": GLib.Variant("u", 0), "OutgoingBytes": GLib.Variant("u", 0)}
+            answer = GLib.Variant("(a{sv})", (figures,))
         elif member == "GetNameOwner" and self.find(first):
             answer = GLib.Variant("(s)", (self.find(first).name,))
         elif member == "GetConnectionCredentials" and (first == DRIVER or self.find(first)):

@@ -40,6 +40,7 @@ final class DurableDesk: Sendable {
     let log: MemoryLog
     let service: EventService
     let peer: BusStranger
+    let notices = NoticeRecorder()
     private let running: Task<Void, any Error>
 
     init(_ bus: PrivateBus? = nil, _ log: MemoryLog = MemoryLog()) async throws {
@@ -48,7 +49,7 @@ final class DurableDesk: Sendable {
         peer = try await BusStranger.join(bus.bus)
         for interface in [Ledger1.name, Stream1.name] { try await peer.listen(interface) }
         let service = try EventService(
-            name: Self.name, on: bus.bus, exporting: Ledger1.self, Plain1.self, journal: log)
+            name: Self.name, on: bus.bus, exporting: Ledger1.self, Plain1.self, journal: log, onNotice: notices.record)
         self.service = service
         service.handle(Book.self) { command, _ in try await service.publish(Booked(number: command.number, text: "")) }
         service.handle(Broken.self) { command, _ in throw RelayError(.init(rawValue: command.code), "as told") }

@@ -32,6 +32,9 @@ extension ServiceCore {
     /// How many questions of a round are open at once, beside those of calls (`PolkitQueue`).
     private static let openAtOnce = 8
     private static let attempts = 3
+    /// How often the bus may take no question of a round before that is a failure as any other. A peer that fills
+    /// polkit's queue on the bus must not keep for ever what a change may have withdrawn.
+    static let attemptsWithoutRoom = 30
 
     var needsPolkit: Bool {
         interfaces.contains { one in
@@ -218,16 +221,26 @@ extension ServiceCore {
                 let interface = interfaces.first(where: { $0.name == name })
             else { continue }
             state.onLoop.authority.recheck.open += 1
-            recheck(peer, interface, credentials, [:], attempt: 1, connection)
+            recheck(peer, interface, credentials, [:], Attempts(), connection)
         }
         if !state.onLoop.authority.recheck.isRunning, state.onLoop.authority.recheck.isDue {
             state.onLoop.authority.recheck.isDue = false
             recheckAll()
         }
     }
+    /// How often polkit could not be asked about a peer.
+    private struct Attempts {
+        private var (failed, withoutRoom) = (0, 0)
+
+        /// Counts a question without an answer. Returns whether to ask again.
+        mutating func goOn(after error: RelayError) -> Bool {
+            if ServiceCore.hasNoRoom(error) { withoutRoom += 1 } else { failed += 1 }
+            return failed < ServiceCore.attempts && withoutRoom < ServiceCore.attemptsWithoutRoom
+        }
+    }
     private func recheck(
         _ peer: String, _ interface: ExportedInterface, _ credentials: PeerCredentials, _ answers: [String: Bool],
-        attempt: Int, _ connection: BusConnection
+        _ attempts: Attempts, _ connection: BusConnection
     ) {
         switch interface.requirement.decision(on: credentials, accounts: accounts, answers: answers) {
         case .met: break
@@ -242,17 +255,17 @@ extension ServiceCore {
                 switch result {
                 case .success(let answer):
                     let answers = answers.merging([action: answer == .authorised]) { $1 }
-                    recheck(peer, interface, credentials, answers, attempt: attempt, connection)
+                    recheck(peer, interface, credentials, answers, attempts, connection)
                 case .failure where !state.onLoop.authority.recheck.isAnnounced: rechecked()
-                // Nobody was asked, which says nothing about the peer.
-                case .failure(let error) where Self.hasNoRoom(error) || attempt < Self.attempts:
-                    let next = Self.hasNoRoom(error) ? attempt : attempt + 1
-                    loop.schedule(after: timing.recheck) { [weak self] in
-                        self?.recheck(peer, interface, credentials, answers, attempt: next, connection)
-                    }
                 case .failure(let error):
-                    withdraw(peer, interface, credentials, error.message)
-                    rechecked()
+                    var attempts = attempts
+                    guard attempts.goOn(after: error) else {
+                        withdraw(peer, interface, credentials, error.message)
+                        return rechecked()
+                    }
+                    loop.schedule(after: timing.recheck) { [weak self, attempts] in
+                        self?.recheck(peer, interface, credentials, answers, attempts, connection)
+                    }
                 }
             }
         }

@@ -89,6 +89,12 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
         try DescriptorBag.$current.withValue(bag) { try reply.encode(value, into: &writer) }
         return (writer.bytes, bag.takeAll().map { ReceivedDescriptor($0) })
     }
+    /// Why a disk let nothing be done, without its path.
+    private static func text(of trouble: SystemError?) -> String {
+        let trouble = trouble ?? SystemError(ENOSPC)
+        return
+            "\(trouble.clauseForPeers): nothing of \(C.name) was done; \(trouble.storageAdvice), and send it again"
+    }
     override var hasHandler: Bool { handler.withLock { $0 != nil } }
 
     override func answer(_ body: [UInt8], _ context: CommandContext) async -> Answer {
@@ -119,12 +125,10 @@ final class ExportedCommand<C: Command>: AnyExportedCommand, @unchecked Sendable
             switch code {
             case .storageFull:
                 // The journal has reported it, with its path.
-                let trouble = (error.cause as? any SystemCaused)?.system ?? SystemError(ENOSPC)
-                let what = trouble.storageClause(disk: "the service's disk", file: "the service's journal")
-                return .error(
-                    name: ErrorNames.name(for: code),
-                    message:
-                        "\(what): nothing of \(C.name) was done; \(trouble.storageAdvice), and send it again")
+                return .error(name: ErrorNames.name(for: code), message: Self.text(of: error.storageTrouble))
+            // A disk that is read-only, or fails: whose it is, the notice says.
+            case .unavailable where error.storageTrouble != nil:
+                return .failed(code, message: Self.text(of: error.storageTrouble), cause: error)
             // The caller's own.
             case .keyReused: return .error(name: ErrorNames.name(for: code), message: text)
             default: return .failed(code, message: text, cause: error)

@@ -161,10 +161,8 @@ extension ServiceCore {
                 let held = try BusFigures.held(for: question.peer, result.get(), from: source)
                 unread.withLock { $0.answered(question, held: held) }
             } catch {
-                switch error.code {
-                case .timedOut, .unavailable, .cancelled: unread.withLock { $0.unanswered(question) }
-                default: return refused(by: source, question, connection)
-                }
+                if !BusFigures.isPassing(error) { return refused(by: source, question, connection) }
+                unread.withLock { $0.unanswered(question) }
             }
             wasRead(by: question.peer)
             loop.schedule(after: timing.replyLook) { [weak self] in

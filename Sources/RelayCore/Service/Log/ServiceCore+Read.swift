@@ -127,11 +127,20 @@ extension ServiceCore {
             switch error.code {
             case .limitsExceeded: refuse(call, error.code, error.message, connection)
             case .tooLarge: fail(call, ErrorNames.name(for: error.code), error.message, connection)
-            default:
-                let text = "the journal could not be read for \(interface.name)"
-                fail(call, ErrorNames.name(for: error.code), text, connection)
+            default: failReading(call, of: interface.name, error, as: error.code, connection)
             }
         }
+    }
+    /// The log gave no answer: the peer gets the kind of the failure, and the administrator all of it, with its path.
+    func failReading(
+        _ call: IncomingCall, of interface: String, _ error: RelayError, as code: RelayError.Code,
+        _ connection: BusConnection
+    ) {
+        let text = "the journal could not be read for \(interface)"
+        notices.report(
+            .readFailed, .warning, "\(text): \(error.message)",
+            of: Notice.Subject(interface: interface, peer: call.sender, code: code))
+        fail(call, ErrorNames.name(for: code), "\(text): \(error.clauseForPeers)", connection)
     }
     /// For the next page: a reader that goes on asks at once.
     private func keepMemory(of body: consuming WireWriter) {

@@ -17,6 +17,9 @@ final class BusBacklog: Sendable {
         if let source = meter.withLock({ beginLook(&$0) }) { ask(source) }
     }
 
+    /// Who reports how much there is.
+    var source: BacklogEstimator.Source { meter.withLock { $0.source } }
+
     /// Whether signals of so many bytes altogether may be sent. If not, signals have to pause until it is low.
     func admits(_ count: Int, messages: Int) -> Bool {
         let (isAdmitted, source) = meter.withLock { meter in
@@ -43,7 +46,7 @@ final class BusBacklog: Sendable {
     private func report(_ change: BacklogEstimator.Change) {
         switch change {
         case .lasts(let bytes):
-            let place = meter.withLock { $0.source == .queue } ? "wait for the bus" : "are held by the bus"
+            let place = source == .queue ? "wait for the bus" : "are held by the bus"
             notices.report(
                 .signalsPaused, .warning,
                 "signals have been paused for \(timing.signals.lasting.components.seconds) s, because \(bytes >> 20) MiB of them \(place): a subscriber does not read; "
@@ -71,14 +74,12 @@ final class BusBacklog: Sendable {
                     meter.answered(figures.held, room: figures.room, now: MonotonicClock.now)
                     return nil
                 } catch {
-                    switch error.code {
-                    case .timedOut, .unavailable, .cancelled:
+                    if BusFigures.isPassing(error) {
                         meter.unanswered()
                         return nil
-                    default:
-                        meter.refused()
-                        return beginLook(&meter)
                     }
+                    meter.refused()
+                    return beginLook(&meter)
                 }
             }
             if let next { ask(next) }
@@ -103,6 +104,12 @@ struct BusFigures: Equatable {
             (call.signature, call.body) = (try Signature("s"), body.bytes)
         }
         return call
+    }
+    /// Whether a question without an answer says nothing about what the bus reports: it had no time or no room for this
+    /// one.
+    static func isPassing(_ error: RelayError) -> Bool {
+        // `LimitsExceeded` and `NoMemory` of the bus are one code.
+        [.timedOut, .unavailable, .cancelled, .limitsExceeded].contains(error.code)
     }
     /// Throws `SchemaMismatch` when the answer has not what was asked for.
     init(_ reply: BusReply, from source: BacklogEstimator.Source) throws(RelayError) {

@@ -58,9 +58,7 @@ extension ServiceCore {
             case .success(let common): completion(common)
             // Where the histories part is not known: an answer would claim that they have nothing in common.
             case .failure(let error):
-                self?.fail(
-                    call, ErrorNames.name(for: .unavailable),
-                    "the journal could not be read for \(entry.interface): \(error.message)", connection)
+                self?.failReading(call, of: entry.interface, error, as: .unavailable, connection)
             }
         }
         switch verdict {

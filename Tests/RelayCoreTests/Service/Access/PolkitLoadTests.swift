@@ -28,6 +28,20 @@ import Testing
         #expect(desk.service.core.interfaces.first?.stream.subscribers.count == 1)
         try await desk.stop()
     }
+    @Test("G7: a bus that takes no question for long does not keep what polkit may have withdrawn", .tags(.g7))
+    func lastingRefusal() async throws {
+        let authority = try await FakeAuthority.join(system) { _ in .yes }
+        let desk = try await WatchedDesk(system)
+        let peer = try await BusStranger.join(system)
+        _ = try await peer.connection.call(WatchedDesk.attach())
+        _ = await desk.onLoop { $0.state.onLoop.authority.pace = .milliseconds(1) }
+        authority.rule { _ in .error("org.freedesktop.DBus.Error.LimitsExceeded") }
+        try authority.announceChange()
+        #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
+        #expect(authority.questions.count == 1 + ServiceCore.attemptsWithoutRoom)
+        #expect(desk.service.core.interfaces.first?.stream.subscribers.isEmpty == true)
+        try await desk.stop()
+    }
     @Test("G4: one user's calls do not take all questions that may be open, and delay no recheck") func manyQuestions()
         async throws
     {

@@ -1,8 +1,10 @@
+import Glibc
 import RelayTestKit
 import Synchronization
 import TestTraits
 import Testing
 
+@testable import RelayBus
 @testable import RelayCore
 
 @Suite("Read", .heavy, .tags(.g2)) struct ReadTests {
@@ -41,6 +43,50 @@ import Testing
             MethodCall(to: DurableDesk.name, path: DurableDesk.path, interface: Stream1.name, member: "Schemas")
         ).read(Stream1.schemasSignature) { try Stream1.readSchemas(&$0) }
         #expect(read.events.map { schemas[$0.schema]?.event } == ["Booked", "Struck", "Booked"])
+        try await desk.stop()
+    }
+    @Test("a peer gets the kind of a failure to read, and the notice has its text, with the path") func unreadable()
+        async throws
+    {
+        let desk = try await DurableDesk()
+        try await desk.service.publish(Booked(number: 1, text: ""))
+        func refusal(_ error: RelayError) async throws -> RemoteError? {
+            desk.log.storage.failReading(error)
+            defer { desk.log.storage.failReading(nil) }
+            do {
+                _ = try await desk.read(after: 0)
+                return nil
+            } catch {
+                return (error as? RelayError)?.cause as? RemoteError
+            }
+        }
+        let text = "the journal could not be read for \(Ledger1.name): "
+        let disk = try await refusal(RelayError(.unavailable, "cannot read /a/path", cause: SystemError(EIO)))
+        #expect(disk?.name == "org.eventrelay.Error.Unavailable")
+        #expect(disk?.message == text + "the service's disk fails (Input/output error)")
+        let other = try await refusal(RelayError(.notFound, "nothing in /a/path", cause: SystemError(EMFILE)))
+        #expect(other?.name == "org.eventrelay.Error.NotFound")
+        #expect(other?.message == text + "NotFound, caused by SystemError \(EMFILE)")
+        #expect(
+            await eventually {
+                desk.notices.all(of: .readFailed).map(\.message) == [
+                    text + "cannot read /a/path", text + "nothing in /a/path",
+                ]
+            }, "\(desk.notices.all)")
+        // An `Attach` whose run the log was to find.
+        let call = IncomingCall(
+            sender: desk.peer.connection.uniqueName, serial: 1, path: DurableDesk.path, interface: Stream1.name,
+            member: "Attach", signature: "", body: [], wantsReply: true)
+        let entry = RunLookUps.Entry(
+            call: call, interface: Ledger1.name, question: RunQuestion(epoch: 1, after: 1))
+        let core = desk.service.core
+        let log = try #require(core.interfaces.first?.log)
+        desk.log.storage.failReading(RelayError(.unavailable, "no /b/path"))
+        core.loop.withTurn {
+            guard let connection = core.state.onLoop.connection else { return }
+            core.find(entry, log, connection) { _ in }
+        }
+        #expect(await eventually { desk.notices.all(of: .readFailed).last?.message == text + "no /b/path" })
         try await desk.stop()
     }
     @Test("a person reads typed events with a tool that knows nothing of ours") func byHand() async throws {

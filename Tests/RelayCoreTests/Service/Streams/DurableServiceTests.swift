@@ -297,6 +297,32 @@ import Testing
         #expect(desk.heard == [1])
         try await desk.stop()
     }
+    @Test(
+        "a disk that refuses for another reason is named, without a path, and the notice has the error",
+        arguments: [
+            (
+                EROFS, "the file system of the service's journal is read-only",
+                "look why it is read-only, and make it writable"
+            ),
+            (EIO, "the service's disk fails (Input/output error)", "look at the disk"),
+        ] as [(Int32, String, String)])
+    func failing(cause: Int32, what: String, advice: String) async throws {
+        let desk = try await DurableDesk()
+        let secret = RelayError(.unavailable, "a secret path", cause: SystemError(cause))
+        desk.log.storage.failNext(secret)
+        let refusal = await desk.peer.refusal(DurableDesk.name, DurableDesk.path, Ledger1.name, "Book", [.int64(1)])
+        #expect(refusal?.name == "org.eventrelay.Error.Unavailable")
+        #expect(refusal?.message == "\(what): nothing of Book was done; \(advice), and send it again")
+        #expect(
+            await eventually { desk.notices.all(of: .commandFailed).contains { $0.cause as? RelayError == secret } })
+        // What may have been done is not called undone.
+        desk.log.storage.failNext(
+            RelayError(.unavailable, "a secret path", cause: SystemError(cause), mayHaveRun: true))
+        let doubtful = await desk.peer.refusal(DurableDesk.name, DurableDesk.path, Ledger1.name, "Book", [.int64(2)])
+        #expect(doubtful?.name == "org.eventrelay.Error.OutcomeUnknown")
+        #expect(doubtful?.message == "the service could not run Book")
+        try await desk.stop()
+    }
     @Test("a commit of unknown outcome ends the service, after its caller was told", arguments: [false, true])
     func unknown(isCommitted: Bool) async throws {
         let desk = try await DurableDesk()
