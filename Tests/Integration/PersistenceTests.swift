@@ -47,8 +47,8 @@ import Testing
             environment: Programs.environment())
         #expect(second.code == 75, "\(second)")
         let message =
-            "\(service.state.path) belongs to another journal of process \(service.program.processID): "
-            + "end that service, or give this one another directory"
+            "\(service.state.path) is in use by process \(service.program.processID): "
+            + "end that service, or give this journal another directory"
         #expect(second.errors.last?.hasSuffix("error: " + message) ?? false, "\(second)")
         #expect(try await service.orderBox("Hall").output == ["x 2"])
         // It is free again when the first one has ended, however that was.

@@ -215,7 +215,7 @@ class Container(Machine):
     def require():
         """Raises Unavailable where there is none."""
         if not shutil.which("systemd-nspawn") and not (UNPACKED / "usr/bin/systemd-nspawn").exists():
-            raise Unavailable("there is no systemd-nspawn")
+            raise Unavailable("there is no systemd-nspawn: 'make dependencies-machine' unpacks it into .build/debian")
         # The Debian's systemd wants the second version of control groups, whatever this machine has there.
         if subprocess.run(["mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"], capture_output=True).returncode:
             raise Unavailable("control groups cannot be mounted in a namespace of one's own")
@@ -249,7 +249,7 @@ class Virtual(Machine):
     @staticmethod
     def require():
         if not shutil.which("qemu-system-x86_64"):
-            raise Unavailable("there is no qemu-system-x86_64")
+            raise Unavailable("there is no qemu-system-x86_64: 'make dependencies-machine' installs it")
 
     @staticmethod
     def accelerator():

@@ -122,7 +122,9 @@ extension EventService {
     ///
     /// - Isolation: from any task. It does not wait for its caller: if a command's handler calls this, or a task that
     ///   the handler began and that is not detached, it returns at once. The service ends when that handler has returned
-    ///   and its reply was sent. The same holds for handlers of several services that stop each other's service.
+    ///   and its reply was sent. The same holds for handlers of several services that stop each other's service. A circle
+    ///   that leads over the bus cannot be seen: if a handler waits for the reply of a handler that stops its service, it
+    ///   is cancelled when the patience is over, and the service has ended about a second later.
     /// - Cancellation: does not shorten it.
     /// - Parameter patience: as in ``run(patience:idleExit:onReady:onStopping:)``.
     /// - Throws: if the service had ended by itself, the reason, unless `run()` throws it: `.unavailable` if the bus

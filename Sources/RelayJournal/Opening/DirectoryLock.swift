@@ -43,9 +43,7 @@ struct DirectoryLock: ~Copyable {
             let owner = holder(descriptor)
             close(descriptor)
             if failure != EWOULDBLOCK { throw refusal("cannot lock \(path)", failure) }
-            throw RelayError(
-                .conflict,
-                "\(directory) belongs to another journal\(owner): end that service, or give this one another directory")
+            throw RelayError(.conflict, "\(directory) is in use by \(owner), or give this journal another directory")
         }
         var named = stat()
         if fstatat(folder, "lock", &named, AT_SYMLINK_NOFOLLOW) != 0 || named.st_ino != status.st_ino {
@@ -60,12 +58,14 @@ struct DirectoryLock: ~Copyable {
         return descriptor
     }
 
+    /// Who has the lock, and how it gives it back.
     private static func holder(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         let text = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        guard let process = Int32(text), process > 0 else { return "" }
-        return process == getpid() ? " of this process" : " of process \(process)"
+        guard let process = Int32(text), process > 0 else { return "another process: end its service" }
+        if process == getpid() { return "another journal of this process: close that one" }
+        return "process \(process): end that service"
     }
     /// All that a journal opens in its directory.
     static let names = [

@@ -51,14 +51,15 @@ struct OutputChannel {
             var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             let count = Glibc.poll(&poll, 1, 0)
             if count < 0 && errno == EINTR { continue }
-            if poll.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { return .closed }
+            if poll.revents & Int16(POLLNVAL) != 0 { return .failed(errno: EBADF) }
+            if poll.revents & Int16(POLLERR | POLLHUP) != 0 { return .closed }
             if poll.revents & Int16(POLLOUT) == 0 { return .blocked }
             let result = isTerminal ? writeShown() : writePending()
             if result >= 0 { continue }
             switch errno {
             case EINTR: continue
             case EAGAIN: return .blocked
-            case EPIPE, EBADF: return .closed
+            case EPIPE: return .closed
             default: return .failed(errno: errno)
             }
         }

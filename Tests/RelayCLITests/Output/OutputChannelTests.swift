@@ -39,7 +39,7 @@ struct OutputChannelTests {
         #expect(received == expected)
     }
 
-    @Test("a reader that went away, and a descriptor that is none, are an end, not an error")
+    @Test("a reader that went away is an end, not an error; a descriptor that cannot be written to is one")
     func closed() {
         let pipe = TestPipe()
         var channel = OutputChannel(descriptor: pipe.writing, isTerminal: false)
@@ -48,12 +48,12 @@ struct OutputChannelTests {
         #expect(channel.write() == .closed)
         var none = OutputChannel(descriptor: 987_654, isTerminal: false)
         none.pending.append("x\n")
-        #expect(none.write() == .closed)
+        #expect(none.write() == .failed(errno: EBADF))
         let readOnly = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(readOnly) }
         var wrong = OutputChannel(descriptor: readOnly, isTerminal: false)
         wrong.pending.append("x\n")
-        #expect(wrong.write() == .closed)
+        #expect(wrong.write() == .failed(errno: EBADF))
     }
 
     @Test("what goes to a terminal passes its door, also in parts; it counts as it was composed")

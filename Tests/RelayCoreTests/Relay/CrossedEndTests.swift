@@ -172,6 +172,35 @@ private final class Flag: Sendable {
         try await outside.value
         for service in services { #expect(await eventually { (try? await peer.hasOwner(service.name)) == false }) }
     }
+    @Test("a circle that leads over the bus ends when the patience does, by the cancellation of the handler in it")
+    func stopOverTheBus() async throws {
+        let bus = try PrivateBus()
+        let peer = try await BusStranger.join(bus.bus)
+        let services = try ["A", "B"].map {
+            try EventService(name: "\(Self.name)\($0)", on: bus.bus, exporting: Keeper1.self)
+        }
+        let (wasCancelled, hasStopped) = (Flag(), Flag())
+        let path = Stream1.path(of: Keeper1.name)
+        services[0].handle(Keep.self) { [name = services[1].name] _, _ in
+            do {
+                let call = MethodCall(to: name, path: path, interface: Keeper1.name, member: "Keep")
+                _ = try await peer.connection.call(call, timeout: .seconds(3_600))
+            } catch .cancelled {
+                wasCancelled.set()
+            }
+        }
+        services[1].handle(Keep.self) { [weak first = services[0]] _, _ in
+            try await first?.stop(patience: .milliseconds(100))
+            hasStopped.set()
+        }
+        for service in services { try await service.start() }
+        // The reply is not lost: the handler ends by itself when it is cancelled.
+        _ = try await peer.call(services[0].name, path, Keeper1.name, "Keep")
+        #expect(wasCancelled.isSet)
+        #expect(await eventually { hasStopped.isSet })
+        #expect(try await !peer.hasOwner(services[0].name))
+        try await services[1].stop()
+    }
     @Test("a task that outlives its handler waits for the others when it stops the service") func stopAfter()
         async throws
     {

@@ -60,7 +60,7 @@ import Testing
         #expect(refusal(directory)?.code == .conflict)
         #expect(
             refusal(directory)?.message
-                == "\(directory.path) belongs to another journal of this process: end that service, or give this one "
+                == "\(directory.path) is in use by another journal of this process: close that one, or give this journal "
                 + "another directory")
         try await ledger.book(1)
         ledger.journal.close()
@@ -78,7 +78,7 @@ import Testing
         try await holder.line(containing: "held")
         let error = refusal(directory)
         #expect(
-            error?.code == .conflict && error?.message.contains("of process \(holder.processID):") == true,
+            error?.code == .conflict && error?.message.contains("in use by process \(holder.processID): end") == true,
             "\(String(describing: error))")
         _ = await holder.terminate()
     }
