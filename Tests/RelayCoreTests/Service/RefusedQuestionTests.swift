@@ -31,7 +31,7 @@ import Testing
         let service = try await service(on: bus, notices)
         let peer = try await BusStranger.join(bus.bus)
         let core = service.core
-        let backlog = BusBacklog(peer.connection, core.notices)
+        let backlog = BusBacklog(peer.connection, core.notices, core.timing)
         // More than is not asked about.
         let name = peer.connection.uniqueName
         var most = 0

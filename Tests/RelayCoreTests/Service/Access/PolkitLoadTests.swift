@@ -31,10 +31,9 @@ import Testing
     @Test("G7: a bus that takes no question for long does not keep what polkit may have withdrawn", .tags(.g7))
     func lastingRefusal() async throws {
         let authority = try await FakeAuthority.join(system) { _ in .yes }
-        let desk = try await WatchedDesk(system)
+        let desk = try await WatchedDesk(system, timing: ServiceTiming { $0.recheck = .milliseconds(1) })
         let peer = try await BusStranger.join(system)
         _ = try await peer.connection.call(WatchedDesk.attach())
-        _ = await desk.onLoop { $0.state.onLoop.authority.pace = .milliseconds(1) }
         authority.rule { _ in .error("org.freedesktop.DBus.Error.LimitsExceeded") }
         try authority.announceChange()
         #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
