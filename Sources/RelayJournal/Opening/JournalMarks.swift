@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 import RelayCore
 
@@ -41,9 +42,16 @@ struct JournalMarks: Sendable {
     func removeAll() { for path in [clean, held, damaged, opened] { unlink(path) } }
 
     /// To be called after a commit, or when a part of the log was moved into the journal's file.
-    func setOpen(_ path: String) {
-        guard let identity = Self.identity(of: path) else { return }
-        _ = write(identity, to: opened, isSynced: false)
+    ///
+    /// - Parameter database: has the file open, which is read by SQLite's own descriptor: when any other one of this
+    ///   process is closed, the kernel drops all locks that SQLite has on the file, and the next program that closes it
+    ///   removes the log under this one.
+    func setOpen(_ path: String, on database: Database) {
+        var (header, status) = ([UInt8](repeating: 0, count: Self.headerSize), stat())
+        guard let file = FileBelow(SQLITE_FCNTL_FILE_POINTER, of: database), (try? file.read(&header, at: 0)) != nil,
+            lstat(path, &status) == 0
+        else { return }
+        _ = write(Self.identity(header, status), to: opened, isSynced: false)
     }
     /// To be called when all of the log was moved.
     func removeOpen() { unlink(opened) }
@@ -81,14 +89,20 @@ struct JournalMarks: Sendable {
     func removeDamaged() throws(RelayError) { try remove(damaged) }
 
     /// Size, time, number and counters of a file: what changes with any write, and with any other file in its place.
+    ///
+    /// Not while this process has a connection to it: see `setOpen`.
     private static func identity(of path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var status = stat()
-        var header = [UInt8](repeating: 0, count: 100)
+        var header = [UInt8](repeating: 0, count: headerSize)
         let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         guard count == header.count, fstat(descriptor, &status) == 0 else { return nil }
+        return identity(header, status)
+    }
+    private static let headerSize = 100
+    private static func identity(_ header: [UInt8], _ status: stat) -> String {
         // SQLite's change counter and the version that it is valid for.
         let counters = (header[24..<28] + header[92..<100]).map { String($0, radix: 16) }.joined(separator: " ")
         let time = status.st_mtim

@@ -119,7 +119,7 @@ final class JournalEngine {
 
     private func markOpen() {
         isMarkedOpen = true
-        file.marks.setOpen(file.path)
+        file.marks.setOpen(file.path, on: database)
     }
 
     // MARK: Errors
