@@ -239,13 +239,17 @@ import Testing
         service.vanish()
     }
     @Test("of all users together there are so many sockets, too") func together() throws {
+        let (ledger, bounds) = (PeerLedger(), PeerResource.replaySockets.bounds)
         var sockets = ReplaySockets()
-        for number in 0..<ReplaySockets.together {
-            let user = UInt32(number / ReplaySockets.perUser)
-            #expect(sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.\(number)", user: user) == nil)
+        func add(_ number: Int, user: UInt32) throws {
+            let peer = ":1.\(number)"
+            ledger.arrive(peer)
+            ledger.identify(peer, user: user)
+            try sockets.add(try ReplaySocket(Self.ends().theirs), of: peer, ledger)
         }
-        let refusal = sockets.add(try ReplaySocket(Self.ends().theirs), of: ":1.999", user: 99)
-        #expect(refusal?.contains("256 sockets") == true && sockets.count == ReplaySockets.together)
+        for number in 0..<bounds.total { try add(number, user: UInt32(number / bounds.share)) }
+        let refusal = #expect(throws: PeerLedger.Refusal.self) { try add(999, user: 99) }
+        #expect(refusal?.bound == 256 && refusal?.holder == .all && sockets.count == bounds.total)
     }
     @Test("G2: a handler that ends its subscription within a page gets no more of it") func endsWithin() async throws {
         let desk = try await DurableDesk()

@@ -104,8 +104,8 @@ import Testing
         let failure: RelayError? = await withCheckedContinuation { continuation in
             core.loop.execute {
                 do throws(RelayError) {
-                    let page = try core.state.onLoop.pages.page(of: name, user: geteuid())
-                    _ = try core.receipt(for: name, page, stream) { _ throws(RelayError) in
+                    let page = try core.state.onLoop.pages.page(of: name, core.ledger)
+                    _ = try core.share(for: name, page, stream) { _ throws(RelayError) in
                         attempts.withLock { $0 += 1 }
                         throw RelayError(.unavailable, "no description", cause: SystemError(EACCES))
                     }
