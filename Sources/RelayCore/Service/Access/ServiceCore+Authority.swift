@@ -185,7 +185,7 @@ extension ServiceCore {
     }
     /// `Changed` may be lost, as any message of the bus: so what rests on polkit's answers is asked for now and then.
     private func orderRound() {
-        if state.onLoop.authority.hasRoundTimer || state.onLoop.authorised.isEmpty { return }
+        if state.onLoop.authority.hasRoundTimer || state.onLoop.authorised.isEmpty && !hasDepartedReaders { return }
         state.onLoop.authority.hasRoundTimer = true
         loop.schedule(after: timing.permissions) { [weak self] in
             guard let self else { return }
@@ -203,14 +203,24 @@ extension ServiceCore {
             return
         }
         state.onLoop.authority.recheck.isAnnounced = isAnnounced
-        // A peer that has given its ring back, or has left the bus, may still have it mapped, and cannot be asked about.
-        for interface in interfaces where isAnnounced && interface.requirement.needsPolkit {
-            interface.stream.withdraw([], endsFormerReaders: true)
-        }
+        endFormerReaders(isAnnounced: isAnnounced)
         state.onLoop.authority.recheck.left = state.onLoop.authorised.flatMap { peer, one in
             one.interfaces.map { (peer, $0) }
         }
         recheckMore()
+    }
+    /// A former reader may still have its ring mapped. One that has left the bus cannot be asked about: it counts as
+    /// one without a permission. After an announcement all do: a peer may have given its ring back, or have left, when
+    /// it heard of that.
+    private func endFormerReaders(isAnnounced: Bool) {
+        for interface in interfaces where interface.requirement.needsPolkit {
+            if isAnnounced || interface.stream.hasDepartedReaders {
+                interface.stream.withdraw([], endsFormerReaders: true)
+            }
+        }
+    }
+    private var hasDepartedReaders: Bool {
+        interfaces.contains { $0.requirement.needsPolkit && $0.stream.hasDepartedReaders }
     }
     private func recheckMore() {
         while state.onLoop.authority.recheck.open < Self.openAtOnce,
@@ -223,7 +233,10 @@ extension ServiceCore {
             state.onLoop.authority.recheck.open += 1
             recheck(peer, interface, credentials, [:], Attempts(), connection)
         }
-        if !state.onLoop.authority.recheck.isRunning, state.onLoop.authority.recheck.isDue {
+        if state.onLoop.authority.recheck.isRunning { return }
+        // Also those of which the round has got no answer: they had gone, or had given their ring back, before it came.
+        if state.onLoop.authority.recheck.isAnnounced { endFormerReaders(isAnnounced: true) }
+        if state.onLoop.authority.recheck.isDue {
             state.onLoop.authority.recheck.isDue = false
             recheckAll()
         }
@@ -283,7 +296,8 @@ extension ServiceCore {
         guard state.onLoop.authorised[peer]?.interfaces.remove(interface.name) != nil else { return }
         if state.onLoop.authorised[peer]?.interfaces.isEmpty == true { state.onLoop.authorised[peer] = nil }
         state.onLoop.replays.depart(peer)
-        interface.stream.withdraw([peer])
+        // It may have given its ring back, and still have it mapped.
+        interface.stream.withdraw([peer], endsFormerReaders: true)
         interface.stream.state.withLock { $0.refusals.count(.notPermitted) }
         let user = credentials.userID.map { "user \($0)" } ?? "an unknown user"
         let text =

@@ -20,8 +20,8 @@ struct RingOutlet: Sendable {
     var requests = RingRequests()
     /// What the rings before this one have carried.
     private var earlier = OutletFigures()
-    /// Somebody has it mapped, perhaps, who is no reader any more.
-    private(set) var hasFormerReaders = false
+    /// Those that have it mapped, perhaps, and are no readers any more.
+    private var formerReaders = FormerReaders()
     /// Until when a ring that cannot be handed out any more is not replaced again.
     private var keptUntil: UInt64 = 0
 
@@ -65,6 +65,7 @@ struct RingOutlet: Sendable {
     mutating func add(_ peer: String, _ page: WaitPage) -> RingWriter? {
         guard let writer else { return nil }
         if readers.updateValue(page, forKey: peer) == nil { requests.opened += 1 }
+        formerReaders.remove(peer)
         if page.isSettled { writer.attach(page) }
         return writer
     }
@@ -73,21 +74,24 @@ struct RingOutlet: Sendable {
         if let page = readers[peer] { writer?.attach(page) }
     }
     /// A peer reads no more. Returns whether it did.
-    mutating func remove(_ peer: String) -> Bool {
-        guard let page = readers.removeValue(forKey: peer) else { return false }
-        writer?.detach(page)
-        hasFormerReaders = writer != nil
-        return true
+    ///
+    /// - Parameter hasLeft: it is not on the bus any more.
+    mutating func remove(_ peer: String, hasLeft: Bool = false) -> Bool {
+        let page = readers.removeValue(forKey: peer)
+        if let page { writer?.detach(page) }
+        if writer != nil { formerReaders.add(peer, isReader: page != nil, hasLeft: hasLeft) }
+        return page != nil
     }
+    var hasDepartedReaders: Bool { formerReaders.haveSomeLeft }
     /// Whoever has the ring mapped could read on: it ends for all, if it is to end for one. The next request makes
     /// another one. Returns whom it served.
     mutating func withdraw(
         from peers: Set<String>, endsFormerReaders: Bool, at place: borrowing StreamPlace
     ) -> [String] {
-        let isRead = peers.contains { readers[$0] != nil } || endsFormerReaders && hasFormerReaders
+        let isRead = peers.contains { readers[$0] != nil } || endsFormerReaders && !formerReaders.isEmpty
         guard isRead, let ended = writer else { return [] }
         let (figures, served) = (figures(at: place.sequence), Array(readers.keys))
-        (writer, reference, readers, hasFormerReaders, earlier) = (nil, nil, [:], false, figures)
+        (writer, reference, readers, formerReaders, earlier) = (nil, nil, [:], FormerReaders(), figures)
         ended.end()
         return served
     }
@@ -101,7 +105,7 @@ struct RingOutlet: Sendable {
         keptUntil = now + replacementPace
         let served = Array(readers.keys)
         earlier = figures(at: place.sequence)
-        (writer, reference, readers, hasFormerReaders) = (nil, nil, [:], false)
+        (writer, reference, readers, formerReaders) = (nil, nil, [:], FormerReaders())
         ended.end()
         return served
     }
@@ -122,6 +126,26 @@ struct RingOutlet: Sendable {
     func progress(of peer: String) -> OutletProgress? {
         guard let page = readers[peer], let plan else { return nil }
         return OutletProgress("ring") { page.progress(ringIndex: plan.ringIndex) }
+    }
+}
+
+/// Who had a ring, and may still have it mapped.
+private struct FormerReaders {
+    /// They are on the bus, so that it can be asked whether they may read.
+    private var present: Set<String> = []
+    private(set) var haveSomeLeft = false
+
+    var isEmpty: Bool { present.isEmpty && !haveSomeLeft }
+
+    /// It is a reader again.
+    mutating func remove(_ peer: String) { present.remove(peer) }
+    /// A reader has given its ring back; or a peer has left, which may have done so before.
+    mutating func add(_ peer: String, isReader: Bool, hasLeft: Bool) {
+        if hasLeft {
+            if present.remove(peer) != nil || isReader { haveSomeLeft = true }
+        } else if isReader {
+            present.insert(peer)
+        }
     }
 }
 
@@ -195,15 +219,18 @@ extension PublishedStream {
     }
     var mayHaveRing: Bool { withRing { $0.plan != nil } }
     var hasRing: Bool { withRing { $0.writer != nil } }
+    /// Whether a ring may be mapped by a former reader that is not on the bus any more.
+    var hasDepartedReaders: Bool { withRing { $0.hasDepartedReaders } }
     func hasReader(_ peer: String) -> Bool { withRing { $0.readers[peer] != nil } }
     /// A peer's page has settled.
     func wakeReader(_ peer: String) { withRing { $0.settle(peer) } }
     /// A peer does not read the ring, or has left: nobody wakes it, and its events come as signals again. Idempotent.
     ///
     /// - Parameter isReturned: the peer has given it back itself.
-    func closeRing(for peer: String, isReturned: Bool = false) {
+    /// - Parameter hasLeft: the peer has left the bus.
+    func closeRing(for peer: String, isReturned: Bool = false, hasLeft: Bool = false) {
         state.withLock { state in
-            guard state.outlets.ring.remove(peer) else { return }
+            guard state.outlets.ring.remove(peer, hasLeft: hasLeft) else { return }
             if isReturned { state.outlets.ring.requests.returned += 1 }
             state.outlets.signals.takeBack(peer)
         }

@@ -117,6 +117,6 @@ extension ServiceCore {
     func closeRings(of peer: String) {
         state.onLoop.handouts.depart(peer)
         guard state.onLoop.pages.depart(peer) != nil else { return }
-        for interface in interfaces { interface.stream.closeRing(for: peer) }
+        for interface in interfaces { interface.stream.closeRing(for: peer, hasLeft: true) }
     }
 }

@@ -127,17 +127,17 @@ import Testing
                 to: WatchedDesk.name, path: WatchedDesk.path(Watched1.name), interface: Stream1.name, member: "OpenRing"
             ))
         let stream = try #require(desk.service.core.interfaces.first { $0.name == Watched1.name }).stream
-        former.connection.close()
-        #expect(await eventually { stream.withRing { $0.readers.isEmpty } })
+        _ = try await former.call(WatchedDesk.name, WatchedDesk.path(Watched1.name), Stream1.name, "CloseRing")
+        #expect(stream.withRing { $0.readers.isEmpty })
         _ = try await peer.connection.call(WatchedDesk.attach())
         // Rounds go on, and change nothing: nor does one that polkit does not answer.
         func rounds(_ count: Int) async {
             let before = authority.questions.count
             #expect(await eventually { authority.questions.count >= before + count })
         }
-        await rounds(3)
+        await rounds(6)
         authority.rule { _ in .nonsense }
-        await rounds(3)
+        await rounds(6)
         _ = try await peer.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
         #expect(!peer.signals.contains { $0.member == "Reattach" } && stream.hasRing)
         authority.rule { _ in .no }
