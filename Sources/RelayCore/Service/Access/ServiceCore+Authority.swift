@@ -7,6 +7,8 @@ extension ServiceCore {
         var owner = PolkitOwner()
         var waiters: [@Sendable (Result<String, RelayError>) -> Void] = []
         var recheck = Recheck()
+        /// How many changes of its mind were announced, or found.
+        var changes: UInt64 = 0
         /// Those of calls.
         var questions = PolkitQueue()
         /// One of them is being sent: the next one comes behind it.
@@ -198,6 +200,7 @@ extension ServiceCore {
     ///
     /// - Parameter isAnnounced: whether polkit may have changed its mind. If not, only a clear answer counts.
     private func recheckAll(isAnnounced: Bool = true) {
+        if isAnnounced { state.onLoop.authority.changes += 1 }
         if state.onLoop.authority.recheck.isRunning {
             if isAnnounced { state.onLoop.authority.recheck.isDue = true }
             return

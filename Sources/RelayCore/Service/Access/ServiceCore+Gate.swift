@@ -49,22 +49,22 @@ extension ServiceCore {
         case .ask(let action):
             let (id, refusal) = state.onLoop.gate.enqueue(entry)
             if let refusal { return refuse(entry.call, .limitsExceeded, refusal, connection) }
-            ask(action, about: entry, id, [:], connection)
+            ask(action, about: entry, id, Inquiry(), connection)
         case let decision: conclude(entry, decision, connection)
         }
     }
     private func putAside(_ entry: CallGate.Entry, _ action: String, _ connection: BusConnection) {
         let (id, refusal) = state.onLoop.gate.putAside(entry)
         if let refusal { return refuse(entry.call, .limitsExceeded, refusal, connection) }
-        ask(action, about: entry, id, [:], connection)
+        ask(action, about: entry, id, Inquiry(), connection)
     }
     /// Asks polkit, when it is the turn of the peer's user.
     private func ask(
-        _ action: String, about entry: CallGate.Entry, _ id: UInt64, _ answers: [String: Bool],
+        _ action: String, about entry: CallGate.Entry, _ id: UInt64, _ inquiry: Inquiry,
         _ connection: BusConnection
     ) {
         let question = PolkitQueue.Question(id: id, peer: entry.peer, user: entry.credentials.userID) { [weak self] in
-            self?.askNow(action, about: entry, id, answers, connection)
+            self?.askNow(action, about: entry, id, inquiry, connection)
         }
         state.onLoop.authority.questions.add(question)
         askNext()
@@ -77,9 +77,10 @@ extension ServiceCore {
         state.onLoop.authority.isAsking = false
     }
     private func askNow(
-        _ action: String, about entry: CallGate.Entry, _ id: UInt64, _ answers: [String: Bool],
+        _ action: String, about entry: CallGate.Entry, _ id: UInt64, _ inquiry: Inquiry,
         _ connection: BusConnection
     ) {
+        let inquiry = inquiry.begun(state.onLoop.authority.changes)
         askPolkit(action, of: entry.peer, isInteractive: entry.isInteractive, id, connection) { [weak self] result in
             guard let self else { return }
             state.onLoop.authority.questions.end(id)
@@ -90,9 +91,13 @@ extension ServiceCore {
             var detail = ""
             switch result {
             case .success(let answer):
-                let answers = answers.merging([action: answer == .authorised]) { $1 }
-                decision = entry.decision(answers, accounts)
-                if case .ask(let next) = decision { return ask(next, about: entry, id, answers, connection) }
+                var inquiry = inquiry
+                let isSettled = inquiry.note(
+                    action, answer == .authorised, state.onLoop.authority.changes, ofPerson: entry.isInteractive)
+                decision =
+                    isSettled
+                    ? entry.decision(inquiry.answers, accounts) : .unknown("polkit's rules change again and again")
+                if case .ask(let next) = decision { return ask(next, about: entry, id, inquiry, connection) }
                 switch answer {
                 case .needsPerson:
                     detail = "; a person would have to authenticate, who cannot be asked for this call"
@@ -116,7 +121,7 @@ extension ServiceCore {
         while let (id, entry) = state.onLoop.gate.first(of: peer) {
             let decision = entry.decision([:], accounts)
             if case .ask(let action) = decision, !entry.isCommand {
-                return ask(action, about: entry, id, [:], connection)
+                return ask(action, about: entry, id, Inquiry(), connection)
             }
             state.onLoop.gate.removeFirst(of: peer)
             if case .ask(let action) = decision {
@@ -184,6 +189,38 @@ extension ServiceCore {
             if entry.isInteractive { cancelQuestion(id) }
             fail(entry.call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
         }
+    }
+}
+
+/// What polkit has answered about one call, as a value. What it answered before it announced a change counts no more.
+private struct Inquiry: Sendable {
+    /// How often the questions begin anew: rules do not change with every question.
+    private static let attempts = 4
+
+    private(set) var answers: [String: Bool] = [:]
+    /// How many changes had been announced when the first question was sent.
+    private var changes: UInt64?
+    private var failed = 0
+
+    /// As it is when a question is sent.
+    func begun(_ changes: UInt64) -> Self {
+        var begun = self
+        if answers.isEmpty { begun.changes = changes }
+        return begun
+    }
+    /// A question was answered. Returns whether it is worth going on.
+    ///
+    /// - Parameter ofPerson: a person may have answered, about whom polkit need not be asked again. That itself makes
+    ///   polkit announce a change, when it keeps the answer for a while.
+    mutating func note(_ action: String, _ isAuthorised: Bool, _ changes: UInt64, ofPerson: Bool) -> Bool {
+        if changes != self.changes {
+            (answers, self.changes) = ([:], changes)
+            failed += 1
+            // polkit decides, and answers a moment later: it may have announced the change in between.
+            if !ofPerson { return failed < Self.attempts }
+        }
+        answers[action] = isAuthorised
+        return failed < Self.attempts
     }
 }
 
