@@ -93,6 +93,18 @@ struct CallGate {
         guard let index, let waiting = queues[peer]?.remove(at: index) else { return nil }
         return (nil, waiting.entry)
     }
+    /// Takes a peer's calls of a method that wait to read events of an object. Also returns the id of the peer's first
+    /// call, if that is one of them: polkit is asked about it, and `goOn` decides about the next.
+    mutating func takeReads(_ member: String, at path: String, of peer: String) -> (taken: [Entry], first: UInt64?) {
+        func isMeant(_ entry: Entry) -> Bool {
+            !entry.isCommand && entry.call.member == member && entry.call.path == path
+        }
+        guard let queue = queues[peer] else { return ([], nil) }
+        let taken = queue.filter { isMeant($0.entry) }
+        queues[peer] = queue.filter { !isMeant($0.entry) }
+        for one in taken { release(one.entry) }
+        return (taken.map(\.entry), queue.first.flatMap { isMeant($0.entry) ? $0.id : nil })
+    }
     /// Takes all commands, in the order in which they came.
     mutating func takeCommands() -> [(id: UInt64, entry: Entry)] {
         let taken = commands.sorted { $0.key < $1.key }

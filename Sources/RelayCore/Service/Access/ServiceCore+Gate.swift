@@ -146,17 +146,21 @@ extension ServiceCore {
         notices.report(.lookUpFailed, .warning, "\(text); \(reason)", of: subject(entry.call, .unavailable))
         refuse(entry.call, .unavailable, "\(text), and \(reason): try again", connection)
     }
-    /// In the order of the peer's other calls, whether or not the peer is known.
+    /// For `CloseRing`: behind the caller's look-up, whatever comes of that, and in the place of its calls of `OpenRing`
+    /// that wait here, which are not wanted any more. It waits for no other call, and so needs no room.
     func inOrder(
         _ call: IncomingCall, _ connection: BusConnection, _ body: @escaping @Sendable (ServiceCore) -> Void
     ) {
-        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
             guard let self else { return }
-            guard case .success(let credentials) = result else { return body(self) }
-            enter(
-                CallGate.Entry(
-                    call: call, requirement: .anyone, what: call.member, isCommand: false, credentials: credentials,
-                    proceed: { core, _ in body(core) }), connection)
+            let (taken, first) = state.onLoop.gate.takeReads("OpenRing", at: call.path, of: call.sender)
+            for entry in taken {
+                fail(entry.call, ErrorNames.name(for: .cancelled), "CloseRing has followed", connection)
+            }
+            body(self)
+            guard let first else { return }
+            state.onLoop.authority.questions.remove { $0.id == first }
+            goOn(call.sender, connection)
         }
     }
 

@@ -106,4 +106,37 @@ private enum Twice1: EventInterface {
         #expect(desk.runs.withLock { $0 } == ["Touch"])
         try await desk.stop()
     }
+    @Test("CloseRing takes back what waits for polkit, also of a peer that may have no more calls waiting")
+    func fullGate() async throws {
+        let authority = try await FakeAuthority.join(system) { _ in .later }
+        let desk = try await WatchedDesk(system)
+        let peer = try await BusStranger.join(system)
+        let path = WatchedDesk.path(Watched1.name)
+        async let opening = peer.refusal(WatchedDesk.name, path, Stream1.name, "OpenRing")
+        #expect(await eventually { authority.waiting.count == 1 })
+        let refused = Atomic<Int>(0)
+        let free = MethodCall(to: WatchedDesk.name, path: path, interface: Watched1.name, member: "Free")
+        for _ in 1...100 {
+            peer.connection.send(free) { result in
+                if case .failure(let error) = result, error.code == .limitsExceeded {
+                    refused.add(1, ordering: .relaxed)
+                }
+            }
+        }
+        #expect(await eventually { refused.load(ordering: .relaxed) > 0 })
+        #expect(await peer.refusal(WatchedDesk.name, path, Stream1.name, "CloseRing") == nil)
+        #expect(await opening?.name == ErrorNames.name(for: .cancelled))
+        // What waited behind it goes on.
+        #expect(
+            await eventually { refused.load(ordering: .relaxed) + desk.runs.withLock { $0.count } == 100 })
+        authority.settle(.yes)
+        _ = try await peer.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
+        let stream = try #require(desk.service.core.interfaces.first { $0.name == Watched1.name }).stream
+        #expect(stream.withRing { $0.requests.opened } == 0)
+        #expect(await desk.onLoop { $0.state.onLoop.authority.questions.openCount } == 0)
+        // It can ask again.
+        authority.rule { _ in .yes }
+        #expect(await peer.refusal(WatchedDesk.name, path, Stream1.name, "OpenRing") == nil)
+        try await desk.stop()
+    }
 }
