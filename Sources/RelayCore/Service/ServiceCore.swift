@@ -258,8 +258,9 @@ final class ServiceCore: BusHandler {
             }
         }
         guard let connection else { return }
+        let isOut = await connection.drainOutgoing(patience: timing.drain)
         // The bus has taken all replies when it answers.
-        if isReleased, await connection.drainOutgoing(patience: timing.drain) { await connection.roundTrip() }
+        if isOut, isReleased { await connection.roundTrip() }
         connection.close()
         await notices.finish()
     }
@@ -297,7 +298,7 @@ extension BusConnection {
             try body.string(name)
             _ = try await call(.toBus("ReleaseName", Signature("s"), body: body.bytes), timeout: timing.answer)
         } catch {
-            // The bus is gone, and the name with it.
+            // The bus is gone, and the name with it; or its answer was lost.
             return false
         }
         // What the answer came behind has been dispatched; who its callers are is known behind this.

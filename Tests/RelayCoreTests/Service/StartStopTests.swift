@@ -10,6 +10,28 @@ import Testing
 private protocol LifecycleService: Sendable { func run() async throws }
 extension EventService: LifecycleService {}
 
+private enum Stopped1: EventInterface {
+    static let name = "org.example.Stopped1"
+    static let durability = Volatile()
+    static var contract: Contract<Self> {
+        Halt.self
+        Pour.self
+    }
+}
+private struct Halt: Command { typealias Interface = Stopped1 }
+private struct Pour: Command {
+    typealias Interface = Stopped1
+    struct Reply: Codable, Sendable { var bytes: [UInt8] }
+}
+private func standsStill(_ process: Int32) -> Bool {
+    guard let file = fopen("/proc/\(process)/stat", "r") else { return false }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, 256, file) != nil else { return false }
+    // Behind the name in brackets.
+    return String(cString: line).contains(") T ")
+}
+
 @Suite("Start and stop of a service", .heavy, .tags(.g6)) struct StartStopTests {
     private func service(_ bus: PrivateBus) throws -> EventService {
         try EventService(name: Desk.name, on: bus.bus, exporting: Plain1.self)
@@ -124,6 +146,39 @@ extension EventService: LifecycleService {}
         #expect(await eventually { other.hasReceived("AddMatch") })
         starting.cancel()
         #expect(await code { try await starting.value } == .cancelled)
+    }
+    @Test("a reply that waits for the bus is sent, though the bus did not answer that it took the name back")
+    func unansweredRelease() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(
+            Desk.name, bus.bus, [Stopped1.self], journal: nil,
+            timing: ServiceTiming {
+                $0.bus.answer = .milliseconds(100)
+                $0.drain = .seconds(60)
+            }
+        ) { _ in }
+        service.handle(Halt.self) { _, _ in }
+        // The socket's buffers do not hold it.
+        service.handle(Pour.self) { _, _ in
+            bus.process.signal(SIGSTOP)
+            #expect(await eventually { standsStill(bus.processID) })
+            return Pour.Reply(bytes: [UInt8](repeating: 1, count: 900 << 10))
+        }
+        try await service.start()
+        let peer = try await BusStranger.join(bus.bus)
+        let reply = try peer.begin(Desk.name, Stream1.path(of: Stopped1.name), Stopped1.name, "Pour")
+        #expect(
+            await eventually {
+                service.core.loop.withTurn { service.core.queues.count == 0 } && standsStill(bus.processID)
+            })
+        // As one that nobody uses: it gives up its name first.
+        service.core.hasIdled.store(true, ordering: .releasing)
+        async let stop: Void = service.core.stop(patience: .zero)
+        // The bus was asked, and has not answered in time.
+        #expect(await eventually { service.core.hasEndedStreams.load(ordering: .acquiring) })
+        bus.process.signal(SIGCONT)
+        #expect(try await reply.value.count == 1)
+        await stop
     }
     @Test("stop tells why the service had ended before") func busGone() async throws {
         let bus = try PrivateBus()
