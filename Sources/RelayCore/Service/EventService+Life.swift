@@ -133,7 +133,14 @@ extension EventService {
         guard let wait = ServiceWaits.ofProcess.begin(for: core.queues) else {
             let isEnder = takeEnding()
             core.finish(nil)
-            if isEnder { Task.detached { await self.end(patience) } }
+            Task.detached {
+                // The bus hands calls out as soon as the name is owned, before `start` has returned.
+                if !isEnder {
+                    await self.life.wait { if case .starting = $0 { true } else { false } }
+                    if !self.takeEnding() { return }
+                }
+                await self.end(patience)
+            }
             return
         }
         defer { ServiceWaits.ofProcess.end(wait) }

@@ -147,6 +147,21 @@ private func standsStill(_ process: Int32) -> Bool {
         starting.cancel()
         #expect(await code { try await starting.value } == .cancelled)
     }
+    @Test("a handler that stops its service before start() has returned stops it") func stopByFirstCall() async throws {
+        let bus = try PrivateBus()
+        let service = try EventService(name: Desk.name, on: bus.bus, exporting: Stopped1.self)
+        service.handle(Halt.self) { _, _ in try await service.stop() }
+        service.handle(Pour.self) { _, _ in Pour.Reply(bytes: []) }
+        try await service.start()
+        let peer = try await BusStranger.join(bus.bus)
+        // As if the call had come with the answer to `RequestName`.
+        service.life.move { _ in .starting }
+        _ = try await peer.call(Desk.name, Stream1.path(of: Stopped1.name), Stopped1.name, "Halt")
+        #expect(try await peer.hasOwner(Desk.name))
+        service.life.move { _ in .started(hasEnder: false) }
+        #expect(await eventually { (try? await peer.hasOwner(Desk.name)) == false })
+        #expect(await eventually { if case .ended = service.life.move({ _ in nil }) { true } else { false } })
+    }
     @Test("a reply that waits for the bus is sent, though the bus did not answer that it took the name back")
     func unansweredRelease() async throws {
         let bus = try PrivateBus()
