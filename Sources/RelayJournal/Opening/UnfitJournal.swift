@@ -41,7 +41,8 @@ extension UnfitJournal: ProgramFailure {
 extension SQLiteError {
     /// The file was read: its pages, its tables or its rows are not what a statement needs.
     var isContradiction: Bool {
-        switch primaryCode {
+        if isOfVirtualTable { return false }
+        return switch primaryCode {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: true
         default: false
         }

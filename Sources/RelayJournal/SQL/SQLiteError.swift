@@ -25,9 +25,13 @@ public struct SQLiteError: Error, NumberedError, SystemCaused, Hashable, Sendabl
 }
 
 extension SQLiteError {
+    /// A virtual table of the domain's, such as a full-text index, does not agree with what it indexes, or with itself.
+    /// The file may be sound, and the journal has no such table.
+    var isOfVirtualTable: Bool { code == SQLITE_CORRUPT | 1 << 8 }
     /// After it the transaction as a whole is to be given up: the statement did not fail for what it asked.
     var endsTransaction: Bool {
-        switch primaryCode {
+        if isOfVirtualTable { return false }
+        return switch primaryCode {
         case SQLITE_FULL, SQLITE_IOERR, SQLITE_NOMEM, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY, SQLITE_CANTOPEN,
             SQLITE_INTERRUPT, SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_PERM:
             true
@@ -60,7 +64,7 @@ extension SQLiteError {
     /// What was written may never reach the disk.
     var isFailedSync: Bool { code == SQLITE_IOERR | 4 << 8 || code == SQLITE_IOERR | 5 << 8 }
     /// The file is not what was written: going on would only add to the damage.
-    var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+    var isDamage: Bool { primaryCode == SQLITE_CORRUPT && !isOfVirtualTable || primaryCode == SQLITE_NOTADB }
 
     /// What it means to the caller of the library.
     ///
@@ -75,11 +79,21 @@ extension SQLiteError {
         if let trouble = StorageTrouble(self), trouble.isFull || system != nil {
             return (trouble.code, ": \(trouble.advice), and try again")
         }
+        if isOfVirtualTable {
+            return (
+                .conflict,
+                ": a virtual table does not agree with what it indexes; rebuild it (one of FTS5: "
+                    + "INSERT INTO t (t) VALUES ('rebuild'))"
+            )
+        }
         return switch primaryCode {
         case SQLITE_CONSTRAINT: (.conflict, "")
         case SQLITE_TOOBIG: (.tooLarge, "")
         case SQLITE_AUTH:
-            (.invalidArgument, ": tables named relay or relay_…, transactions, ATTACH and PRAGMA belong to the journal")
+            (
+                .invalidArgument,
+                ": tables named relay, relay_… or pragma_…, transactions, ATTACH and PRAGMA are not for the domain"
+            )
         case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_MISUSE: (.invalidArgument, "")
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             (.unavailable, ": the file is damaged; stop the service and restore it from a backup")

@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 import RelayCore
 import RelayTestKit
@@ -170,6 +171,49 @@ import Testing
             #expect(await code(next, sql) == nil, "\(sql)")
             next.journal.close()
         }
+    }
+    @Test("a full-text index that does not agree with what it indexes fails its units alone") func stale() async throws
+    {
+        let ledger = try Ledger(TestFolder())
+        try await ledger.journal.unitOfWork { unit in
+            try unit.execute("CREATE TABLE box (id INTEGER PRIMARY KEY, label TEXT)")
+            try unit.execute("CREATE VIRTUAL TABLE words USING fts5(label, content='box', content_rowid='id')")
+            try unit.execute("INSERT INTO box VALUES (1, 'spring garden')")
+            try unit.execute("INSERT INTO words (rowid, label) VALUES (1, 'spring garden')")
+            // Without the index.
+            try unit.execute("DELETE FROM box")
+        }
+        let find = "SELECT label FROM words WHERE words MATCH 'garden'"
+        for _ in 0..<2 {
+            let unit = await #expect(throws: RelayError.self) {
+                try await ledger.journal.unitOfWork { try $0.query(find) { $0.text(0) } }
+            }
+            let read = await #expect(throws: RelayError.self) {
+                try await ledger.journal.read { try $0.query(find) { $0.text(0) } }
+            }
+            for error in [unit, read] {
+                #expect(error?.code == .conflict && error?.message.contains("rebuild it") == true, "\(error as Any)")
+                #expect((error?.cause as? SQLiteError)?.code == SQLITE_CORRUPT | 1 << 8)
+                #expect(error.map { UnfitJournal.explains($0) } == false)
+            }
+        }
+        // The advice helps.
+        try await ledger.journal.unitOfWork { try $0.execute("INSERT INTO words (words) VALUES ('rebuild')") }
+        #expect(try await ledger.journal.unitOfWork { try $0.query(find) { $0.text(0) } }.isEmpty)
+        try await ledger.book(1)
+        // What it keeps of itself is gone: it finds that when the unit or the transaction ends.
+        let other = try RawSQLite(ledger.directory.database)
+        try other.execute("UPDATE words_data SET block = x'00000000FF7FFF7F00' WHERE id = 10")
+        for _ in 0..<2 {
+            let error = await #expect(throws: RelayError.self) {
+                try await ledger.journal.unitOfWork {
+                    try $0.execute("INSERT INTO words (rowid, label) VALUES (2, 'maps')")
+                }
+            }
+            #expect(error?.code == .conflict, "\(error as Any)")
+        }
+        try await ledger.book(2)
+        #expect(try await ledger.all().map(\.sequence) == [1, 2])
     }
     @Test("a pragma that takes effect when it is compiled has none") func compiled() async throws {
         let ledger = try Ledger(TestFolder())
