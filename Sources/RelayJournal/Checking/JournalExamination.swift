@@ -15,30 +15,30 @@ struct JournalExamination {
 
     // MARK: A few look-ups
 
-    /// That the journal's tables are tables, which have what was put into them. Views and virtual tables could have
-    /// rows without end, a computed column needs any time, and what a foreign key needs, each row that goes would.
+    /// That the journal's tables are as its version makes them, and nothing belongs to them that it does not make. Views
+    /// and virtual tables could have rows without end, a computed column and an index on an expression need any time,
+    /// and a constraint or a trigger would refuse or change what is written.
     func disguise() throws(SQLiteError) -> String? {
-        let ours = JournalSchema.isOurs
-        let others = try database.texts(
-            "SELECT name || ' is no ordinary table: its kind is ' || type FROM pragma_table_list "
-                + "WHERE schema = 'main' AND name \(ours) AND type <> 'table' ORDER BY name")
-        if let other = others.first { return other }
-        let computed = try database.texts(
-            "SELECT t.name || ' has a computed column ' || c.name FROM pragma_table_list AS t, "
-                + "pragma_table_xinfo(t.name) AS c WHERE t.schema = 'main' AND t.name \(ours) AND c.hidden <> 0")
-        if let column = computed.first { return column }
-        let triggers = try database.texts(
-            "SELECT tbl_name || ' has a trigger ' || name FROM sqlite_master WHERE type = 'trigger' AND tbl_name \(ours)"
+        let version = Int(clamping: try database.integers("PRAGMA user_version")?.first ?? 0)
+        guard 1...JournalSchema.version ~= version else { return "it says that it is of version \(version)" }
+        let (found, made) = (
+            try JournalSchema.objects(of: database), try JournalSchema.objects(ofVersion: version)
         )
-        if let trigger = triggers.first { return trigger }
-        let claims = try JournalSchema.claims(in: "main", of: database)
-        return claims.first
+        for object in found where !made.contains(object) {
+            if made.contains(where: { $0.type == object.type && $0.name == object.name }) {
+                return "\(object.name) is defined otherwise than version \(version) of the journal does it"
+            }
+            return object.name == object.table
+                ? "\(object.name) is no \(object.type) of the journal's"
+                : "\(object.table) has the \(object.type) \(object.name), which is not the journal's"
+        }
+        for object in made where !found.contains(object) { return "it has no \(object.type) \(object.name)" }
+        return found.count == made.count ? nil : "a table of the journal's is there twice"
     }
     /// The tables, the counters, and both ends of each interface's events.
     func contradiction() throws(SQLiteError) -> String? {
         if let fault = try disguise() { return fault }
         let present = try database.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
-        for table in Self.tables where !present.contains(table) { return "it has no table \(table)" }
         let hasAges = present.contains("relay_ages")
         let hasDocuments = present.contains("relay_documents")
         let (interfaces, fault) = try interfaces()
@@ -213,8 +213,8 @@ struct JournalExamination {
         var fault: String?
         try database.prepare(
             """
-            SELECT d.name AS name, d.sequence AS sequence, n.last AS last FROM relay_documents d
-            LEFT JOIN relay_names n ON n.interface = d.interface AND n.name = d.name WHERE d.interface = ?
+            SELECT d.name AS name, d.sequence AS sequence, n.last AS last, length(d.body) AS length
+            FROM relay_documents d LEFT JOIN relay_names n ON n.interface = d.interface AND n.name = d.name WHERE d.interface = ?
             """
         ).rows([.integer(interface.id)]) { row in
             let name = row.text("name")
@@ -222,6 +222,10 @@ struct JournalExamination {
             else {
                 fault = fault ?? "the last entry of the document \(name.prefix(255)) is none of its events"
                 return
+            }
+            let length = row.integer("length")
+            if length > Database.longestOwnValue {
+                fault = fault ?? "the document \(name.prefix(255)) has \(length) bytes, which no journal writes"
             }
         }
         return fault
@@ -310,23 +314,29 @@ struct JournalExamination {
             let row = NameRow(row)
             last[row.name] = Int64(bitPattern: row.last)
         }
-        var names: [(bytes: [UInt8], last: Int64)] = last.map { (Array($0.key.utf8), $0.value) }
+        let names: [(bytes: [UInt8], last: Int64)] = last.map { (Array($0.key.utf8), $0.value) }
+        let places = Dictionary(names.indices.map { (names[$0].bytes, $0) }) { $1 }
         let rows = try EventQuery(
             [.sequence, .name, .length], "WHERE interface = ? ORDER BY sequence", on: database)
         defer { rows.statement.clear() }
         try rows.statement.bind([.integer(interface.id)])
         var (count, bytes, next): (Int64, Int64, Int64) = (0, 0, interface.oldest)
+        var place = names.startIndex
         while try rows.statement.step() {
             let row = rows.row
             let sequence = Int64(bitPattern: row.sequence)
             if sequence != next { break }
-            // Most often the name of the row before: then it stands first.
-            let place = row.withName { text in names.firstIndex { $0.bytes.elementsEqual(text) } }
-            guard let place, names[place].last >= sequence else {
+            // Most often the name of the row before.
+            let found = row.withName { text in
+                names.indices.contains(place) && names[place].bytes.elementsEqual(text) ? place : places[Array(text)]
+            }
+            guard let found, names[found].last >= sequence else {
                 return "has event #\(sequence) of \(row.name), of which its names know nothing"
             }
-            if place > 0 { names.swapAt(0, place) }
-            (count, next) = (count + 1, next + 1)
+            if row.length > Database.longestOwnValue {
+                return "has event #\(sequence) of \(row.length) bytes, which no journal writes"
+            }
+            (place, count, next) = (found, count + 1, next + 1)
             bytes = bytes &+ row.length
             if count.isMultiple(of: 4_096) && isOver() { return nil }
         }

@@ -189,6 +189,15 @@ struct JournalFile {
                 cause: UnfitJournal.newer)
         }
         if version < 1 || !tables.contains("relay_events") { throw damaged("it has no tables of the journal's") }
+        // Before anything is read by such a function.
+        if let shadow = try JournalSchema.shadows(in: "main", of: database).first { throw damaged(shadow) }
+        if let reference = try JournalSchema.references(in: "main", of: database).first {
+            throw RelayError(
+                .invalidArgument,
+                "\(path): \(reference), so that whatever the journal changes would depend on it: end the service, make that "
+                    + "table anew without the key (sqlite3), and start again",
+                cause: UnfitJournal.damaged)
+        }
         return version
     }
     private func prepare(_ database: Database, _ version: Int, _ synchronous: EventJournal.Synchronous) throws {

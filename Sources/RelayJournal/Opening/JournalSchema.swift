@@ -124,22 +124,53 @@ enum JournalSchema {
     /// A condition on a name, as SQLite and the authorizer compare them: whether it is one of the journal's.
     static let isOurs = "LIKE 'relay@_%' ESCAPE '@'"
 
-    /// What in a schema of a connection's is not the journal's, and yet has a name of its kind or a foreign key to its
-    /// tables. Each row that the journal changes would look for rows that refer to it; and a full-text table named
-    /// "relay" has parts whose names begin as the journal's do.
+    /// A row of `sqlite_master` about one of the journal's tables. SQLite keeps the text of the statement that made it.
+    struct Object: Hashable {
+        let type, name, table, sql: String
+    }
+    /// What there is of the journal's tables, their indexes and triggers among it, or has a name of its kind.
+    static func objects(of database: Database) throws(SQLiteError) -> [Object] {
+        var objects: [Object] = []
+        try database.prepare(
+            "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master WHERE name \(isOurs) OR tbl_name \(isOurs) "
+                + "ORDER BY type DESC, name"
+        ).rows([]) { objects.append(Object(type: $0.text(0), name: $0.text(1), table: $0.text(2), sql: $0.text(3))) }
+        return objects
+    }
+    /// What a version's statements make, each by SQLite itself.
+    static func objects(ofVersion version: Int) throws(SQLiteError) -> [Object] {
+        let database = try Database(":memory:", isReadOnly: false, vfs: nil)
+        try migrate(database, from: 0, migrations: Array(migrations.prefix(version)))
+        return try objects(of: database)
+    }
+
+    // MARK: What is not the journal's
+
+    /// Tables that would hide a function of SQLite's, in a schema of a connection's: SQLite finds a table before the
+    /// function of its name, by which a pragma is read, and this module would read the table.
+    static func shadows(in schema: String, of database: Database) throws(SQLiteError) -> [String] {
+        try database.texts(
+            "SELECT name || ' would hide a function of SQLite''s' FROM \(schema).sqlite_master "
+                + "WHERE type IN ('table', 'view') AND name LIKE 'pragma@_%' ESCAPE '@'")
+    }
+    /// What is not the journal's and yet has a name of its kind. A full-text table named "relay" has parts whose names
+    /// begin as the journal's do.
     static func claims(in schema: String, of database: Database) throws(SQLiteError) -> [String] {
         let own = schema == "main" ? tables.map { "'\($0)'" }.joined(separator: ", ") : ""
-        let named = try database.texts(
+        return try database.texts(
             "SELECT name || ' is no table of the journal''s' FROM \(schema).sqlite_master "
                 + "WHERE type IN ('table', 'view') AND (name \(isOurs) OR name LIKE 'relay') "
                 + "AND lower(name) NOT IN (\(own))")
-        let referring = try database.texts(
+    }
+    /// The domain's foreign keys to the journal's tables: each row that the journal changes would look for rows that
+    /// refer to it. Where there are `shadows`, they are no answer.
+    static func references(in schema: String, of database: Database) throws(SQLiteError) -> [String] {
+        try database.texts(
             """
             SELECT t.name || ' has a foreign key to ' || f."table" FROM \(schema).sqlite_master AS t,
                 pragma_foreign_key_list(t.name, '\(schema)') AS f
             WHERE t.type = 'table' AND t.name NOT \(isOurs) AND f."table" \(isOurs)
             """)
-        return named + referring
     }
 
     /// Runs what is missing, in one transaction.

@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 import RelayCore
 
@@ -139,7 +140,12 @@ final class JournalReader: Sendable {
             case .runs(_, let question, let completion): completion(.success(try pages.common(question, interface)))
             }
         } catch {
-            refuse(request, error.asRelayError("cannot read \(file.path)"))
+            let isTooLong = error.primaryCode == SQLITE_TOOBIG
+            refuse(
+                request,
+                isTooLong
+                    ? file.damaged("a row is longer than any that the journal writes", cause: error)
+                    : error.asRelayError("cannot read \(file.path)"))
         }
         return nil
     }

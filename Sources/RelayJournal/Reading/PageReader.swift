@@ -31,6 +31,8 @@ final class PageReader {
 
     init(_ file: JournalFile) throws(SQLiteError) {
         database = try Database(file.path, isReadOnly: true, vfs: file.vfs)
+        // Another program may have put a row of any length there: it is an error, before memory is taken for it.
+        database.limitValues(to: Database.longestOwnValue)
         runs = try RunRows(database)
         begin = try database.prepare("BEGIN")
         end = try database.prepare("ROLLBACK")

@@ -57,7 +57,7 @@ final class Database {
     /// A table's definition, in bytes: what the domain may make.
     static let longestDefinition = 1 << 20
     /// More than an event, and than a definition to which SQLite has added a column.
-    private static let longestOwnValue: Int32 = 4 << 20
+    static let longestOwnValue: Int32 = 4 << 20
     /// Values that are longer are an error, SQLITE_TOOBIG. Returns what the bound was.
     @discardableResult
     func limitValues(to length: Int32) -> Int32 { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, length) }

@@ -74,13 +74,15 @@ final class DomainSQL {
         statements[sql] = statement
         return statement
     }
-    /// Runs a statement that changes the schema, and undoes it where the schema is not what the domain may make: SQLite
-    /// asks neither about the new name of a table nor about what a foreign key refers to.
+    /// Runs a statement that changes the schema, and undoes it where it made what the domain may not have: SQLite asks
+    /// neither about the new name of a table nor about what a foreign key refers to. What was there before is no fault
+    /// of this one.
     private func define(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+        let before = try faults()
         try runOwn("SAVEPOINT relay_definition")
         do throws(SQLiteError) {
             try body()
-            if let fault = try fault() { throw fault }
+            if let fault = try faults().first(where: { !before.contains($0) }) { throw fault }
         } catch {
             // An error of the disk may have ended the transaction, and the savepoint with it.
             if database.isInTransaction { try runOwn("ROLLBACK TO relay_definition; RELEASE relay_definition") }
@@ -94,21 +96,26 @@ final class DomainSQL {
         defer { isAsking = before }
         try database.execute(sql)
     }
-    private func fault() throws(SQLiteError) -> SQLiteError? {
+    private func faults() throws(SQLiteError) -> [SQLiteError] {
+        let before = isAsking
         isAsking = false
+        defer { isAsking = before }
+        var faults: [SQLiteError] = []
         for schema in ["main", "temp"] {
-            if let claim = try JournalSchema.claims(in: schema, of: database).first {
-                return SQLiteError(code: SQLITE_AUTH, message: claim)
-            }
+            let shadows = try JournalSchema.shadows(in: schema, of: database)
+            var claims = try shadows + JournalSchema.claims(in: schema, of: database)
+            if shadows.isEmpty { claims += try JournalSchema.references(in: schema, of: database) }
+            faults += claims.map { SQLiteError(code: SQLITE_AUTH, message: $0) }
         }
         // A start reads all of them before it knows whose file it is.
         let long = try database.texts(
             "SELECT name FROM sqlite_master WHERE length(CAST(sql AS BLOB)) > \(Database.longestDefinition)")
-        return long.first.map { name in
-            SQLiteError(
-                code: SQLITE_TOOBIG,
-                message: "the definition of \(name) has more than \(Database.longestDefinition) bytes")
-        }
+        return faults
+            + long.map { name in
+                SQLiteError(
+                    code: SQLITE_TOOBIG,
+                    message: "the definition of \(name) has more than \(Database.longestDefinition) bytes")
+            }
     }
 }
 
@@ -119,8 +126,7 @@ extension DomainSQL {
     fileprivate func isOwnPragma(isFirst: Bool) -> Bool { isFirst && mayBePragma }
     /// Whether a table is a pragma in the form of one. An ALTER TABLE has no place for the domain to name it.
     fileprivate func isPragma(_ table: UnsafePointer<CChar>?) -> Bool {
-        guard let table, !isAltering else { return false }
-        return sqlite3_strnicmp(table, "pragma_", 7) == 0
+        !isAltering && namesPragma(table)
     }
 }
 
@@ -146,6 +152,9 @@ private func authorize(
     // Before 3.46, so that a virtual table can be declared; the schema itself cannot be written.
     case SQLITE_UPDATE where domain.access == .reading && isSchema(first): return SQLITE_OK
     case _ where domain.access == .reading: return SQLITE_DENY
+    case SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_VIEW, SQLITE_CREATE_TEMP_VIEW,
+        SQLITE_CREATE_VTABLE:
+        return isOurs(first) || isOurs(second) || namesPragma(first) ? SQLITE_DENY : SQLITE_OK
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT, SQLITE_ATTACH, SQLITE_DETACH: return SQLITE_DENY
     case SQLITE_UPDATE: return isOurs(first) ? SQLITE_DENY : SQLITE_OK
     default: return isOurs(first) || isOurs(second) ? SQLITE_DENY : SQLITE_OK
@@ -161,6 +170,11 @@ private func isDefinition(_ action: Int32) -> Bool {
     }
 }
 private func isSchema(_ name: UnsafePointer<CChar>?) -> Bool { sqlite3_stricmp(name, "sqlite_master") == 0 }
+/// Whether a name begins as SQLite's functions do by which pragmas are read: a table of that name would hide one.
+private func namesPragma(_ name: UnsafePointer<CChar>?) -> Bool {
+    guard let name else { return false }
+    return sqlite3_strnicmp(name, "pragma_", 7) == 0
+}
 /// Whether a name begins with `relay_`, in whatever case.
 private func isOurs(_ name: UnsafePointer<CChar>?) -> Bool {
     guard let name else { return false }

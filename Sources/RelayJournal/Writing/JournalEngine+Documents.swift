@@ -101,6 +101,9 @@ extension JournalEngine {
         of logged: LoggedInterface, _ id: Int64, _ last: [String: UInt64]
     ) throws -> [String: LoggedDocument] {
         var documents: [String: LoggedDocument] = [:]
+        // An error for one that the journal cannot have written, before memory is taken for it.
+        let bound = database.limitValues(to: Database.longestOwnValue)
+        defer { database.limitValues(to: bound) }
         let queries = try ["relay_documents", "relay_events"].map { table in
             try EventQuery(
                 [.schema, .body], from: table, "WHERE interface = ? AND name = ? AND sequence = ?", on: database)

@@ -55,7 +55,7 @@ public struct UnitOfWork: ~Copyable, EventSink, DocumentSink {
     ///
     /// Prepared statements are cached by their text, so pass values as parameters (`?`). Foreign keys are enforced.
     /// Tables named `relay` or `relay_…`, transactions, `ATTACH`, `PRAGMA` and `pragma_…` are reserved for the journal,
-    /// and no foreign key refers to its tables. The definition of a table has at most 1 MiB.
+    /// no table is named `pragma_…`, and no foreign key refers to its tables. The definition of a table has at most 1 MiB.
     ///
     /// - Parameter sql: one statement.
     /// - Parameter values: its parameters, in order.

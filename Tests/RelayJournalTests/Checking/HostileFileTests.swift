@@ -1,4 +1,3 @@
-import CSQLite
 import Glibc
 import RelayCore
 import RelayTestKit
@@ -9,14 +8,9 @@ import Testing
 
 /// Files that were made to hold up or to crash whoever looks at them.
 @Suite("Hostile journals", .heavy, .tags(.g8)) struct HostileFileTests {
-    /// By SQLite without the library's settings: as an attacker has it.
+    /// As an attacker has it.
     private func edit(_ copy: JournalCopy, _ sql: String, _ location: SourceLocation = #_sourceLocation) {
-        var handle: OpaquePointer?
-        #expect(sqlite3_open(copy.path, &handle) == SQLITE_OK, sourceLocation: location)
-        let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        #expect(
-            code == SQLITE_OK, "\(sqlite3_errmsg(handle).map { String(cString: $0) } ?? "")", sourceLocation: location)
-        sqlite3_close(handle)
+        #expect(throws: Never.self, sourceLocation: location) { try RawSQLite(copy.path).execute(sql) }
     }
     /// The file's refusal by a check, by a backup and by a start, which must end.
     private func refusals(_ copy: JournalCopy, _ location: SourceLocation = #_sourceLocation) throws -> [RelayError?] {
@@ -56,6 +50,21 @@ import Testing
             ("CREATE TABLE box (x REFERENCES Relay_interfaces (events))", "box has a foreign key to Relay_interfaces"),
             ("CREATE TABLE \"RELAY_more\" (x)", "RELAY_more is no table of the journal's"),
             ("CREATE VIRTUAL TABLE relay USING fts5(text)", "relay"),
+            ("CREATE INDEX i ON relay_runs (hex(zeroblob(first)))", "relay_runs has the index i"),
+            ("CREATE UNIQUE INDEX i ON relay_events (sequence)", "relay_events has the index i"),
+            ("CREATE INDEX relay_i ON relay_names (last)", "relay_names has the index relay_i"),
+            ("DROP INDEX relay_runs_by_epoch", "it has no index relay_runs_by_epoch"),
+            (
+                "DROP INDEX relay_runs_by_epoch; CREATE INDEX relay_runs_by_epoch ON relay_runs (epoch)",
+                "relay_runs_by_epoch is defined otherwise"
+            ),
+            ("ALTER TABLE relay_events ADD COLUMN more CHECK (more IS NULL)", "relay_events is defined otherwise"),
+            ("CREATE TABLE pragma_foreign_key_list (x)", "pragma_foreign_key_list would hide a function"),
+            (
+                "CREATE TABLE box (x REFERENCES relay_events); CREATE VIEW Pragma_Foreign_Key_List AS SELECT 1 AS x",
+                "Pragma_Foreign_Key_List would hide a function"
+            ),
+            ("CREATE VIRTUAL TABLE pragma_page_count USING fts5(page_count)", "pragma_page_count would hide"),
         ])
     func disguised(sql: String, table: String) async throws {
         let copy = try await JournalCopy.ended()
@@ -84,6 +93,64 @@ import Testing
             #expect(error.map { UnfitJournal.explains($0) } == true, "\(String(describing: error))")
             #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         }
+    }
+    @Test("of a foreign key to its tables, which is no damage, a refusal reports what to do") func references()
+        async throws
+    {
+        let copy = try await JournalCopy.ended()
+        edit(copy, "CREATE TABLE box (x REFERENCES relay_events)")
+        let error = copy.refusal()
+        #expect(error?.code == .invalidArgument && error?.message.contains("damaged") == false)
+        #expect(error?.message.contains("make that table anew without the key") == true)
+        edit(copy, "DROP TABLE box; CREATE TABLE relay (x)")
+        #expect(try JournalInspection(file: copy.path).check().events == 200)
+        try EventJournal(directory: copy.directory.path).close()
+    }
+    @Test("each version's tables are as that version makes them", arguments: 1...JournalSchema.version)
+    func versions(version: Int) throws {
+        let database = try Database(":memory:", isReadOnly: false, vfs: nil)
+        try JournalSchema.migrate(database, from: 0, migrations: Array(JournalSchema.migrations.prefix(version)))
+        #expect(try JournalExamination(database: database).disguise() == nil)
+        // One step after the other, as a file that has seen all of them.
+        let stepwise = try Database(":memory:", isReadOnly: false, vfs: nil)
+        for end in 1...version {
+            try JournalSchema.migrate(
+                stepwise, from: end - 1, migrations: Array(JournalSchema.migrations.prefix(end)))
+        }
+        #expect(try JournalExamination(database: stepwise).disguise() == nil)
+    }
+    @Test("a row and a document that are longer than the journal writes") func oversized() async throws {
+        let row =
+            "UPDATE relay_events SET body = zeroblob(5000000) WHERE sequence = 100;"
+            + "UPDATE relay_interfaces SET bytes = (SELECT sum(length(body)) FROM relay_events)"
+        let copy = try await JournalCopy.ended()
+        edit(copy, row)
+        let error = #expect(throws: RelayError.self) { try JournalInspection(file: copy.path).check() }
+        #expect(error?.message.contains("has event #100 of 5000000 bytes, which no journal writes") == true)
+        let document = try await JournalCopy.ended()
+        edit(document, "INSERT INTO relay_documents VALUES (1, 'Booked', 1, 1, zeroblob(5000000))")
+        for error in try refusals(document) {
+            #expect(error?.message.contains("the document Booked has 5000000 bytes") == true, "\(error as Any)")
+        }
+        // Beside the running service.
+        let ledger = try Ledger(TestFolder())
+        try await ledger.book(1, 2, 3)
+        try Database(ledger.directory.database, isReadOnly: false, vfs: nil).execute(
+            "UPDATE relay_events SET body = zeroblob(5000000) WHERE sequence = 2")
+        let refusal = await #expect(throws: RelayError.self) { _ = try await ledger.page() }
+        #expect(refusal?.message.contains("a row is longer than any that the journal writes") == true)
+        #expect(try await ledger.page(after: 2).events.map(\.sequence) == [3])
+    }
+    @Test("as many names as rows, which a full check finds each by itself") func names() async throws {
+        let copy = try await JournalCopy.ended()
+        edit(
+            copy,
+            "UPDATE relay_events SET name = 'n' || (sequence * 7 % 211); DELETE FROM relay_names; "
+                + "INSERT INTO relay_names SELECT 1, name, sequence, 0 FROM relay_events")
+        #expect(try JournalInspection(file: copy.path).check().events == 200)
+        edit(copy, "UPDATE relay_events SET name = 'n0' WHERE sequence = 100")
+        let error = #expect(throws: RelayError.self) { try JournalInspection(file: copy.path).check() }
+        #expect(error.map { UnfitJournal.explains($0) } == true)
     }
     @Test("a view that its row calls a table") func lying() async throws {
         let copy = try await JournalCopy.ended()

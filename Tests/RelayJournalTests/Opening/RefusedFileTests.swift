@@ -113,7 +113,7 @@ struct JournalCopy {
         ("UPDATE relay_schemas SET number = -number", "has no number of 32 bits"),
         ("DROP TABLE relay_names", "it has no table relay_names"),
         ("DROP TABLE relay_events", "it has no tables of the journal's"),
-        ("ALTER TABLE relay_names RENAME COLUMN last TO latest", "no such column: last"),
+        ("ALTER TABLE relay_names RENAME COLUMN last TO latest", "relay_names is defined otherwise than version 6"),
         (
             "DELETE FROM relay_events; UPDATE relay_interfaces SET sequence = -1, events = 0, bytes = 0",
             "a counter is no number from 0 to"

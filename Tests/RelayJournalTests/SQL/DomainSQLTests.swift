@@ -42,6 +42,11 @@ import Testing
             "CREATE TEMP VIEW relay_events AS SELECT 1", "CREATE VIEW relay_x AS SELECT 1", "ANALYZE",
             "CREATE TEMP TRIGGER t AFTER INSERT ON relay_events BEGIN SELECT 1; END", "REINDEX relay_replies",
             "CREATE VIRTUAL TABLE relay USING fts5(text)", "UPDATE sqlite_schema SET sql = ''",
+            "CREATE TABLE pragma_page_count (page_count)", "CREATE VIEW Pragma_page_size AS SELECT 1 AS page_size",
+            "CREATE TEMP TABLE pragma_foreign_key_list (x)", "CREATE TEMP VIEW PRAGMA_page_count AS SELECT 1",
+            "CREATE VIRTUAL TABLE pragma_page_count USING fts5(page_count)",
+            "ALTER TABLE box RENAME TO pragma_page_count",
+            "ALTER TABLE scratch RENAME TO Pragma_foreign_key_list", "ALTER TABLE words RENAME TO pragma_x",
             "UPDATE sqlite_dbpage SET data = zeroblob(4096) WHERE pgno = 2",
         ])
     func refused(sql: String) async throws {
@@ -76,6 +81,21 @@ import Testing
         }
         #expect(tables == ["box"])
         #expect(try await ledger.journal.read { try $0.query("SELECT count(*) FROM box") { $0.integer(0) } } == [2])
+    }
+    @Test("what was there before a statement is no fault of its") func earlier() async throws {
+        let folder = try TestFolder()
+        let ledger = try Ledger(folder)
+        ledger.journal.close()
+        // As an earlier version left it, or another program.
+        try Database(folder.database, isReadOnly: false, vfs: nil).execute(
+            "CREATE TABLE relay (x); CREATE VIEW v AS SELECT '\(String(repeating: "x", count: 1 << 20))' AS x")
+        let next = try Ledger(folder, epoch: 2)
+        #expect(await code(next, "CREATE TABLE box (id INTEGER PRIMARY KEY)") == nil)
+        #expect(await code(next, "ALTER TABLE relay ADD COLUMN y") == nil)
+        #expect(await code(next, "ALTER TABLE box RENAME TO relay_box") == .invalidArgument)
+        #expect(await code(next, "CREATE VIEW w AS SELECT '\(String(repeating: "x", count: 1 << 20))'") == .tooLarge)
+        next.journal.close()
+        #expect(try JournalInspection(directory: folder.path).check().events == 0)
     }
     @Test("no definition is longer than a start reads, and values may be") func long() async throws {
         let folder = try TestFolder()
