@@ -107,7 +107,19 @@ struct DirectoryLock: ~Copyable {
         if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 { return }
         let path = "\(directory)/\(name)"
         switch status.st_mode & S_IFMT {
-        case S_IFREG where status.st_nlink <= 1: return
+        case S_IFREG where status.st_nlink <= 1:
+            if !isTrusted(status.st_uid) {
+                throw RelayError(
+                    .invalidArgument,
+                    "\(path) belongs to user \(status.st_uid), who could change the journal: chown \(geteuid()) \(path), if its "
+                        + "content is known to be good")
+            }
+            if status.st_mode & 0o022 != 0 {
+                throw RelayError(
+                    .invalidArgument,
+                    "\(path) can be written by others (mode \(String(status.st_mode & 0o7777, radix: 8))), who could change the "
+                        + "journal: chmod go-w \(path), if its content is known to be good")
+            }
         case S_IFREG:
             throw RelayError(
                 .invalidArgument,
@@ -119,7 +131,12 @@ struct DirectoryLock: ~Copyable {
         default: throw RelayError(.invalidArgument, "\(path) is no regular file: move it away")
         }
     }
-    private static func makeDirectory(_ path: String) throws(RelayError) {
+    /// Makes a directory and those on the way to it, each on the disk in the one that has it.
+    ///
+    /// - Parameter sync: syncs the directory that has a path; returns the kernel's error, or 0.
+    static func makeDirectory(
+        _ path: String, sync: (String) -> Int32 = { FolderSync.parent(of: $0) }
+    ) throws(RelayError) {
         var status = stat()
         if stat(path, &status) == 0 {
             if status.st_mode & S_IFMT == S_IFDIR { return }
@@ -129,8 +146,15 @@ struct DirectoryLock: ~Copyable {
         if path == "~" {
             throw RelayError(.invalidArgument, "'~' is no folder here: give the journal the whole path")
         }
-        if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try makeDirectory(String(path[..<slash])) }
-        if mkdir(path, 0o700) != 0 && errno != EEXIST { throw refusal("cannot make the directory \(path)", errno) }
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try makeDirectory(String(path[..<slash]), sync: sync)
+        }
+        if mkdir(path, 0o700) != 0 {
+            if errno == EEXIST { return }
+            throw refusal("cannot make the directory \(path)", errno)
+        }
+        let failure = sync(path)
+        if failure != 0 { throw refusal("cannot sync the directory that has \(path)", failure) }
     }
     static func refusal(_ what: String, _ failure: Int32) -> RelayError {
         let cause = SystemError(failure)

@@ -256,6 +256,46 @@ import Testing
                 == true)
         #expect(chown(directory.path, 0, 0) == 0)
     }
+    @Test("files that others can write, or that are another user's, are refused") func files() async throws {
+        let directory = try TestFolder()
+        try await made(directory)
+        for (name, mode) in [("journal.sqlite", 0o660), ("lock", 0o602), ("reserve", 0o666)] as [(String, mode_t)] {
+            let path = "\(directory.path)/\(name)"
+            chmod(path, mode)
+            let error = refusal(directory)
+            #expect(
+                error?.code == .invalidArgument
+                    && error?.message.hasPrefix("\(path) can be written by others (mode \(String(mode, radix: 8)))")
+                        == true
+                    && error?.message.contains("chmod go-w \(path)") == true, "\(error as Any)")
+            chmod(path, 0o640)
+            if geteuid() == 0 {
+                #expect(chown(path, 1, 1) == 0)
+                #expect(refusal(directory)?.message.hasPrefix("\(path) belongs to user 1, who could change") == true)
+                #expect(chown(path, 0, 0) == 0)
+            }
+        }
+        try EventJournal(directory: directory.path).close()
+    }
+    @Test("each directory that it makes is synced into the one that has it") func synced() throws {
+        let directory = try TestFolder()
+        var synced: [String] = []
+        let path = directory.path + "/a/b"
+        func make(_ path: String, failure: Int32 = 0) throws {
+            try DirectoryLock.makeDirectory(path) { path in
+                synced.append(path)
+                return failure == 0 ? FolderSync.parent(of: path) : failure
+            }
+        }
+        try make(path)
+        #expect(synced == [directory.path + "/a", path])
+        try make(path)
+        #expect(synced.count == 2)
+        let error = #expect(throws: RelayError.self) { try make(path + "/c", failure: EIO) }
+        #expect(error?.message.hasPrefix("cannot sync the directory that has \(path)/c") == true)
+        #expect(FolderSync.parent(of: directory.path + "/none/x") == ENOENT)
+        for path in ["x", "/x", "/", directory.path + "/a//"] { #expect(FolderSync.parent(of: path) == 0) }
+    }
     @Test("a closed journal takes nothing more, and says so") func closed() async throws {
         let ledger = try Ledger(TestFolder())
         ledger.journal.close()

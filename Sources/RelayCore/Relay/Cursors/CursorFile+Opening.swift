@@ -48,7 +48,8 @@ extension CursorFile {
         switch (file, copy) {
         case (.text(let text), .text): return (text, true, nil)
         case (.text(let text), _): return (text, false, nil)
-        case (.missing, .text(let text)): return (text, true, nil)
+        // A power loss before the first write's rename reached the disk: nobody knows whether the copy's name did.
+        case (.missing, .text(let text)): return (text, false, nil)
         case (.damaged, .text(let text)):
             let reason =
                 "\(path) is not as it was written, as after a power loss; \(copyPath) is used, so that its last events come again"

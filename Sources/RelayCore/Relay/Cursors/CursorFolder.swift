@@ -51,11 +51,15 @@ struct CursorFolder: Sendable {
         }
         return nil
     }
-    private func make() throws(RelayError) {
+    /// - Parameter sync: syncs the folder that has a path; returns the kernel's error, or 0.
+    func make(sync: (String) -> Int32 = { FolderSync.parent(of: $0) }) throws(RelayError) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += part
-            if mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR {
+            if mkdir(made, 0o700) == 0 {
+                let code = sync(made)
+                if code != 0 { throw failure("cannot be synced into the folder that has \(made)", code) }
+            } else if errno != EEXIST, errno != EISDIR {
                 let code = errno
                 // On the way there may be folders that cannot be written to, but are there.
                 if access(made, F_OK) != 0 { throw failure("cannot be made", code) }

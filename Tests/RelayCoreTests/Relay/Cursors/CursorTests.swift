@@ -155,6 +155,40 @@ import Testing
         mkfifo(path, 0o600)
         #expect(message { _ = try store(folder.path).open("box", "org.example.A1", names: nil) } == refusal)
     }
+    @Test("a folder that is made for it is synced into the one that has it") func made() throws {
+        let folder = try TestFolder()
+        var synced: [String] = []
+        let path = folder.path + "/a/b"
+        let cursors = try CursorFolder(path, environment: { _ in nil })
+        for _ in 0..<2 {
+            try cursors.make {
+                synced.append($0)
+                return FolderSync.parent(of: $0)
+            }
+        }
+        #expect(synced == [folder.path + "/a", path])
+        let other = try CursorFolder(path + "/c", environment: { _ in nil })
+        #expect(message { try other.make { _ in EIO } }.contains("cannot be synced into the folder that has \(path)/c"))
+    }
+    @Test("a copy that is left alone is written and synced anew before the first file is") func alone() throws {
+        let folder = try TestFolder()
+        let first = try store(folder.path).open("box", "org.example.A1", names: nil)
+        first.advance(ReplayBuffer.Place(epoch: 1, sequence: 1))
+        first.end()
+        unlink("\(folder.path)/box.cursor")
+        let steps = Mutex<[String]>([])
+        var faults = CursorFaults { step, _ throws(RelayError) in steps.withLock { $0.append("\(step)") } }
+        faults.syncFolder = { folder in
+            steps.withLock { $0.append("folder") }
+            return fsync(folder)
+        }
+        let next = try store(folder.path, faults: faults).open("box", "org.example.A1", names: nil)
+        #expect(next.start?.sequence == 1)
+        next.advance(ReplayBuffer.Place(epoch: 1, sequence: 2))
+        next.flush()
+        #expect(steps.withLock { $0 }.prefix(4) == ["beforeWrite", "synced", "folder", "beforeWrite"])
+        next.end()
+    }
     @Test("a folder that others own or can write to is refused") func folder() throws {
         #expect(CursorFolder.refusal(owner: 7, mode: 0o40700, user: 7) == nil)
         #expect(CursorFolder.refusal(owner: 7, mode: 0o40755, user: 7) == nil)
