@@ -55,6 +55,11 @@ int relay_catch_hang_up(int pipe);
 /// In C: `stdout` is a variable, which Swift does not let any thread touch.
 int relay_write_stdout_by_lines(void);
 
+/// Renames a file, and replaces none: renameat2(2) with RENAME_NOREPLACE. Returns 0 or an errno.
+///
+/// In C: renameat2 is behind _GNU_SOURCE.
+int relay_rename_to_free_name(const char *from, const char *to);
+
 /// Gives the memory of a block that is not to come again back to the kernel, and that of all further ones over 4 MiB as
 /// soon as they are freed. (By itself malloc takes the size of a freed block for the usual one, and keeps as much in each
 /// thread's arena, from where malloc_trim(3) does not return it.)

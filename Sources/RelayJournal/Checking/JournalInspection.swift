@@ -1,3 +1,4 @@
+import CRelayShims
 import CSQLite
 import Glibc
 import RelayCore
@@ -236,11 +237,20 @@ public struct JournalInspection: Sendable {
         }
     }
     /// Onto the disk, and only then under its name.
-    private static func name(_ unfinished: String, _ target: String) throws(RelayError) {
+    ///
+    /// - Parameter link: link(2), which unlike rename(2) replaces nothing.
+    static func name(
+        _ unfinished: String, _ target: String, link: (String, String) -> Int32 = { Glibc.link($0, $1) }
+    ) throws(RelayError) {
         try sync(unfinished, O_RDONLY)
-        // Unlike rename(2), it replaces nothing.
-        if link(unfinished, target) != 0 { throw refusal("name the backup \(target)", errno) }
-        unlink(unfinished)
+        if link(unfinished, target) == 0 {
+            unlink(unfinished)
+        } else {
+            var number = errno
+            // A file system without hard links, such as vfat, can rename so.
+            if [EPERM, EOPNOTSUPP].contains(number) { number = relay_rename_to_free_name(unfinished, target) }
+            if number != 0 { throw refusal("name the backup \(target)", number) }
+        }
         do throws(RelayError) { try sync(folder(of: target) + ".", O_RDONLY | O_DIRECTORY) } catch {
             // It may be gone after a power cut: none is made, rather than one that is not sure.
             unlink(target)

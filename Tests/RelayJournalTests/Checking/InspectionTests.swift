@@ -55,6 +55,26 @@ import Testing
         #expect(try JournalInspection(file: target.path + "/copy.sqlite").check().events == 200)
     }
 
+    @Test(
+        "a backup has its name where there are no hard links, and replaces nothing there",
+        arguments: [EPERM, EOPNOTSUPP])
+    func withoutLinks(number: Int32) throws {
+        let folder = try TestFolder()
+        let (unfinished, target) = (folder.path + "/unfinished", folder.path + "/copy.sqlite")
+        func name() throws {
+            try JournalInspection.name(unfinished, target) { _, _ in
+                errno = number
+                return -1
+            }
+        }
+        let copy = JournalCopy(directory: folder)
+        copy.write([1], to: unfinished)
+        try name()
+        #expect(copy.bytes(target) == [1] && access(unfinished, F_OK) != 0)
+        copy.write([2], to: unfinished)
+        let error = #expect(throws: RelayError.self) { try name() }
+        #expect((error?.cause as? SystemError)?.code == EEXIST && copy.bytes(target) == [1])
+    }
     @Test("while it is written, check and copy see one moment, and the writer goes on")
     func live() async throws {
         let ledger = try Ledger(TestFolder())
