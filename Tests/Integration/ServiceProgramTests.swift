@@ -91,6 +91,34 @@ import Testing
         #expect(try await service.orderBox("Hall").output == ["x 2"])
     }
 
+    @Test(
+        "with closed standard descriptors it serves until it is asked to end",
+        arguments: ["1>&- 2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"])
+    func closedDescriptors(_ closed: String) async throws {
+        let bus = try PrivateBus()
+        let state = try TestFolder()
+        let program = try RunningProgram(
+            "/bin/sh",
+            ["-c", "exec \"$0\" \"$@\" \(closed)", Programs.service, "--bus", bus.address]
+                + ["--state-directory", state.path],
+            environment: Programs.environment())
+        let call = [
+            "--address=\(bus.address)", "call", LiveService.name, LiveService.object, LiveService.interface, "OrderBox",
+            "si", "Kitchen", "10",
+        ]
+        func order() async throws -> [String] {
+            try await RunningProgram.run("busctl", call, environment: Programs.environment()).output
+        }
+        var first: [String] = []
+        let end = ContinuousClock.now + .seconds(30)
+        while first.isEmpty, program.exit == nil, ContinuousClock.now < end { first = try await order() }
+        #expect(first == ["x 1"])
+        // By now it has written lines of its log, which must not count as requests to end.
+        #expect(try await order() == ["x 2"])
+        #expect(program.exit == nil)
+        #expect(await program.terminate().code == 0)
+    }
+
     @Test("it ends with exit code 69 when the bus goes away")
     func busGoes() async throws {
         let service = try await LiveService.start()

@@ -45,6 +45,8 @@ extension RelayProgram {
     ///
     /// On the main actor, so that this is done before libdispatch has its first worker.
     @MainActor public static func main() async {
+        // Before anything is opened.
+        StandardDescriptors.reserve()
         DispatchLog.turnOff()
         let name = ProgramEnd.programName
         let request = EndRequest()

@@ -1,6 +1,18 @@
 import CRelayShims
 import Glibc
 
+/// Input, output and error, which a parent may have closed.
+package enum StandardDescriptors {
+    /// Takes their places, so that nothing that is opened later gets one of their numbers: a line of the log would be
+    /// written to it.
+    package static func reserve() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
+            // Read-only: writing to it is as much an error as before. The lowest free number is this one.
+            _ = open("/dev/null", O_RDONLY)
+        }
+    }
+}
+
 /// A pipe, whose ends no child process inherits that is started at the same moment.
 package enum SystemPipe {
     /// Both ends are the caller's to close.
