@@ -10,6 +10,21 @@ extension BusConnection {
             inner.pointer.map { dbus_connection_can_send_type($0, ReceivedMessage.descriptorType) != 0 } ?? false
         }
     }
+    /// The user whose process made the bus's socket, as the kernel knows it; nil: it is no socket of this machine.
+    package var busUser: UInt32? {
+        inner.withLock { inner in
+            var descriptor: Int32 = -1
+            guard let pointer = inner.pointer, dbus_connection_get_unix_fd(pointer, &descriptor) != 0 else {
+                return nil
+            }
+            // A `ucred`, which is behind _GNU_SOURCE: process, user and group.
+            var credentials: [UInt32] = [0, 0, 0]
+            let size = socklen_t(credentials.count * MemoryLayout<UInt32>.size)
+            var taken = size
+            let failed = getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &taken)
+            return failed == 0 && taken == size ? credentials[1] : nil
+        }
+    }
     /// Answers a call with file descriptors and nothing else, behind everything that was sent before. They stay the
     /// caller's.
     ///

@@ -13,6 +13,8 @@ protocol BusPeer: Sendable {
     var name: String { get }
     /// Whether the bus passes file descriptors to it, and from it.
     var passesDescriptors: Bool { get }
+    /// The user whose process made the bus's socket; nil: the bus may be on another machine.
+    var busUser: UInt32? { get }
     /// The answers to calls that are all sent at once, in the order of the calls. None starts a service.
     func ask(_ calls: [MethodCall], within timeout: Duration) -> [Result<BusReply, RelayError>]
     /// Asks the bus for signals. Whose they are is in `senders`, once for each that has come.
@@ -97,6 +99,7 @@ final class BusLine: BusPeer {
 
     var name: String { connection.uniqueName }
     var passesDescriptors: Bool { connection.canPassDescriptors }
+    var busUser: UInt32? { connection.busUser }
     var senders: [String] { ears.senders.withLock { $0 } }
 
     func onSignal(_ body: @escaping @Sendable () -> Void) { ears.onSignal.withLock { $0 = body } }

@@ -5,11 +5,13 @@ import RelayCore
 enum PolicyFiles {
     /// The rules of a bus; nil: its configuration is not known here, not readable, or another user's.
     ///
-    /// Which process is the bus, the bus itself says: so only files count that this user or the administrator wrote.
+    /// Which process is the bus, the bus itself says: so only a bus counts that this user or the administrator started,
+    /// and only files that these wrote.
     static func policy(of bus: BusChoice, _ peer: any BusPeer) -> BusPolicy? {
+        let writers: Set<UInt32> = [0, geteuid()]
+        guard let user = peer.busUser, writers.contains(user) else { return nil }
         let commandLine = Self.commandLine(of: peer)
         let path = commandLine.flatMap { configuration(inCommandLine: $0) } ?? standard(bus)
-        let writers: Set<UInt32> = [0, geteuid()]
         let reader = PolicyReader(content: { SmallFile.content($0, writtenBy: writers) }, names: names)
         return path.flatMap { reader.policy(at: $0) }
     }

@@ -1,3 +1,4 @@
+import CRelayShims
 import Glibc
 
 /// Files of a few lines. Some of the paths are what other programs say.
@@ -6,7 +7,7 @@ enum SmallFile {
         case whole(String)
         /// It has more than 64 KiB.
         case tooLarge
-        /// Others than those who are trusted can write it.
+        /// Others than those who are trusted can write it, or what it has.
         case foreign
     }
     private static let largest = 64 << 10
@@ -21,7 +22,7 @@ enum SmallFile {
     static func content(_ path: String) -> Content? { content(path, writtenBy: nil) }
     /// nil: it cannot be read, or is no regular file.
     ///
-    /// - Parameter writers: the users who may own it, with nobody else's right to write beyond its group; nil: anyone.
+    /// - Parameter writers: the users who may own it, with nobody else's right to write but the group of root; nil: anyone.
     static func content(_ path: String, writtenBy writers: Set<UInt32>?) -> Content? {
         // Without opening it: to open a device can be to use it.
         let place = open(path, pathOnly | O_CLOEXEC)
@@ -29,7 +30,7 @@ enum SmallFile {
         defer { close(place) }
         var status = stat()
         guard fstat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        if let writers, !writers.contains(status.st_uid) || status.st_mode & S_IWOTH != 0 { return .foreign }
+        if let writers, !isWritten(place, status, by: writers) { return .foreign }
         let file = open("/proc/self/fd/\(place)", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -44,5 +45,20 @@ enum SmallFile {
             count += taken
         }
         return count > largest ? .tooLarge : .whole(String(decoding: bytes[..<count], as: UTF8.self))
+    }
+    /// File systems where the owner of a file is not the author of what it has, as in linux/magic.h. A process chooses what
+    /// its own `/proc/PID/cmdline` has, which is root's as soon as the process cannot be dumped. The process behind FUSE
+    /// chooses the owners, too.
+    private static let unowned: Set<UInt32> = [
+        0x9FA0 /* proc */, 0x6573_5546 /* FUSE */, 0x6265_6572 /* sysfs */, 0x6462_6720 /* debugfs */,
+        0x7472_6163 /* tracefs */, 0x6265_6570 /* configfs */, 0x27_E0EB /* cgroup */, 0x6367_7270 /* cgroup2 */,
+    ]
+    /// Whether nobody else can have written what a file has.
+    private static func isWritten(_ file: Int32, _ status: stat, by writers: Set<UInt32>) -> Bool {
+        guard writers.contains(status.st_uid), status.st_mode & S_IWOTH == 0,
+            status.st_mode & S_IWGRP == 0 || status.st_gid == 0
+        else { return false }
+        var system: UInt32 = 0
+        return relay_file_system(file, &system) == 0 && !unowned.contains(system)
     }
 }

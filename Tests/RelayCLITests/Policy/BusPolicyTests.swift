@@ -177,6 +177,44 @@ struct BusPolicyTests {
             #expect(SmallFile.content(path) == nil, "\(path)")
         }
     }
+    @Test("what another user could write, or choose the content of, is not trusted") func untrusted() throws {
+        let folder = try TestFolder()
+        let path = folder.path + "/bus.conf"
+        try folder.write("<busconfig/>", to: "bus.conf")
+        let writers: Set<UInt32> = [0, geteuid()]
+        func isTrusted(_ path: String, writers: Set<UInt32> = writers) -> Bool? {
+            #expect(SmallFile.text(path) != nil, "\(path)")
+            return SmallFile.content(path, writtenBy: writers).map { $0 != .foreign }
+        }
+        for (mode, group, expected) in [
+            (0o600, nil, true), (0o644, nil, true), (0o646, nil, false), (0o664, 0, true), (0o664, 12_345, false),
+            (0o644, 12_345, true),
+        ] as [(mode_t, gid_t?, Bool)] {
+            // Only root can give a file to a group that it is not in.
+            if let group, geteuid() != 0, group != getegid() { continue }
+            if let group { try #require(chown(path, geteuid(), group) == 0) }
+            try #require(chmod(path, mode) == 0)
+            #expect(isTrusted(path) == expected, "\(String(mode, radix: 8)) \(group ?? getegid())")
+        }
+        #expect(isTrusted(path, writers: [54_321]) == false)
+        // Their owner is among those who are trusted, as that of a process that cannot be dumped is root.
+        for path in ["/proc/self/cmdline", "/proc/self/comm", "/proc/version", "/proc/self/fd/../cmdline"] {
+            #expect(isTrusted(path) == false, "\(path)")
+        }
+    }
+    @Test("a bus that another user has started names no configuration", .heavy) func foreignBus() throws {
+        let bus = try PrivateBus()
+        let line = try BusLine(.address(bus.address), timeout: .seconds(25))
+        #expect(line.busUser == geteuid())
+        #expect(PolicyFiles.policy(of: .address(bus.address), line) != nil)
+        for user in [54_321, nil] as [UInt32?] {
+            let peer = FakePeer(busUser: user) { _ throws(RelayError) in
+                FakePeer.reply("u") { $0.uint32(UInt32(bus.processID)) }
+            }
+            #expect(PolicyFiles.policy(of: .address(bus.address), peer) == nil)
+            #expect(PolicyFiles.policy(of: .system, peer) == nil && peer.calls.isEmpty)
+        }
+    }
     @Test("the configuration is the one that the daemon's command line names")
     func commandLine() {
         func path(_ line: String) -> String? {

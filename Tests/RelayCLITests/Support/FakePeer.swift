@@ -10,6 +10,7 @@ final class FakePeer: BusPeer {
     let name = ":1.99"
     let passesDescriptors: Bool
     let senders: [String]
+    let busUser: UInt32?
     /// Whether an answer that is late takes the time that it was to be waited for.
     private let waitsForLate: Bool
     private let answer: @Sendable (MethodCall) throws(RelayError) -> BusReply
@@ -21,10 +22,11 @@ final class FakePeer: BusPeer {
 
     init(
         passesDescriptors: Bool = true, senders: [String] = [], waitsForLate: Bool = false,
+        busUser: UInt32? = geteuid(),
         answer: @escaping @Sendable (MethodCall) throws(RelayError) -> BusReply
     ) {
         (self.passesDescriptors, self.senders, self.answer) = (passesDescriptors, senders, answer)
-        self.waitsForLate = waitsForLate
+        (self.waitsForLate, self.busUser) = (waitsForLate, busUser)
     }
 
     func ask(_ calls: [MethodCall], within timeout: Duration) -> [Result<BusReply, RelayError>] {
