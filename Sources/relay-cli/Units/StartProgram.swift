@@ -3,12 +3,19 @@ import RelayTool
 
 /// The file of a program, as a start finds it.
 enum ProgramFile: Equatable, Sendable {
-    case missing, notExecutable, executable
+    case missing
+    /// For nobody.
+    case notExecutable
+    /// Not executable for this user; others may execute it.
+    case closed
+    case executable
 
     static func at(_ path: String) -> ProgramFile {
         var status = stat()
-        if stat(path, &status) != 0 { return errno == ENOENT || errno == ENOTDIR ? .missing : .notExecutable }
-        return status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0 ? .executable : .notExecutable
+        if stat(path, &status) != 0 { return errno == ENOENT || errno == ENOTDIR ? .missing : .closed }
+        let executes = S_IXUSR | S_IXGRP | S_IXOTH
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & executes != 0 else { return .notExecutable }
+        return access(path, X_OK) == 0 ? .executable : .closed
     }
 }
 
@@ -32,12 +39,16 @@ struct StartProgram: Equatable, Sendable {
     var standing: String {
         switch file {
         case .missing: "which does not exist"
-        case .notExecutable: "which this user may not execute"
+        case .notExecutable: "which nobody may execute"
+        case .closed: "which this user may not execute"
         case .executable: "which exists and is executable"
         case nil: ""
         }
     }
-    var cannotRun: Bool { file == .missing || file == .notExecutable }
+    /// - Parameter isOwn: whether it would run as this user. Else `User=`, or the unit, names the one who may execute it.
+    func cannotRun(asThisUser isOwn: Bool) -> Bool {
+        file == .missing || file == .notExecutable || (file == .closed && isOwn)
+    }
 }
 
 extension StartProgram {

@@ -5,6 +5,8 @@ import RelayTool
 struct UnitProbe: Sendable {
     let peer: any BusPeer
     let isUserBus: Bool
+    /// Whether the bus runs programs as this user.
+    private let runsAsThisUser: Bool
     /// The text of a name's D-Bus service file; nil: it has none that can be read.
     let serviceFile: @Sendable (_ name: String) -> String?
     /// The last line that a unit's own processes have logged; nil: there is none, or this user may not read it.
@@ -19,6 +21,8 @@ struct UnitProbe: Sendable {
     ) {
         (self.peer, isUserBus, self.serviceFile) = (peer, bus != .system, serviceFile)
         (lastLine, programFile) = (facts.lastLine, facts.programFile)
+        // An address may be that of the system's bus.
+        runsAsThisUser = bus != .system && peer.busUser == facts.userID
     }
 
     /// What is known of the way by which a bus starts a service.
@@ -96,7 +100,7 @@ struct UnitProbe: Sendable {
         switch report {
         case .owned, .unknown: return nil
         case .program(let program):
-            guard let program, program.cannotRun else { return nil }
+            guard let program, program.cannotRun(asThisUser: runsAsThisUser) else { return nil }
             return Reason(
                 text: "the bus would run \(Words.quoted(program.program)), \(program.standing): \(program.commandLine)",
                 remedy: program.file == .missing

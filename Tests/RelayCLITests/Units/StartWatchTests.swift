@@ -1,4 +1,6 @@
+import Glibc
 import RelayCore
+import RelayTestKit
 import RelayTool
 import Synchronization
 import TestTraits
@@ -48,7 +50,8 @@ struct StartWatchTests {
             facts.programFile = { path in
                 switch path {
                 case "/missing": .missing
-                case "/unreadable": .notExecutable
+                case "/plain": .notExecutable
+                case "/closed": .closed
                 default: .executable
                 }
             }
@@ -126,15 +129,44 @@ struct StartWatchTests {
                 + "/bin/shop --title 'a b'")
         for (program, why, remedy) in [
             ("/missing", "does not exist", "install the program, or correct Exec="),
-            ("/unreadable", "this user may not execute", "make it executable, or correct Exec="),
+            ("/plain", "nobody may execute", "make it executable, or correct Exec="),
+            ("/closed", "this user may not execute", "make it executable, or correct Exec="),
         ] {
-            let probe = Manager([]).probe(file: "[D-BUS Service]\nExec=\(program) --session\n")
+            let probe = Manager([]).probe(on: .session, file: "[D-BUS Service]\nExec=\(program) --session\n")
             #expect(
                 probe.reason(probe.look(Self.name))?.sentence
                     == "the bus would run \(program), which \(why): \(program) --session; \(remedy)")
         }
         let unknown = await watch(Manager([]).probe(file: "")).reason(afterFailure: "no")
         #expect(unknown.remedy == "see its D-Bus service file, and its log")
+    }
+    @Test("a program that this user may not execute starts, where the bus runs it as another user")
+    func otherUsersProgram() async throws {
+        func reason(_ program: String, on bus: BusChoice, busUser: UInt32?) -> UnitProbe.Reason? {
+            let peer = FakePeer(busUser: busUser) { call throws(RelayError) in try Manager([]).answer(call) }
+            var facts = SystemFacts.ofProcess()
+            facts.programFile = { $0 == "/closed" ? .closed : .notExecutable }
+            let file = "[D-BUS Service]\nExec=\(program)\nUser=shop\n"
+            let probe = UnitProbe(peer: peer, on: bus, facts: facts) { _ in file }
+            return probe.reason(probe.look(Self.name))
+        }
+        let own = geteuid()
+        #expect(reason("/closed", on: .session, busUser: own) != nil)
+        #expect(reason("/closed", on: .system, busUser: own) == nil)
+        for user in [own + 1, nil] { #expect(reason("/closed", on: .address("unix:path=/x"), busUser: user) == nil) }
+        #expect(reason("/plain", on: .system, busUser: own + 1) != nil)
+        // So a call waits for the bus's answer.
+        let asked = Mutex(0)
+        let probe = Manager([]).probe(file: "[D-BUS Service]\nExec=/closed\nUser=shop\n")
+        let watch = StartWatch(Self.name, delay: .zero, interval: .milliseconds(1)) {
+            asked.withLock { $0 += 1 }
+            return probe
+        }
+        let reply = try await watch.run {
+            while asked.withLock({ $0 }) == 0 { await Task.yield() }
+            return 8
+        }
+        #expect(reply == 8)
     }
     @Test("a unit's program is shown with its arguments, and whether it is there")
     func program() {
@@ -153,7 +185,8 @@ struct StartWatchTests {
             text("/bin/false", "--title", "a b")
                 == "\(failed)/bin/false, which exists and is executable: /bin/false --title 'a b'")
         #expect(text("/missing") == "\(failed)/missing, which does not exist: /missing")
-        #expect(text("/unreadable") == "\(failed)/unreadable, which this user may not execute: /unreadable")
+        #expect(text("/plain") == "\(failed)/plain, which nobody may execute: /plain")
+        #expect(text("/closed") == "\(failed)/closed, which this user may not execute: /closed")
     }
     @Test(
         "a command line is read as a bus reads it",
@@ -167,6 +200,20 @@ struct StartWatchTests {
         #expect(ProgramFile.at("/bin/false") == .executable)
         #expect(ProgramFile.at("/nonexistent/program") == .missing)
         #expect(ProgramFile.at("/etc/passwd") == .notExecutable && ProgramFile.at("/etc") == .notExecutable)
+        let folder = try TestFolder()
+        try folder.write("", to: "program")
+        let path = folder.path + "/program"
+        // Root may execute what anybody may.
+        let (isRoot, otherwise) = (geteuid() == 0, ProgramFile.closed)
+        for (mode, expected) in [
+            (0o600, .notExecutable), (0o700, .executable), (0o601, isRoot ? .executable : otherwise),
+        ]
+            as [(mode_t, ProgramFile)]
+        {
+            try #require(chmod(path, mode) == 0)
+            #expect(ProgramFile.at(path) == expected, "\(String(mode, radix: 8))")
+        }
+        #expect(isRoot || ProgramFile.at("/root/program") == .closed)
     }
     @Test("what a program writes is read, and one that does not end is not waited for") func output() {
         #expect(UnitLog.output(of: "/bin/echo", ["a", "b"]) == "a b\n")
