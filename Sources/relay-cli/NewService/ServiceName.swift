@@ -31,10 +31,19 @@ struct ServiceName: Equatable, Sendable {
 
     /// What a group's name can have, as Linux's tools see it.
     private static let longestGroup = 31
-    /// Modules that the package has or imports, and Swift's own: one of these names would hide it.
+    /// Modules that would be hidden by one of these names, or that a package has beside it: those of Relay's package, which
+    /// is built with it, and Swift's own.
     static let taken: Set = [
-        "Foundation", "Glibc", "Package", "PackageDescription", "RelayCore", "RelayEvents", "RelayJournal",
-        "RelaySystemd", "RelayTestKit", "RelayWire", "Swift", "Synchronization", "Testing",
+        // Relay's, its tests' helpers among them.
+        "BusProcess", "CDBus", "CExpat", "CFaultVFS", "CGLib", "CRelayShims", "CRelayVersion", "CRingAttack", "CSQLite",
+        "CSystemd", "CTransportSupport", "RelayBus", "RelayCore", "RelayEvents", "RelayFoundation", "RelayJournal",
+        "RelaySystemd", "RelayTestKit", "RelayTool", "RelayWire", "Relocation", "RelocationDomain", "RingSupport",
+        "Telemetry", "TelemetryDomain", "TestSupport", "TestTraits", "TransportReport", "WireSupport",
+        // Swift's.
+        "Builtin", "Cxx", "CxxStdlib", "Dispatch", "Distributed", "Foundation", "FoundationEssentials",
+        "FoundationInternationalization", "FoundationNetworking", "FoundationXML", "Glibc", "Observation", "Package",
+        "PackageDescription", "RegexBuilder", "Swift", "SwiftOnoneSupport", "SwiftShims", "Synchronization", "Testing",
+        "XCTest",
     ]
     /// Words of Swift, which `import` does not take.
     static let keywords: Set = ["Any", "Self"]
@@ -65,7 +74,7 @@ struct ServiceName: Equatable, Sendable {
                 Refusal("ends with a digit: the interface has the version, in \(text)1; leave it out of the name"))
         }
         guard !taken.contains(String(last)) else {
-            return .failure(Refusal("ends with '\(last)', which is the name of a module that the service imports"))
+            return .failure(Refusal("ends with '\(last)', which is the name of a module of Relay or Swift"))
         }
         guard !keywords.contains(String(last)) else {
             return .failure(Refusal("ends with '\(last)', which is a word of Swift, and can name no module"))

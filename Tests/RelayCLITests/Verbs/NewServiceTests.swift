@@ -1,4 +1,5 @@
 import Foundation
+import RelayCore
 import RelayTestKit
 import RelayTool
 import TestTraits
@@ -56,6 +57,28 @@ import Testing
         ])
     func badNames(_ text: String, _ reason: String) {
         #expect(refusal(text)?.contains(reason) == true, "\(text): \(refusal(text) ?? "taken")")
+    }
+    @Test("no module of the package has the name of one that Relay's package has, or that Swift has") func modules()
+        throws
+    {
+        // As far as a package that depends on Relay has it: tests, and examples, are left out.
+        let manifest = try text(ofSource: "Package.swift")
+        let ours = try #require(manifest.split(separator: "\n)\n", omittingEmptySubsequences: false).first)
+        let targets = ours.matches(of: /\.(?:target|executableTarget|systemLibrary)\(\s*name: "([^"]+)"/).map {
+            String($0.output.1)
+        }
+        #expect(targets.count > 30 && targets.contains("Telemetry"), "\(targets)")
+        for target in targets where target.first?.isUppercase == true {
+            #expect(ServiceName.taken.contains(target), "\(target)")
+            #expect(refusal("org.example.\(target)")?.contains("'\(target)'") == true)
+        }
+        for name in ["Dispatch", "Foundation", "Telemetry"] { #expect(refusal("org.example.\(name)") != nil) }
+        #expect(refusal("org.example.Printer") == nil && refusal("org.example.Relay") == nil)
+    }
+    /// A file of the repository.
+    private func text(ofSource path: String) throws -> String {
+        let sources = (0..<4).reduce(URL(filePath: #filePath)) { place, _ in place.deletingLastPathComponent() }
+        return try String(contentsOf: sources.appending(path: path), encoding: .utf8)
     }
     @Test(
         "the package takes no user, group, package or folder of the system",
