@@ -77,7 +77,7 @@ struct TopLoop {
         return TopView(width: size.columns, height: size.rows, isUTF8: isUTF8, hasKeys: terminal.keys >= 0)
     }
     private mutating func second(_ duration: Duration) {
-        machine.tick(counters.take(), seconds: duration.inSeconds)
+        act(machine.tick(counters.take(), seconds: duration.inSeconds))
         screen.setNeedsDrawing()
         if machine.isFollowing, !isAsking {
             isAsking = true

@@ -55,6 +55,8 @@ struct TopMachine {
     private var asksAgain = false
     private var isStale = true
     private var isKnown = false
+    /// It is known not to be there: it is heard when it comes.
+    private var isGone = false
     /// All that is published is counted.
     private(set) var isFollowing = false
 
@@ -68,9 +70,11 @@ struct TopMachine {
 
     mutating func take(_ input: TopInput) -> [Action] {
         switch input {
-        case .state(.active): return isStale ? discover() : []
+        case .state(.active):
+            isGone = false
+            return isStale ? discover() : []
         case .state(.interrupted):
-            (isStale, isFollowing) = (true, false)
+            (isStale, isFollowing, isGone) = (true, false, true)
             if isKnown { model.notice = "\(service) went away; waiting for it" }
             return []
         case .state(.invalidated(let failure)): return [.end(failure)]
@@ -89,7 +93,11 @@ struct TopMachine {
             return []
         }
     }
-    mutating func tick(_ tallies: [String: TopTally], seconds: Double) { model.tick(tallies, seconds: seconds) }
+    /// A service that came back and did not answer is asked again: nothing more is heard of one that goes on running.
+    mutating func tick(_ tallies: [String: TopTally], seconds: Double) -> [Action] {
+        model.tick(tallies, seconds: seconds)
+        return isStale && isKnown && !isGone && !isDiscovering ? discover() : []
+    }
 
     private mutating func discover() -> [Action] {
         if isDiscovering {
@@ -106,6 +114,7 @@ struct TopMachine {
         switch outcome {
         case .absent:
             if !waits { return [.end(.absent(service, on: bus))] }
+            isGone = true
             model.notice = isKnown ? "\(service) went away; waiting for it" : "waiting for \(service)"
             return []
         case .cannotStart(let failure):
@@ -113,7 +122,7 @@ struct TopMachine {
             model.notice = failure.message
             return []
         case .failed(let failure) where isKnown:
-            // It left meanwhile, or does not answer: asked again when it comes back.
+            // It left meanwhile, and is asked when it comes back; or did not answer, and is asked with the next tick.
             model.notice = failure.message
             return []
         case .failed(let failure): return [.end(failure)]

@@ -46,7 +46,7 @@ struct TopTable {
                 _ = counters.take()
             }
             if let beginning, !isAsking, ContinuousClock.now - beginning >= duration {
-                machine.tick(counters.take(), seconds: (ContinuousClock.now - beginning).inSeconds)
+                act(machine.tick(counters.take(), seconds: (ContinuousClock.now - beginning).inSeconds))
                 isAsking = true
                 askStatus(machine.model.interfaces.keys.sorted())
             }

@@ -36,6 +36,28 @@ import Testing
         let end = machine.take(.state(.invalidated(gone)))
         #expect(end == [.end(gone)])
     }
+    @Test("one that came back and answered late is asked with each tick, until it answers or goes") func late() throws {
+        var machine = machine()
+        func tick() -> [TopMachine.Action] { machine.tick([:], seconds: 1) }
+        func take(_ input: TopInput) -> [TopMachine.Action] { machine.take(input) }
+        let found = TopInput.discovered(.found(try Samples.catalogue()))
+        let all = [TopMachine.Action.follow(EventSelection(names: ["org.eventrelay.Relocation1": nil]))]
+        #expect(tick().isEmpty, "it is asked for the first time")
+        #expect(take(found) == all && tick().isEmpty)
+        #expect(take(.state(.interrupted)).isEmpty && tick().isEmpty, "it is gone")
+        #expect(take(.state(.active)) == [.discover] && tick().isEmpty, "it is being asked")
+        for _ in 1...2 {
+            #expect(take(.discovered(.failed(gone))).isEmpty && machine.model.notice == "gone")
+            #expect(tick() == [.discover] && tick().isEmpty)
+        }
+        #expect(take(found) == all && machine.model.notice == nil && tick().isEmpty)
+        _ = take(.state(.interrupted))
+        _ = take(.state(.active))
+        #expect(take(.discovered(.absent)).isEmpty && tick().isEmpty, "it is not there")
+        _ = take(.state(.active))
+        _ = take(.state(.interrupted))
+        #expect(take(.discovered(.failed(gone))).isEmpty && tick().isEmpty, "it left while it was asked")
+    }
     @Test("one that is not there is waited for, unless it was asked not to") func absent() throws {
         var patient = machine()
         let waiting = patient.take(.discovered(.absent))
