@@ -139,7 +139,15 @@ struct Examination {
                 "service", .warning,
                 "it does not run, and is not started by looking at it: policy, journal and disk are "
                     + "not examined",
-                remedy: "start it, for example with 'relay-cli -s \(name) list', and ask again"))
+                remedy: "start it, for example with 'relay-cli \(Self.option(of: bus))-s \(name) list', and ask again"))
+    }
+    /// By which another command asks the same bus, with a blank behind it.
+    private static func option(of bus: BusChoice) -> String {
+        switch bus {
+        case .session: ""
+        case .system: "--system "
+        case .address(let address): "--bus \(Words.quoted(address)) "
+        }
     }
     /// What would start it, and whether that has failed.
     private func start(of name: String, _ peer: any BusPeer, _ bus: BusChoice) {

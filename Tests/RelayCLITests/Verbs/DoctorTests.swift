@@ -16,7 +16,8 @@ struct DoctorTests {
     private static let interface = "org.eventrelay.Relocation1"
 
     private func run(
-        _ world: World, _ peer: FakePeer? = nil, json: Bool = false, columns: Int? = nil, hasBus: Bool = true
+        _ world: World, _ peer: FakePeer? = nil, options: [String] = [], json: Bool = false, columns: Int? = nil,
+        hasBus: Bool = true
     ) async -> (code: ExitCode, output: String, notes: [String]) {
         let (notes, pipe) = (Notes(), TestPipe())
         let output = pipe.writing
@@ -28,7 +29,7 @@ struct DoctorTests {
             tool.facts = world.facts
             tool.environment["XDG_DATA_HOME"] = world.serviceFile
             tool.programs = { _, _ in [Self.owner: "relay-service"] }
-            return tool.run(json ? ["doctor", "--json"] : ["doctor"])
+            return tool.run(options + (json ? ["doctor", "--json"] : ["doctor"]))
         }.value
         pipe.closeWriting()
         return (code, String(decoding: await pipe.readAll(), as: UTF8.self), notes.lines.withLock { $0 })
@@ -231,6 +232,18 @@ struct DoctorTests {
         #expect(
             journal.code == .ok && journal.text.contains(#""grade":"warning""#)
                 && journal.text.contains("does not report whether it is sound"), "\(journal)")
+    }
+    @Test(
+        "the command that it advises asks the bus that it asked",
+        arguments: [
+            ([], ""), (["--system"], "--system "), (["--bus", "unix:path=/x/bus"], "--bus unix:path=/x/bus "),
+            (["--bus", "unix:path=/x;unix:path=/y"], "--bus 'unix:path=/x;unix:path=/y' "),
+        ])
+    func advisedCommand(options: [String], part: String) async throws {
+        var world = try World()
+        (world.owner, world.startable) = (nil, [Self.name])
+        let result = await run(world, options: options, json: true)
+        #expect(result.output.contains("for example with 'relay-cli \(part)-s \(Self.name) list', and"), "\(result)")
     }
     @Test("a unit that cannot start is named, with the reason and what shows more; a program that is missing too")
     func unit() async throws {
