@@ -3,8 +3,10 @@ extension ServiceTemplate {
     static let packaging: KeyValuePairs<String, String> = [
         "packaging/@NAME@.service": """
         # How the system bus starts @NAME@: by its unit.
+        # X-Relay shows relay-cli that it is a service of Relay while it does not run; the bus ignores that line.
         [D-BUS Service]
         Name=@NAME@
+        X-Relay=true
         Exec=/bin/false
         User=@PROGRAM@
         SystemdService=@PROGRAM@.service

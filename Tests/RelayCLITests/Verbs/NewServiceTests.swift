@@ -80,6 +80,17 @@ import Testing
         let sources = (0..<4).reduce(URL(filePath: #filePath)) { place, _ in place.deletingLastPathComponent() }
         return try String(contentsOf: sources.appending(path: path), encoding: .utf8)
     }
+    @Test("the bus starts it by its unit, and relay-cli finds it while it does not run") func serviceFile() throws {
+        let template = try template("org.example.Printer")
+        let file = try #require(template.files.first { $0.path == "packaging/org.example.Printer.service" })
+        let read = ServiceFile(file.text)
+        #expect(read.kind == .relay && read.unit == "example-printer-svc.service")
+        let peer = FakePeer { call throws(RelayError) in
+            call.member == "ListActivatableNames" ? FakePeer.names(["org.example.Printer"]) : FakePeer.names([])
+        }
+        let found = try ServiceFinder(peer: peer) { _ in file.text }.services()
+        #expect(found == [FoundService(name: "org.example.Printer", isRunning: false)])
+    }
     @Test(
         "the package takes no user, group, package or folder of the system",
         arguments: [
