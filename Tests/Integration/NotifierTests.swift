@@ -71,15 +71,18 @@ private struct BoxReady: DomainEvent {
         func order(_ boxID: Int64, _ title: String, capacity: Int32 = 20) async throws {
             try await service.publish(BoxReady(boxID: boxID, capacity: capacity, title: title))
         }
-        func start(_ arguments: String..., hasDisplay: Bool = true) throws -> RunningProgram {
+        /// - Parameter output: where its own output goes; nil: to the test.
+        func start(_ arguments: String..., hasDisplay: Bool = true, output: String? = nil) throws -> RunningProgram {
             let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
             var more = [
                 "PATH": folder.path + "/bin:" + path, "DBUS_SESSION_BUS_ADDRESS": bus.address,
                 "RELAY_CLI": Programs.cli, "STATE_DIRECTORY": places, "HOME": folder.path,
             ]
             if hasDisplay { more["DISPLAY"] = ":9" }
+            let (program, environment) = (NotifierTests.folder + "/notifier", Programs.environment(more))
+            guard let output else { return try RunningProgram(program, arguments, environment: environment) }
             return try RunningProgram(
-                NotifierTests.folder + "/notifier", arguments, environment: Programs.environment(more))
+                "/bin/sh", ["-c", "exec \"$0\" \"$@\" >\(output)", program] + arguments, environment: environment)
         }
         /// Starts it again after a kill: the relay-cli that has lost its reader holds the place a little longer.
         func restart() async throws -> RunningProgram {
@@ -136,6 +139,24 @@ private struct BoxReady: DomainEvent {
         #expect(await eventually { failing.output == ["Box 1 for 20 items: $(date)"] })
         #expect(await printing.terminate().output.count == 1)
         #expect(await failing.terminate().output.count == 1)
+        try await site.stop()
+    }
+    @Test("what it could not print is not noted as notified: it ends with exit code 74, and the event comes again")
+    func fullOutput() async throws {
+        let site = try await Site()
+        let full = try site.start("--to", "stdout", output: "/dev/full")
+        try await site.order(1, "one")
+        let outcome = await full.outcome()
+        #expect(outcome.code == 74, "\(outcome)")
+        #expect(!site.text(site.places + "/notifier.notified").contains(".1\n"))
+        // The relay-cli that has lost its reader holds the place a little longer.
+        var lines: [String] = []
+        while lines.isEmpty {
+            let again = try site.start("--to", "stdout")
+            #expect(await eventually { !again.output.isEmpty || again.exit != nil })
+            lines = await again.terminate().output
+        }
+        #expect(lines == ["Box 1 for 20 items: one"])
         try await site.stop()
     }
     @Test("killed while it waits, and killed within a notification, it goes on with each event once")
@@ -200,27 +221,6 @@ private struct BoxReady: DomainEvent {
         #expect(wrong.code == 64, "\(wrong)")
         #expect(await first.terminate().code == 0)
         try await site.stop()
-    }
-    @Test("the example that shows it ends with the service's error, as soon as the service has ended")
-    func failedService() async throws {
-        let folder = try TestFolder()
-        try #require(symlink(Programs.cli, folder.path + "/relay-cli") == 0)
-        func run() async throws -> RunningProgram.Outcome {
-            try await RunningProgram.run(Self.folder + "/run", [folder.path], environment: Programs.environment())
-        }
-        let missing = try await run()
-        #expect(missing.code == 127, "\(missing)")
-        #expect(missing.errors.contains { $0.contains("relay-service: No such file or directory") }, "\(missing)")
-        try folder.write(
-            "#!/bin/sh\necho 'relay-service: the journal cannot be opened' >&2\nexit 73", to: "relay-service")
-        chmod(folder.path + "/relay-service", 0o700)
-        let failed = try await run()
-        #expect(failed.code == 73, "\(failed)")
-        let words = [
-            "run: waits for the service to answer", "run: the service has ended with exit code 73",
-            "relay-service: the journal cannot be opened",
-        ]
-        for word in words { #expect(failed.errors.contains(word), "\(failed)") }
     }
     @Test("the unit is one that systemd understands, and is not without protection")
     func unit() async throws {
