@@ -54,6 +54,8 @@ extension CompletionScript {
                 _\#(identifier)_fill
                 # All of them begin with what stays.
                 for index in "${!COMPREPLY[@]}"; do COMPREPLY[index]=${COMPREPLY[index]#"$lead"}; done
+                # A value follows in the same word.
+                if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
             }
             _\#(identifier)_fill() {
                 # The options of the line that say which service is asked.

@@ -8,7 +8,10 @@ extension CompletionScript {
             _\#(identifier)_ask() {
                 local -a names
                 names=(${(f)"$(\#(program.name) $target "$@" 2>/dev/null)"})
-                compadd -- ${names:#(-*|\ *|*[^\ -~]*)}
+                names=(${names:#(-*|\ *|*[^\ -~]*)})
+                # Behind `=` a value follows in the same word.
+                compadd -S '' -- ${(M)names:#*=}
+                compadd -- ${names:#*=}
             }
             _\#(identifier)() {
                 local curcontext=$curcontext state=rest line verb= index

@@ -153,20 +153,41 @@ import Testing
         ]
         #expect(lines.sorted() == (Self.offered.map { "<\($0)>" } + rest).sorted())
     }
-    /// A shell behind a terminal, at which `line` and TAB are typed, and then what makes a command of it that prints its words.
-    private func typed(_ shell: String, setup: String, line: String, _ folder: TestFolder) async throws -> [String] {
+    /// A shell behind a terminal, at which `line`, TAB and `rest` are typed, and then what makes a command of it that prints
+    /// its words.
+    private func typed(
+        _ shell: String, setup: String, line: String, rest: String = "", _ folder: TestFolder
+    ) async throws -> [String] {
         let script = #"""
             zmodload zsh/zpty
             zpty shell $1
             zpty -w shell "PS1=; cd $PWD; $2; echo REA''DY"
             zpty -r -m shell seen '*READY*'
-            zpty -w -n shell "$3"$'\t'
+            zpty -w -n shell "$3"$'\t'"$4"
             # Time for nothing: the shell reads on when it has completed the line.
             zpty -w -n shell $'\C-a'"printf '<%s>' "$'\C-e'"; echo DO''NE"$'\n'
             zpty -r -m shell seen '*DONE*'
             print -r -- "$seen"
             """#
-        return try await output(of: "zsh", ["-f", "-c", script, "zsh", shell, setup, line], in: folder)
+        return try await output(of: "zsh", ["-f", "-c", script, "zsh", shell, setup, line, rest], in: folder)
+    }
+    @Test(
+        "behind the = of a field its value is typed, and behind another name the next word", arguments: ["bash", "zsh"])
+    func value(shell: String) async throws {
+        let (program, setup) = Self.interactive(shell)
+        for (line, words) in [
+            ("some-tool show lamp col", "<some-tool><show><lamp><colour=red>"),
+            ("some-tool show lam", "<some-tool><show><lamp><red>"),
+        ] {
+            let lines = try await typed(program, setup: setup, line: line, rest: "red", try folder())
+            #expect(lines.contains { $0.contains(words) }, "\(lines)")
+        }
+    }
+    /// How it begins at a terminal, and reads the completions.
+    private static func interactive(_ shell: String) -> (program: String, setup: String) {
+        shell == "bash"
+            ? ("bash --norc --noprofile -i", "bind 'set enable-bracketed-paste off'; . ./bash")
+            : ("zsh -f -i", "autoload -U compinit; compinit -u -D; source ./_some-tool")
     }
     @Test(
         "bash's words that it splits at : and = are one for the completion, too",
@@ -190,10 +211,7 @@ import Testing
     }
     @Test("at a terminal, TAB inserts words that mean themselves", arguments: ["bash", "zsh"])
     func hostileTyped(shell: String) async throws {
-        let start =
-            shell == "bash"
-            ? ("bash --norc --noprofile -i", "bind 'set enable-bracketed-paste off'; . ./bash")
-            : ("zsh -f -i", "autoload -U compinit; compinit -u -D; source ./_some-tool")
+        let start = Self.interactive(shell)
         for (typed, words) in [
             ("some-tool show bi", "<some-tool><show><big lamp>"),
             (#"some-tool show \$\("#, "<some-tool><show><$(touch ran)>"),
