@@ -197,9 +197,13 @@ extension ServiceTemplate {
         #!/bin/sh
         set -e
 
-        # The state stays until the package is purged. A mount point is emptied, and stays: rm names it.
+        # The state stays until the package is purged. A mount point is emptied, and stays.
         if [ "$1" = purge ]; then
-            rm -rf /var/lib/@PROGRAM@ || true
+            if mountpoint -q /var/lib/@PROGRAM@; then
+                find /var/lib/@PROGRAM@ -xdev -mindepth 1 -delete
+            else
+                rm -rf /var/lib/@PROGRAM@
+            fi
         fi
 
         #DEBHELPER#

@@ -91,6 +91,49 @@ import Testing
         let found = try ServiceFinder(peer: peer) { _ in file.text }.services()
         #expect(found == [FoundService(name: "org.example.Printer", isRunning: false)])
     }
+    @Test("a purge removes the state, empties a mount point, and fails where it cannot", arguments: [true, false])
+    func purge(isRelays: Bool) async throws {
+        let template = try template("org.example.Printer")
+        let state = isRelays ? "/var/lib/eventrelay" : "/var/lib/example-printer-svc"
+        let script =
+            isRelays
+            ? try text(ofSource: "Packaging/debian/relay-service.postrm")
+            : try #require(template.files.first { $0.path == "debian/example-printer-svc.postrm" }).text
+        #expect(script.contains(state))
+        let folder = try TestFolder()
+        let place = folder.path + "/state"
+        try folder.write(script.replacing(state, with: place), to: "postrm")
+        // In place of the system's: whether the folder is a mount point, which needs root, and a disk that cannot be written.
+        try FileManager.default.createDirectory(atPath: folder.path + "/bin", withIntermediateDirectories: false)
+        func set(isMountPoint: Bool, fails: Bool) throws {
+            func program(_ name: String, _ text: String) throws {
+                try folder.write("#!/bin/sh\n" + text + "\n", to: "bin/\(name)")
+                chmod(folder.path + "/bin/" + name, 0o755)
+            }
+            try program("mountpoint", isMountPoint ? "exit 0" : "exit 32")
+            for name in ["rm", "find"] { try program(name, fails ? "exit 1" : "exec /usr/bin/\(name) \"$@\"") }
+            try FileManager.default.createDirectory(atPath: place + "/below", withIntermediateDirectories: true)
+            for file in [".hidden", "journal.sqlite", "below/file"] { try folder.write("x", to: "state/" + file) }
+        }
+        func run(_ reason: String = "purge") async throws -> Int32? {
+            let path = folder.path + "/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+            return try await RunningProgram.run(
+                "/bin/sh", [folder.path + "/postrm", reason], environment: Programs.environment(["PATH": path])
+            ).code
+        }
+        func names() -> [String]? { try? FileManager.default.contentsOfDirectory(atPath: place).sorted() }
+
+        try set(isMountPoint: false, fails: false)
+        #expect(try await run("remove") == 0 && names()?.count == 3)
+        #expect(try await run() == 0 && names() == nil)
+        #expect(try await run() == 0, "there is none")
+        try set(isMountPoint: true, fails: false)
+        #expect(try await run() == 0 && names() == [])
+        for isMountPoint in [true, false] {
+            try set(isMountPoint: isMountPoint, fails: true)
+            #expect(try await run() == 1 && names()?.count == 3)
+        }
+    }
     @Test(
         "the package takes no user, group, package or folder of the system",
         arguments: [
@@ -106,7 +149,7 @@ import Testing
                 "u \(taken)-svc - \"\(template.name.module)\" /var/lib/\(taken)-svc", "g \(taken)-users -",
             ])
         #expect(try text("debian/control").contains("\nPackage: \(taken)-svc\n"))
-        #expect(try text("debian/\(own).postrm").contains(" rm -rf /var/lib/\(taken)-svc "))
+        #expect(try text("debian/\(own).postrm").contains(" rm -rf /var/lib/\(taken)-svc\n"))
         for file in template.files where ["packaging", "debian"].contains(file.path.split(separator: "/")[0]) {
             let words = file.text.split { !$0.isLetter && $0 != "-" && $0 != "_" }
             #expect(!words.contains(Substring(taken)), "\(file.path)")
