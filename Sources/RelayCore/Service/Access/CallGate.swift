@@ -102,7 +102,6 @@ struct CallGate {
         guard let queue = queues[peer] else { return ([], nil) }
         let taken = queue.filter { isMeant($0.entry) }
         queues[peer] = queue.filter { !isMeant($0.entry) }
-        for one in taken { release(one.entry) }
         return (taken.map(\.entry), queue.first.flatMap { isMeant($0.entry) ? $0.id : nil })
     }
     /// Takes all commands, in the order in which they came.
