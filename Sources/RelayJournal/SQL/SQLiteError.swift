@@ -58,6 +58,8 @@ extension SQLiteError {
         case SQLITE_FULL, SQLITE_BUSY, SQLITE_CONSTRAINT, SQLITE_READONLY: true
         // Reading, a read that was short, and writing.
         case SQLITE_IOERR: [1, 2, 3].contains(code >> 8)
+        // Virtual tables write what they kept back before anything is committed.
+        case SQLITE_CORRUPT: isOfVirtualTable
         default: false
         }
     }
