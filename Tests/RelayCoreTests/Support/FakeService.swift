@@ -25,6 +25,8 @@ final class FakeService: BusHandler {
         var refusals = 0
         var isSilent = false
         var ignoresAttaches = false
+        /// How many more calls of `Attach` are answered that it cannot be done now.
+        var attachRefusals = 0
         var ring: Ring?
         /// How many more calls of `OpenRing` are refused, as by a service with too many peers.
         var ringRefusals = 0
@@ -120,6 +122,15 @@ final class FakeService: BusHandler {
     var received: [UInt32] { state.withLock { $0.received } }
     /// The next answers of `Read` are lost.
     func loseReads(_ count: Int) { state.withLock { $0.losses = count } }
+    /// The next answers of `Attach` are that it cannot be done now: try again.
+    func refuseAttaches(_ count: Int) { state.withLock { $0.attachRefusals = count } }
+    /// Notifies the relay that it is attached no more.
+    func detach() throws {
+        try state.withLock { state in
+            try state.connection?.send(
+                .signal(path: Stream1.path(of: interface), interface: Stream1.name, member: "Reattach"))
+        }
+    }
     /// Answers `Read` no more.
     func silenceReads() { state.withLock { $0.isSilent = true } }
     /// Says that it has `Replay`, whose socket is full after so many pages, as one is whose owner may have little room.
@@ -239,6 +250,11 @@ final class FakeService: BusHandler {
                 case "Attach":
                     state.attaches += 1
                     if state.ignoresAttaches { return }
+                    if state.attachRefusals > 0 {
+                        state.attachRefusals -= 1
+                        state.connection?.fail(call, ErrorNames.name(for: .unavailable), "try again")
+                        return
+                    }
                     let request = try call.body.withUnsafeBytes { body in
                         var reader = WireReader(body)
                         return try Stream1.readAttach(&reader)

@@ -165,7 +165,11 @@ extension SessionController {
             switch session.state.onLoop.session.recheck(generation) {
             case .ignored: break
             case .verify(let candidate): session.verify(candidate)
-            case .askOwner: for stream in session.streams { stream.askOwner(session) { !$0.machine.isSettled } }
+            // For pages: whatever became of an `Attach`, it is repeated by itself.
+            case .askOwner:
+                for stream in session.streams {
+                    stream.askOwner(session) { $0.machine.isReading || $0.search != nil }
+                }
             }
         }
     }

@@ -50,20 +50,27 @@ extension StreamController {
             session.settle()
         } catch .timedOut {
             // It may be stopped, or its answer was lost: as long as it has the name, it is the one to ask.
-            run(member.machine.unanswered(), member, session)
+            run(member.machine.reattach(), member, session)
         } catch .notFound where refusal == nil && isMissingSomething && !hasLeftOutMissing {
             // Asked before it was known what the owner has: again, without what it lacks.
             hasLeftOutMissing = true
             for member in members where !member.isAnswered { run(member.machine.unanswered(), member, session) }
         } catch .limitsExceeded {
-            session.schedule(after: session.timing.retry) { [self] session in
-                guard member.generation == generation, session.owner != nil else { return }
-                run(member.machine.unanswered(), member, session)
-            }
+            askAgain(member, generation, session)
         } catch .unavailable {
+            // It is stopping, which the bus knows; or it could not do what it had to, which passes.
             session.askForOwner()
+            askAgain(member, generation, session)
         } catch {
             refused(error, session)
+        }
+    }
+    /// Without an answer nothing is known of what the owner sends, in whatever state the stream is: also one that is in
+    /// step may have lost its attachment.
+    private func askAgain(_ member: StreamSubscriber, _ generation: Int, _ session: SessionController) {
+        session.schedule(after: session.timing.retry) { [self] session in
+            guard member.generation == generation, session.owner != nil else { return }
+            run(member.machine.reattach(), member, session)
         }
     }
     /// What the owner published before its answer is in the ring, and comes before it. The rest comes
