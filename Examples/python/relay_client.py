@@ -163,11 +163,10 @@ class Follower:
                 sys.exit(reply.get_body().unpack()[0])
             if generation == self.generation:
                 self.waiting -= 1
-                if reply is None and member == "OpenRing":
-                    self.send("CloseRing")  # It may be answered yet: then the ring would be kept for nobody.
                 self.drain()
-                body = None if reply is None or is_error else reply.get_body()
-                done(body and body.unpack(), reply and reply.get_unix_fd_list())
+                body = reply and reply.get_body()
+                values = body.unpack() if body else ()
+                done(None if reply is None or is_error else values, reply and reply.get_unix_fd_list())
 
         call = self.message(member, arguments)
         self.bus.send_message_with_reply(call, Gio.DBusSendMessageFlags.NONE, 30000, None, finished)
@@ -229,12 +228,24 @@ class Follower:
             try:
                 self.ring = answer and Ring(descriptors.get(answer[0]))
             except (Damaged, ValueError, KeyError, IndexError, struct.error):
-                self.send("CloseRing")
+                self.ring = None
             if not self.ring:
+                # It may have been given, in a reply that was lost.
+                self.return_ring()
                 self.add_signal_rules()
             self.attach()
 
         self.call("OpenRing", None, done)
+
+    def return_ring(self, is_repeated=False):
+        """Repeated until it is answered: a restricted interface sends nothing to whom it takes for a reader."""
+        def done(answer, _):
+            if answer is None:
+                self.again(lambda: self.return_ring(True))
+            elif is_repeated:
+                self.is_in_doubt = True
+
+        self.call("CloseRing", None, done)
 
     def attach(self):  # Steps 4 and 5.
         self.is_live, self.quiet = False, None
@@ -354,7 +365,7 @@ class Follower:
                 self.has_ended = True
         except Damaged:
             self.ring = None
-            self.send("CloseRing")
+            self.return_ring()
             self.add_signal_rules()
             self.attach()
 

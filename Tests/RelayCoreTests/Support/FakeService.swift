@@ -38,6 +38,9 @@ final class FakeService: BusHandler {
         /// Calls of `OpenRing` wait until they are answered late.
         var delaysRings = false
         var delayedRings: [IncomingCall] = []
+        /// How many more calls of `CloseRing` are lost, or refused.
+        var lostCloses = 0
+        var closeRefusals = 0
         /// What it says that it can do.
         var features: Set<StreamFeature> = [.runs]
         /// The calls of `OpenReplay` and `Replay`.
@@ -158,6 +161,10 @@ final class FakeService: BusHandler {
             state.delayedRings = []
         }
     }
+    /// The next calls of `CloseRing` are lost.
+    func loseCloses(_ count: Int) { state.withLock { $0.lostCloses = count } }
+    /// The next calls of `CloseRing` are refused: there is no room for them.
+    func refuseCloses(_ count: Int) { state.withLock { $0.closeRefusals = count } }
     /// How often a ring was given back.
     var closedRings: Int { state.withLock { $0.closedRings } }
     /// Puts an event into the ring, in its place, and sends no signal of it.
@@ -308,9 +315,14 @@ final class FakeService: BusHandler {
                     }
                     state.received.append(serial)
                     if state.unread == serial { state.unread = nil }
+                case "CloseRing" where state.lostCloses > 0: state.lostCloses -= 1
+                case "CloseRing" where state.closeRefusals > 0:
+                    state.closeRefusals -= 1
+                    state.connection?.fail(call, ErrorNames.name(for: .limitsExceeded), "no room")
                 case "CloseRing":
                     state.closedRings += 1
                     state.isHandedOver = false
+                    state.connection?.reply(to: call)
                 case "OpenRing" where state.ringRefusals > 0:
                     state.ringRefusals -= 1
                     state.connection?.fail(call, ErrorNames.name(for: .limitsExceeded), "too many")

@@ -13,6 +13,12 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     @exclusivity(unchecked) private(set) var uncountedRing: Unmanaged<FollowedRing>?
     /// Counts the requests of `OpenRing`: only the latest answer counts.
     private var generation = 0
+    /// The latest was not answered yet, nor given up.
+    private var isAsking = false
+    /// Counts the requests of `CloseRing`, alike.
+    private var closings = 0
+    /// `CloseRing` was not answered yet: the owner may take this relay for a reader, and send it no signals.
+    private var isReturning = false
     /// A ring that waits until the owner's wait page is mapped and sealed.
     private var awaited: RingArea?
     /// A ring that waits for the schemas, without which nobody can read it.
@@ -49,6 +55,7 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         }
         // Asked for before, so that it is known how to read what comes.
         stream.askSchemas(session)
+        isAsking = true
         let generation = generation
         session.ask("OpenRing", at: stream.path) { [self] session, result in
             // A ring of an answer that no longer counts was given back.
@@ -58,6 +65,7 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     private func answered(
         _ result: Result<BusReply, RelayError>, _ stream: StreamController, _ session: SessionController
     ) {
+        isAsking = false
         let reply: BusReply
         do throws(RelayError) { reply = try result.get() } catch {
             switch error.code {
@@ -67,12 +75,15 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
             // Calls that wait go to the next owner.
             case .unavailable where !session.isConnected: break
             default:
+                // Not repeated while this was under way, which it would have ended.
+                if isReturning { giveBack(stream, session, isRepeated: true) }
                 stream.inletRefused(session)
                 // Too many others, or no memory: that passes.
                 if error.code == .limitsExceeded || error.code == .unavailable { orderRetry(stream, session) }
             }
             return
         }
+        endReturning()
         do throws(RelayError) {
             guard reply.signature == "hh", reply.descriptors.count == 2 else {
                 throw RelayError(.schemaMismatch, "\(session.service) answered OpenRing with '\(reply.signature)'")
@@ -162,7 +173,7 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     func close(_ stream: StreamController, _ session: SessionController) {
         // Behind `OpenRing`, whatever becomes of that, and before an `Attach`: from its answer on the owner reports and
         // sends what it does to those without a ring.
-        session.notifyOwner("CloseRing", at: stream.path)
+        giveBack(stream, session)
         guard let ring else { return }
         self.ring = nil
         // A job comes behind this turn, in which the ring may be the one that is being read.
@@ -170,12 +181,32 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         transport.remove(self)
         transport.thread?.remove(ring.watch)
     }
+    /// An `OpenRing` that follows puts it off, and has another ring, or is refused.
+    private func giveBack(_ stream: StreamController, _ session: SessionController, isRepeated: Bool = false) {
+        isReturning = true
+        closings += 1
+        let number = closings
+        session.insist("CloseRing", at: stream.path, isRepeated: isRepeated) { [self] in
+            closings == number && !isAsking
+        } _: { [self] session, isRepeated in
+            guard closings == number else { return }
+            endReturning()
+            // Nothing was sent until now, and nothing that is sent from now on need show that.
+            if isRepeated { stream.inletReturned(session) }
+        }
+    }
+    private func endReturning() {
+        closings += 1
+        isReturning = false
+    }
     /// An answer under way no longer counts, and what was given is not opened any more.
     ///
     /// - Parameter isNewOwner: the owner is gone; else nothing is wanted of it.
     func forget(isNewOwner: Bool) {
         generation += 1
-        (opened, awaited) = (nil, nil)
-        if isNewOwner { backoff.reset() }
+        (opened, awaited, isAsking) = (nil, nil, false)
+        guard isNewOwner else { return }
+        backoff.reset()
+        endReturning()
     }
 }

@@ -53,14 +53,29 @@ extension SessionController {
         noteWaiting()
         connection.send(call, timeout: timeout ?? timing.answer) { [weak self] result in completion(self, result) }
     }
-    /// The same, without an answer.
-    func notifyOwner(_ method: String, at path: String) {
-        guard let connection = state.onLoop.connection, let owner else { return }
-        let call = MessageHeader.methodCall(
-            path: path, interface: Stream1.name, member: method, destination: owner,
-            flags: [.noReplyExpected, .noAutoStart])
-        // Fails with the connection only, and the owner sees that go.
-        try? connection.send(call)
+    /// The same, until the owner has answered: what it sends, or stays for, rests on it.
+    ///
+    /// - Parameters:
+    ///   - isWanted: whether it is to be repeated.
+    ///   - answered: the owner has answered, also with a refusal that no repetition would change; with whether an
+    ///     earlier one was not answered.
+    func insist(
+        _ method: String, at path: String, _ signature: Signature = .empty, body: [UInt8] = [], isRepeated: Bool = false,
+        while isWanted: @escaping @Sendable () -> Bool,
+        _ answered: @escaping @Sendable (SessionController, _ isRepeated: Bool) -> Void = { _, _ in }
+    ) {
+        let generation = ownerGeneration
+        ask(method, at: path, signature, body: body) { session, result in
+            guard let session, session.ownerGeneration == generation else { return }
+            guard case .failure(let error) = result,
+                [.timedOut, .unavailable, .limitsExceeded, .internalFailure].contains(error.code)
+            else { return answered(session, isRepeated) }
+            session.schedule(after: session.timing.retry) { session in
+                guard session.ownerGeneration == generation, isWanted() else { return }
+                session.insist(
+                    method, at: path, signature, body: body, isRepeated: true, while: isWanted, answered)
+            }
+        }
     }
     /// Sends a call. False, and without effect, while there is no bus.
     func send(

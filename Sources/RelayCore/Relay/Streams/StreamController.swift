@@ -183,6 +183,10 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     func inletRefused(_ session: SessionController) { choose(session) { $0.refused() } }
     /// The owner gave it; it cannot be read here, and was given back.
     func inletUnreadable(_ session: SessionController) { choose(session) { $0.unreadable() } }
+    /// The owner learnt late that it is not read.
+    func inletReturned(_ session: SessionController) {
+        for member in members { run(member.machine.reattach(), member, session) }
+    }
     /// The owner did not answer in time.
     func inletUnanswered(_ session: SessionController) { choose(session) { $0.unanswered() } }
     /// It holds what it cannot hold: nothing more of it counts.

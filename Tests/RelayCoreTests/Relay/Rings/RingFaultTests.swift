@@ -89,6 +89,26 @@ import Testing
         #expect(asked?.contains("Attach") == true, "\(service.calls)")
         service.vanish()
     }
+    @Test("a return that the service does not hear of, or refuses, is repeated, and the relay attaches again")
+    func unheardReturn() async throws {
+        for isLost in [true, false] {
+            let played = try await PlayedRing(
+                timing: RelayTiming { ($0.answer, $0.retry) = (.milliseconds(500), .milliseconds(50)) })
+            let (log, service) = (played.log, played.service)
+            // It takes the relay for a reader from its first answer on, which does not come.
+            service.loseRings(1)
+            service.refuseRings(.max)
+            if isLost { service.loseCloses(2) } else { service.refuseCloses(2) }
+            log.relay.activate()
+            #expect(await log.wait(for: "active"))
+            #expect(log.relay.phase(of: Plain1.name) == .signals)
+            #expect(await eventually { !service.isHandedOver })
+            #expect(await log.relay.isLive(Plain1.name))
+            try service.publish("Said", FollowingTests.said(2))
+            #expect(await log.wait(for: "2"))
+            service.vanish()
+        }
+    }
     @Test("a drain ends at the tail, however many known records it passes over") func passing() async throws {
         let played = try await PlayedRing()
         let (log, ring, service) = (played.log, played.ring, played.service)
