@@ -29,7 +29,7 @@ extension SessionController {
     }
     /// Starts a service that is known to be absent, if there is a subscription.
     func startIfWanted() {
-        guard activation.startsService, !state.onLoop.streamsInOrder.isEmpty, case .nobody = callRoute else { return }
+        guard activation.startsService, streams.contains(where: \.isWanted), case .nobody = callRoute else { return }
         startService()
     }
     func askBusForOwner() {
@@ -112,7 +112,7 @@ extension SessionController {
             ownerAbsent()
             // It had decided to end when this relay attached: see `EventRelay.Activation.onDemand`.
             // Without a subscription nothing is started: calls in between do not count.
-            if state.onLoop.earlyDepartures.startsAgain(wasNew: wasNew && !streams.isEmpty) {
+            if state.onLoop.earlyDepartures.startsAgain(wasNew: wasNew && streams.contains(where: \.isWanted)) {
                 schedule(after: timing.retry) { $0.startIfWanted() }
             }
         case .replaced(let loss, by: let candidate):

@@ -80,7 +80,7 @@ package final class SessionController: BusHandler {
         loop.execute { [self] in
             // The latest: a subscription that ends and another one that begins at once lose nothing between the two.
             guard let names = follows.withLock({ $0.removeValue(forKey: interface) }) else { return }
-            stream(interface).want(names, self)
+            startIfNeeded(by: stream(interface)) { $0.want(names, self) }
             settle()
             // What is no longer wanted keeps nobody waiting.
             calls.releaseReplies(self)
@@ -99,7 +99,7 @@ package final class SessionController: BusHandler {
         source.onEnd { [weak self] in self?.execute { $0.remove(member, interface) } }
         loop.execute { [self] in
             if state.onLoop.session.isOver { return feed.finish() }
-            stream(interface).add(member, self)
+            startIfNeeded(by: stream(interface)) { $0.add(member, self) }
         }
     }
     func call(_ call: MethodCall, timeout: Duration, isCancellable: Bool = false) async throws -> BusReply {
@@ -138,8 +138,13 @@ package final class SessionController: BusHandler {
         state.onLoop.streamsInOrder.append(stream)
         measured.withLock { $0.append(stream) }
         stream.begin(stream.shared, self)
-        startIfWanted()
         return stream
+    }
+    /// A service may have ended while nothing was wanted of it.
+    private func startIfNeeded(by stream: StreamController, _ change: (StreamController) -> Void) {
+        let wasWanted = stream.isWanted
+        change(stream)
+        if !wasWanted && stream.isWanted { startIfWanted() }
     }
     private func remove(_ member: StreamSubscriber, _ interface: String) {
         guard let stream = state.onLoop.streams[interface] else { return }

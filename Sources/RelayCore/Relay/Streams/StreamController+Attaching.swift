@@ -12,6 +12,7 @@ extension StreamController {
     func sendAttach(_ member: StreamSubscriber, _ session: SessionController) {
         guard session.hasOwner, let (epoch, after) = member.waitingAttach else { return }
         member.waitingAttach = nil
+        noteAttaching()
         let generation = member.generation
         askSchemas(session)
         do throws(RelayError) {
@@ -71,6 +72,19 @@ extension StreamController {
         session.schedule(after: session.timing.retry) { [self] session in
             guard member.generation == generation, session.owner != nil else { return }
             run(member.machine.reattach(), member, session)
+        }
+    }
+    /// Nobody wants anything of the owner, if it was asked: it is to send nothing more, and need not stay for it.
+    func detach(_ session: SessionController) {
+        guard let number = takeAttachment() else { return }
+        do throws(RelayError) {
+            var body = WireWriter()
+            try Stream1.write(AttachRequest(names: []), into: &body)
+            session.insist("Attach", at: path, try Signature(Stream1.attachSignature), body: body.bytes) { [self] in
+                isLast(number)
+            }
+        } catch {
+            session.fail(error)
         }
     }
     /// What the owner published before its answer is in the ring, and comes before it. The rest comes

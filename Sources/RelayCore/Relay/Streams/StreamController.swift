@@ -23,6 +23,10 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     /// What the bus passes on, by the rules that it was given.
     private var rules: [MatchRule] = []
     var isAskingSchemas = false
+    /// Of the present owner: it was asked for events, and sends them, or stays for them.
+    private var isAttached = false
+    /// Counts the requests of `Attach`, of all members, and the owners.
+    private var attachments = 0
     /// Of the present owner: why it cannot be followed.
     var refusal: Gap?
     /// Of the present owner: the events that it lacks, as far as the publisher's subscribers know.
@@ -85,6 +89,8 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
         }
         return all
     }
+    /// Somebody wants something of it.
+    var isWanted: Bool { names?.isEmpty != true }
     /// Active once the publisher's subscriptions are in step. A positioned one need only have had its answer: how long
     /// its replay takes is a matter of its own pace.
     var isSettled: Bool {
@@ -108,6 +114,8 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
         for member in members { run(leave(&member.machine), member, session) }
         for member in members { member.forgetOwner() }
         isAskingSchemas = false
+        isAttached = false
+        attachments += 1
         (refusal, reportedMissing, hasLeftOutMissing) = (nil, [], false)
         events.forgetOwner()
         inlets.ring.forget(isNewOwner: true)
@@ -168,12 +176,23 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     func attachWanted(_ session: SessionController) { choose(session) { $0.attachWanted() } }
     /// Nobody wants anything of it any more.
     private func endTransportIfUnused(_ session: SessionController) {
-        guard names?.isEmpty == true else { return }
+        if isWanted { return }
         inlets.ring.forget(isNewOwner: false)
         for member in members { member.waitingAttach = nil }
         choose(session) { $0.ended() }
+        detach(session)
         session.calls.admitWaiting(session)
     }
+    func noteAttaching() {
+        isAttached = true
+        attachments += 1
+    }
+    /// The number of the last `Attach`, which counts no longer; nil: there was none.
+    func takeAttachment() -> Int? {
+        defer { isAttached = false }
+        return isAttached ? attachments : nil
+    }
+    func isLast(_ attachment: Int) -> Bool { attachments == attachment }
 
     // MARK: What the ring's inlet calls
 

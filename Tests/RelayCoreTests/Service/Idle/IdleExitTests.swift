@@ -124,6 +124,23 @@ private final class Kiosk: Sendable {
         relay.invalidate()
         try await kiosk.end()
     }
+    @Test("a relay that lives on without a subscription does not keep it", arguments: [true, false])
+    func unsubscribed(usesRings: Bool) async throws {
+        let bus = try PrivateBus()
+        let peer = try await BusStranger.join(bus.bus)
+        let kiosk = try await Kiosk(bus.bus)
+        let relay = try EventRelay(
+            following: Kiosk.name, on: bus.bus, interfaces: Kiosk1.self, usesRings: usesRings)
+        let subscription = relay.publisher.subscribe(to: Vended.self, delivery: .immediate, onGap: .ignore) { _ in }
+        relay.activate()
+        #expect(await eventually { kiosk.service.core.interfaces[0].stream.users == (usesRings ? 2 : 1) })
+        _ = try await sell(peer, 1).value
+        #expect(!kiosk.isStopping)
+        subscription.cancel()
+        #expect(await eventually { kiosk.isStopping })
+        try await kiosk.end()
+        relay.invalidate()
+    }
     @Test("a peer that attached keeps it, until it leaves or is gone", arguments: [true, false])
     func attached(leaves: Bool) async throws {
         let bus = try PrivateBus()
