@@ -7,8 +7,10 @@ package enum UnixSocket {
         open(path, isBlocking: isBlocking) { connect($0, $1, $2) == 0 }
     }
     /// Listens, without blocking. Nil, with `errno`, where that cannot be.
-    package static func listening(at path: String) -> Int32? {
-        open(path, isBlocking: false) { bind($0, $1, $2) == 0 && listen($0, 128) == 0 }
+    ///
+    /// - Parameter backlog: how many connections may wait to be accepted, beside one.
+    package static func listening(at path: String, backlog: Int32 = 128) -> Int32? {
+        open(path, isBlocking: false) { bind($0, $1, $2) == 0 && listen($0, backlog) == 0 }
     }
 
     private static func open(

@@ -46,26 +46,44 @@ package final class BusConnection: Sendable {
 
     // MARK: Connecting
 
-    /// Opens a connection and calls `Hello`. The completion comes on the loop's thread.
+    /// Opens a connection and calls `Hello`. The completion comes on the loop's thread, which does not wait for the bus.
     package static func open(
         _ bus: Bus, on loop: BusLoop, handler: any BusHandler, timing: BusTiming = BusTiming(),
         completion: @escaping @Sendable (Result<BusConnection, RelayError>) -> Void
     ) {
         loop.execute {
-            do throws(RelayError) {
-                let connection = try BusConnection(bus, loop, handler, timing)
-                connection.send(.toBus("Hello"), timeout: timing.hello) { reply in
-                    do throws(RelayError) {
-                        let name = try reply.get().read("s") { try $0.string() }
-                        connection.name.withLock { $0 = name }
-                        completion(.success(connection))
-                    } catch {
-                        connection.close()
-                        completion(.failure(bus.refusal(error)))
+            if let linked = bus.linked {
+                return BusConnection(linked, loop, handler, timing).enter(bus, within: timing.hello, completion)
+            }
+            let deadline = MonotonicClock.deadline(after: timing.hello, from: loop.now)
+            // The handler is its owner's: an attempt that takes its time does not keep it.
+            BusDial.begin(bus, on: loop, timeout: timing.hello) { [weak loop, weak handler] result in
+                do throws(RelayError) {
+                    let dialed = try result.get()
+                    guard let loop else {
+                        throw RelayError(.unavailable, "no connection to \(bus): the loop was stopped")
                     }
+                    let connection = try BusConnection(bus, dialed, loop, handler, timing)
+                    let left = Duration.nanoseconds(Int64(clamping: max(deadline, loop.now) - loop.now))
+                    connection.enter(bus, within: left, completion)
+                } catch {
+                    completion(.failure(error))
                 }
+            }
+        }
+    }
+    private func enter(
+        _ bus: Bus, within time: Duration,
+        _ completion: @escaping @Sendable (Result<BusConnection, RelayError>) -> Void
+    ) {
+        send(.toBus("Hello"), timeout: time) { [self] reply in
+            do throws(RelayError) {
+                let name = try reply.get().read("s") { try $0.string() }
+                self.name.withLock { $0 = name }
+                completion(.success(self))
             } catch {
-                completion(.failure(error))
+                close()
+                completion(.failure(bus.refusal(error)))
             }
         }
     }
@@ -73,38 +91,28 @@ package final class BusConnection: Sendable {
     package static func connect(
         to bus: Bus, on loop: BusLoop, handler: any BusHandler, timing: BusTiming = BusTiming()
     ) async throws -> BusConnection {
-        try await withCheckedThrowingContinuation { continuation in
+        defer { withExtendedLifetime((loop, handler)) {} }
+        return try await withCheckedThrowingContinuation { continuation in
             open(bus, on: loop, handler: handler, timing: timing) { continuation.resume(with: $0) }
         }
     }
 
+    /// Of a bus that is none: messages stay in the process.
+    private init(_ bus: LinkedBus, _ loop: BusLoop, _ handler: any BusHandler, _ timing: BusTiming) {
+        (self.loop, self.handler, self.timing) = (loop, handler, timing)
+        inner = Mutex(Inner(pointer: nil, link: bus.link, watches: WatchTable(loop)))
+        pending = Mutex(PendingCalls(startingAt: 0))
+        bus.link.join(self, as: bus)
+    }
+    /// Serves a connection that the bus has accepted.
     private init(
-        _ bus: Bus, _ loop: BusLoop, _ handler: any BusHandler, _ timing: BusTiming
+        _ bus: Bus, _ dialed: DialedConnection, _ loop: BusLoop, _ handler: (any BusHandler)?, _ timing: BusTiming
     ) throws(RelayError) {
-        self.timing = timing
-        // Idempotent, and needed before any other call: connections are used from several threads.
-        guard dbus_threads_init_default() != 0 else { throw RelayError(.unavailable, "libdbus: out of memory") }
-        if let linked = bus.linked {
-            (self.loop, self.handler) = (loop, handler)
-            inner = Mutex(Inner(pointer: nil, link: linked.link, watches: WatchTable(loop)))
-            pending = Mutex(PendingCalls(startingAt: 0))
-            linked.link.join(self, as: linked)
-            return
+        (self.loop, self.handler, self.timing) = (loop, handler, timing)
+        guard let pointer = dialed.take() else {
+            throw RelayError(.internalFailure, "the connection to \(bus) was taken before")
         }
-        let place = try bus.place()
-        var failure = DBusError()
-        dbus_error_init(&failure)
-        guard let pointer = dbus_connection_open_private(place.text, &failure) else {
-            defer { dbus_error_free(&failure) }
-            let reason = failure.message.map { String(cString: $0) } ?? "out of memory"
-            let cause = RemoteError(name: failure.name.map { String(cString: $0) } ?? "", message: reason)
-            throw RelayError(.unavailable, place.unreachable(reason), cause: cause)
-        }
-        // A private connection has it off already; a process that ends with its bus would be too high a price.
-        dbus_connection_set_exit_on_disconnect(pointer, 0)
         dbus_connection_set_max_received_size(pointer, Self.receivedLimit)
-        self.loop = loop
-        self.handler = handler
         inner = Mutex(Inner(pointer: pointer, watches: WatchTable(loop)))
         pending = Mutex(PendingCalls(startingAt: UInt32.random(in: 0...UInt32.max), drawsSerials: true))
         let id = loop.addHandler(

@@ -3,7 +3,8 @@
 /// The bus answers within milliseconds. It also drops its own answers where a peer has no room for them: so whatever is
 /// asked of it is asked again.
 package struct BusTiming: Hashable, Sendable {
-    /// For the answer to `Hello`: the first one, of a bus that is just starting, on a machine that is.
+    /// To be let in: for the bus to accept a connection, and to answer `Hello`. It may be just starting, on a machine
+    /// that is.
     package var hello = Duration.seconds(10)
     /// For any other answer, before the question is repeated: long enough that a machine under load does not double its
     /// load, and shorter than a caller's patience, which waits for it.

@@ -11,6 +11,8 @@ package final class BusLoop: Sendable {
 
     /// What the thread keeps alive. It does not keep this handle: a forgotten `stop()` must not cost a thread.
     private let core: LoopCore
+    /// The attempts to reach a bus that wait for it.
+    let dials = OpenDials()
 
     /// Starts the thread. Throws `Unavailable` when the process is out of descriptors or threads.
     ///

@@ -4,6 +4,7 @@ import Synchronization
 import TestTraits
 import Testing
 
+@testable import RelayBus
 @testable import RelayCore
 
 @Suite("What keeps a relay from the bus is reported", .heavy, .tags(.g8)) struct ConnectionFailureTests {
@@ -37,6 +38,15 @@ import Testing
         #expect(failures.messages.withLock { $0.count } == 1)
         #expect(failures.messages.withLock { $0.first?.contains("\(folder.path)/bus") } == true)
         relay.invalidate()
+    }
+    @Test("a relay ends at once while a bus does not accept it") func unaccepted() async throws {
+        let socket = try FullSocket()
+        let relay = try EventRelay(following: Desk.name, on: socket.bus, interfaces: Plain1.self)
+        relay.activate()
+        let core = relay.follower.core
+        #expect(await eventually { !core.loop.dials.isEmpty })
+        await withCheckedContinuation { over in core.invalidate { over.resume() } }
+        #expect(!core.loop.dials.isEmpty, "the thread that waits for the bus is another one")
     }
     @Test("descriptors that cannot be had are named with what to do; those that can are given back")
     func descriptors() {
