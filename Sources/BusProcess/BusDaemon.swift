@@ -27,6 +27,10 @@ package final class BusDaemon: Sendable {
                 """)
         /// What dbus-daemon has built in, as the system bus: 127 MiB, and 64 descriptors, for a slow receiver.
         package static let builtIn = Self(text: "")
+        /// A daemon that takes so many match rules of a connection.
+        package static func matchRules(_ count: Int) -> Self {
+            Self(text: "<limit name=\"max_match_rules_per_connection\">\(count)</limit>")
+        }
         /// A daemon that drops what a receiver does not take soon.
         package static func outgoing(_ bytes: Int) -> Self {
             Self(text: "<limit name=\"max_outgoing_bytes\">\(bytes)</limit>")

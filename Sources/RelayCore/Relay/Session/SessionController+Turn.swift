@@ -60,7 +60,8 @@ extension SessionController {
     ///   - answered: the owner has answered, also with a refusal that no repetition would change; with whether an
     ///     earlier one was not answered.
     func insist(
-        _ method: String, at path: String, _ signature: Signature = .empty, body: [UInt8] = [], isRepeated: Bool = false,
+        _ method: String, at path: String, _ signature: Signature = .empty, body: [UInt8] = [],
+        isRepeated: Bool = false,
         while isWanted: @escaping @Sendable () -> Bool,
         _ answered: @escaping @Sendable (SessionController, _ isRepeated: Bool) -> Void = { _, _ in }
     ) {
@@ -126,13 +127,27 @@ extension SessionController {
 
     // MARK: Rules
 
-    func addMatch(_ rule: MatchRule, for interface: String) {
-        state.onLoop.connection?.addMatch(rule) { [weak self] result in
-            guard let self, case .failure(let error) = result else { return }
+    /// Requests a rule of the bus. Only a refusal that is for ever ends the relay: it does not permit the rule, or does
+    /// not understand it.
+    ///
+    /// - Parameters:
+    ///   - purpose: what the bus is to do by it.
+    ///   - answered: in a turn, with whether the bus has it. If not, it has no room for it now.
+    func addMatch(
+        _ rule: MatchRule, _ purpose: String,
+        _ answered: @escaping @Sendable (SessionController, _ isTaken: Bool) -> Void
+    ) {
+        guard let connection = state.onLoop.connection else { return }
+        connection.addMatch(rule) { [weak self, weak connection] result in
+            guard let self, let connection, state.onLoop.connection === connection else { return }
+            switch result {
+            case .success: answered(self, true)
             // No answer to a rule that nobody wants any more: one that is wanted is asked for again.
-            if [.unavailable, .timedOut].contains(error.code) { return }
-            fail(
-                RelayError(error.code, "the bus refuses to pass on \(interface): \(error.message)", cause: error))
+            case .failure(let error) where [.unavailable, .timedOut].contains(error.code): break
+            case .failure(let error) where [.notPermitted, .invalidArgument].contains(error.code):
+                fail(RelayError(error.code, "the bus refuses to \(purpose): \(error.message)", cause: error))
+            case .failure: answered(self, false)
+            }
         }
     }
     func removeMatch(_ rule: MatchRule) { state.onLoop.connection?.removeMatch(rule) }

@@ -196,12 +196,24 @@ package final class SessionController: BusHandler {
         guard case .askForOwner = state.onLoop.session.connected() else { return connection.close() }
         state.onLoop.connection = connection
         state.onLoop.hasReportedOutage = false
-        connection.addMatch(.owner(of: service)) { [weak self] result in
-            guard let self, case .failure(let error) = result, error.code != .unavailable else { return }
-            fail(RelayError(error.code, "the bus does not say who owns \(service): \(error.message)", cause: error))
-        }
+        addOwnerRule()
         for stream in state.onLoop.streamsInOrder { stream.connected(self) }
         askBusForOwner()
+    }
+    private func addOwnerRule(isRepeated: Bool = false) {
+        addMatch(.owner(of: service), "announce who owns \(service)") { session, isTaken in
+            if !isTaken {
+                let connection = session.state.onLoop.connection
+                session.schedule(after: session.timing.retry) { [weak connection] session in
+                    if let connection, session.state.onLoop.connection === connection {
+                        session.addOwnerRule(isRepeated: true)
+                    }
+                }
+            } else if isRepeated {
+                // What was announced meanwhile did not come.
+                session.askForOwner()
+            }
+        }
     }
     package func disconnected(_ reason: RelayError) {
         guard case .forget(let loss) = state.onLoop.session.busVanished() else { return }

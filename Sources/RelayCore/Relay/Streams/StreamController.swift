@@ -20,8 +20,11 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     let usesRing = Atomic<Bool>(false)
     /// Keeps what it has parsed of the signatures in pages.
     var pageReader = PageReader()
-    /// What the bus passes on, by the rules that it was given.
-    private var rules: [MatchRule] = []
+    /// What the bus passes on, by the rules that it was given; with the numbers of the requests.
+    private var rules: [MatchRule: Int] = [:]
+    private var ruleRequests = 0
+    /// What the bus had no room for when it was last asked.
+    private var refusedRules: Set<MatchRule> = []
     var isAskingSchemas = false
     /// Of the present owner: it was asked for events, and sends them, or stays for them.
     private var isAttached = false
@@ -136,16 +139,35 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     }
     /// The bus knows no rule of this relay.
     func connected(_ session: SessionController) {
-        rules = []
+        (rules, refusedRules) = ([:], [])
         updateRules(session)
     }
     private func updateRules(_ session: SessionController) {
         guard session.isConnected else { return }
         let wanted = inlets.rules(for: NameScope(names: names), address)
         // The new ones first: between the two the bus must not drop anything.
-        for rule in wanted where !rules.contains(rule) { session.addMatch(rule, for: interface) }
-        for rule in rules where !wanted.contains(rule) { session.removeMatch(rule) }
-        rules = wanted
+        for rule in wanted where rules[rule] == nil { add(rule, session) }
+        for rule in rules.keys where !wanted.contains(rule) {
+            rules[rule] = nil
+            session.removeMatch(rule)
+        }
+    }
+    private func add(_ rule: MatchRule, _ session: SessionController) {
+        ruleRequests += 1
+        let request = ruleRequests
+        rules[rule] = request
+        session.addMatch(rule, "pass on \(interface)") { [self] session, isTaken in
+            guard rules[rule] == request else { return }
+            if isTaken {
+                guard refusedRules.remove(rule) != nil else { return }
+                // What was published meanwhile did not come, and nothing else need show that.
+                return askWhereItStands(session)
+            }
+            // The bus does not have it: nothing is to be removed.
+            rules[rule] = nil
+            refusedRules.insert(rule)
+            session.schedule(after: session.timing.retry) { [self] in updateRules($0) }
+        }
     }
 
     // MARK: How the events come
@@ -167,10 +189,14 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
                 for member in members where !member.machine.isReading {
                     run(member.machine.unanswered(), member, session)
                 }
-            case .reattachAll: for member in members { run(member.machine.reattach(), member, session) }
+            case .reattachAll: askWhereItStands(session)
             }
         }
         if actions.contains(.attach) { session.calls.admitWaiting(session) }
+    }
+    /// Something may not have been sent to this relay.
+    private func askWhereItStands(_ session: SessionController) {
+        for member in members { run(member.machine.reattach(), member, session) }
     }
     /// A member wants to attach: that waits until it is known how the events come.
     func attachWanted(_ session: SessionController) { choose(session) { $0.attachWanted() } }
@@ -203,9 +229,7 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     /// The owner gave it; it cannot be read here, and was given back.
     func inletUnreadable(_ session: SessionController) { choose(session) { $0.unreadable() } }
     /// The owner learnt late that it is not read.
-    func inletReturned(_ session: SessionController) {
-        for member in members { run(member.machine.reattach(), member, session) }
-    }
+    func inletReturned(_ session: SessionController) { askWhereItStands(session) }
     /// The owner did not answer in time.
     func inletUnanswered(_ session: SessionController) { choose(session) { $0.unanswered() } }
     /// It holds what it cannot hold: nothing more of it counts.

@@ -91,7 +91,7 @@ import Testing
         let last = Mutex<Result<BusReply, RelayError>?>(nil)
         await standing.perform {
             let rules = ["org.example.A1", "org.example.A2"].map { MatchRule(sender: Desk.name, interface: $0) }
-            core.addMatch(rules[0], for: "org.example.A1")
+            core.addMatch(rules[0], "pass on org.example.A1") { _, _ in }
             // Asked for behind it, so that its time is over later.
             core.state.onLoop.connection?.addMatch(rules[1]) { answer in last.withLock { $0 = answer } }
             for rule in rules { core.removeMatch(rule) }
