@@ -168,7 +168,7 @@ import Testing
                 "sqlite3 journal.sqlite '.dbconfig defensive off' 'PRAGMA writable_schema = 1; DELETE FROM sqlite_master'",
                 "is damaged"
             ),
-            ("sqlite3 journal.sqlite 'ALTER TABLE relay_runs RENAME first TO last'", "first"),
+            ("sqlite3 journal.sqlite 'ALTER TABLE relay_runs RENAME first TO last'", "relay_runs is defined otherwise"),
             ("sqlite3 journal.sqlite \"UPDATE relay_schemas SET fields = 'nonsense'\"", "nonsense"),
             ("sqlite3 journal.sqlite 'UPDATE relay_interfaces SET events = 7'", "is damaged"),
             (

@@ -29,7 +29,8 @@ private func standsStill(_ process: Int32) -> Bool {
     var line = [CChar](repeating: 0, count: 256)
     guard fgets(&line, 256, file) != nil else { return false }
     // Behind the name in brackets.
-    return String(cString: line).contains(") T ")
+    let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.contains(") T ")
 }
 
 @Suite("Start and stop of a service", .heavy, .tags(.g6)) struct StartStopTests {

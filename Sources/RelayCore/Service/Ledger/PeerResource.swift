@@ -1,6 +1,6 @@
 /// What peers may hold of a service: numbered, as each one has a place in every account.
 ///
-/// The table of docs/PROTOCOL.md is made from this one.
+/// The table of docs/internals/PROTOCOL.md is made from this one.
 enum PeerResource: Int, CaseIterable, Sendable {
     case queuedCalls, queuedBytes
     case lookUpCalls, lookUpBytes
@@ -99,7 +99,7 @@ enum PeerResource: Int, CaseIterable, Sendable {
 // MARK: The page's table
 
 extension PeerResource {
-    /// The table in docs/PROTOCOL.md.
+    /// The table in docs/internals/PROTOCOL.md.
     static var table: String {
         var lines = ["| what | of a peer | of a user | of all | each peer's own |", "| --- | --- | --- | --- | --- |"]
         for resource in allCases {

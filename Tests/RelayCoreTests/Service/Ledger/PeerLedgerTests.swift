@@ -88,9 +88,9 @@ import Testing
     // MARK: The page
 
     /// Renewed by `RELAY_UPDATE_PAGES=1 swift test --filter PeerLedgerTests`.
-    @Test("docs/PROTOCOL.md has the table that the code has") func page() throws {
+    @Test("docs/internals/PROTOCOL.md has the table that the code has") func page() throws {
         let root = "/" + #filePath.split(separator: "/").dropLast(5).joined(separator: "/")
-        let file = "\(root)/docs/PROTOCOL.md"
+        let file = "\(root)/docs/internals/PROTOCOL.md"
         let page = try String(contentsOfFile: file, encoding: .utf8)
         let (begin, end) = ("<!-- bounds: begin -->\n", "\n<!-- bounds: end -->")
         let start = try #require(page.range(of: begin)?.upperBound)
