@@ -105,6 +105,6 @@ final class DialedConnection: Sendable {
         dbus_connection_close(pointer)
         dbus_connection_unref(pointer)
     }
-    /// Whoever takes it closes it.
+    /// The caller closes it.
     func take() -> OpaquePointer? { pointer.withLock { $0.value.take() } }
 }

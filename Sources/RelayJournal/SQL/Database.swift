@@ -47,7 +47,7 @@ final class Database {
     /// Milliseconds that a foreign program may hold the file's lock.
     private static let patience: Int32 = 5_000
 
-    /// For a file that is only examined, whoever made it: its views are not expanded, and no value in it is read that is
+    /// For a file that is only examined, of any origin: its views are not expanded, and no value in it is read that is
     /// longer than the journal's own and the schema's are.
     func distrust() {
         _ = relay_sqlite_set(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)

@@ -45,7 +45,7 @@ extension Examination {
     }
 
     /// - Parameters:
-    ///   - version: of the Relay that the service is built with; nil: it does not tell.
+    ///   - version: of the Relay that the service is built with; nil: it does not report it.
     ///   - hasEvents: else there is nothing to subscribe to, and nothing that both sides need for it.
     func versions(_ attachment: Attachment?, _ version: String?, hasEvents: Bool = true) {
         var known = "relay-cli \(Version.current)"

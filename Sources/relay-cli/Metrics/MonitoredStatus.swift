@@ -18,7 +18,7 @@ struct MonitoredStatus: Equatable, Sendable {
     /// The numbers that stand by themselves: `Events`, `WalBytes`.
     var numbers: [String: UInt64] = [:]
     var flags: [String: Bool] = [:]
-    /// Of the Relay that the service is built with; nil: it does not tell.
+    /// Of the Relay that the service is built with; nil: it does not report it.
     var version: String?
 
     private static let figuresSignature = "a(sa{ss}t)"

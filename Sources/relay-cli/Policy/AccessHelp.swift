@@ -3,7 +3,7 @@ import RelayTool
 
 /// What a user can do who was refused: joins a group that may do it, as the rule in force names it.
 ///
-/// A command is made only of what this system's own files say: a refusal's words are those of whoever refuses.
+/// A command is made only of what this system's own files say: a refusal's words are the refusing peer's.
 struct AccessHelp: Sendable {
     /// More groups than that are no advice.
     private static let mostGroups = 32

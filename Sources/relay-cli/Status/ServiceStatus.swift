@@ -9,7 +9,7 @@ struct ServiceStatus: Equatable, Sendable {
     }
 
     var entries: [Entry] = []
-    /// Of the Relay that the service is built with; nil: it does not tell.
+    /// Of the Relay that the service is built with; nil: it does not report it.
     var version: String?
     var epoch: UInt64?
     var head: UInt64?

@@ -43,7 +43,7 @@ struct StatusSubscriber: Hashable, Sendable {
     /// The last that it has got; 0: unknown.
     let sequence: UInt64
 
-    /// How many events it has yet to get; nil: it does not tell.
+    /// How many events it has yet to get; nil: it does not report it.
     func lag(behind head: UInt64?) -> UInt64? {
         guard sequence > 0, let head else { return nil }
         return head > sequence ? head - sequence : 0

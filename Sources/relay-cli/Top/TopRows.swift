@@ -64,7 +64,7 @@ struct TopSubscriberRow {
     let id: TopRowID
     let subscriber: StatusSubscriber
     let interface: String
-    /// nil: it does not tell.
+    /// nil: it does not report it.
     let lag: UInt64?
 }
 

@@ -66,7 +66,7 @@ import Testing
         #expect(core.ledger.held(.waitPages) == 1 && site.streams[0].subscribers.map(\.peer) == [stayed])
         #expect(core.loop.withTurn { core.state.onLoop.pages.count } == 1)
         #expect(site.streams[0].hasReader(stayed) && !site.streams[0].hasReader(names[0]))
-        // And whoever leaves when the bus announces that again.
+        // And a peer that leaves when the bus announces that again.
         stays.stranger.connection.close()
         #expect(await eventually { core.ledger.isEmpty })
         try await site.desk.stop()
