@@ -131,6 +131,20 @@ struct ServiceFinderTests {
         state.withLock { $0.names.append("org.a.Busy") }
         #expect(try finder.newServices().map(\.name) == ["org.a.Busy"])
     }
+    /// The service that a watch which names none waits for.
+    private func found(by bus: FakePeer, end: ContinuousClock.Instant?) async throws -> String? {
+        let (notes, pipe, wakeup) = (Notes(), TestPipe(), try Wakeup())
+        let output = pipe.writing
+        defer { pipe.closeWriting() }
+        return await WaitingThread.run {
+            let tool = Tool.tested(output: output, notes, peer: bus) { _, _, _, _, _ in FakeFollowed(FakeService()) }
+            let wait = ServiceWait(
+                tool: tool, bus: .session, timeout: .seconds(5), stop: wakeup.descriptor, end: end,
+                // No signal of the bus wakes it here: what it has not forgotten it asks again by itself.
+                pauses: .init(look: .seconds(3_600), retry: .milliseconds(1)))
+            return try? wait.service()
+        }.value
+    }
     @Test("a watch that names no service waits for one that is late, and forgets none")
     func wait() async throws {
         let asked = Mutex(0)
@@ -150,18 +164,7 @@ struct ServiceFinderTests {
                 return FakePeer.text(tree[call.path] ?? "<node/>")
             }
         }
-        let (notes, pipe, wakeup) = (Notes(), TestPipe(), try Wakeup())
-        let output = pipe.writing
-        let service = await WaitingThread.run {
-            let tool = Tool.tested(output: output, notes, peer: bus) { _, _, _, _, _ in FakeFollowed(FakeService()) }
-            let wait = ServiceWait(
-                tool: tool, bus: .session, timeout: .seconds(5), stop: wakeup.descriptor, end: nil,
-                // No signal of the bus wakes it here: what it has not forgotten it asks again by itself.
-                pauses: .init(look: .seconds(3_600), retry: .milliseconds(1)))
-            return try? wait.service()
-        }.value
-        pipe.closeWriting()
-        #expect(service == "org.a.Busy")
+        #expect(try await found(by: bus, end: nil) == "org.a.Busy")
     }
     @Test("a program that stands still for ever keeps no watch from a service that was late once")
     func waitBesideTheStopped() async throws {
@@ -182,17 +185,7 @@ struct ServiceFinderTests {
                 return FakePeer.text(tree[call.path] ?? "<node/>")
             }
         }
-        let (notes, pipe, wakeup) = (Notes(), TestPipe(), try Wakeup())
-        let output = pipe.writing
-        let service = await WaitingThread.run {
-            let tool = Tool.tested(output: output, notes, peer: bus) { _, _, _, _, _ in FakeFollowed(FakeService()) }
-            let wait = ServiceWait(
-                tool: tool, bus: .session, timeout: .seconds(5), stop: wakeup.descriptor, end: .now + .seconds(60),
-                pauses: .init(look: .seconds(3_600), retry: .milliseconds(1)))
-            return try? wait.service()
-        }.value
-        pipe.closeWriting()
-        #expect(service == "org.a.Busy")
+        #expect(try await found(by: bus, end: .now + .seconds(60)) == "org.a.Busy")
     }
     @Test("who waits at the tab key waits for no service that is late: all questions are within that time")
     func impatient() throws {

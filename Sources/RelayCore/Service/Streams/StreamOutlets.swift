@@ -36,7 +36,7 @@ struct StreamOutlets: Sendable {
     mutating func attach(_ peer: String, names: [String]) { signals.attach(peer, names: names) }
     mutating func depart(_ peer: String) { signals.depart(peer) }
     /// Ends delivery to peers that may receive no more events, and notifies them, as well as those who lose the ring
-    /// with them, since it cannot distinguish its readers: signals bring these their events until they have asked again.
+    /// with them, since it cannot distinguish readers: signals bring these their events until they have asked again.
     ///
     /// - Parameter endsFormerReaders: whether to end also what a former reader of the ring may still have.
     mutating func withdraw(from peers: Set<String>, endsFormerReaders: Bool, at place: borrowing StreamPlace) {
