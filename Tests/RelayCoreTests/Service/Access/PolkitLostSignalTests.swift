@@ -23,6 +23,15 @@ import Testing
         // The bus has what the service sent before its answer.
         _ = try await peer.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
     }
+    /// A peer attached by a polkit's word, to a service that hears of no other one.
+    private func deaf() async throws -> (FakeAuthority, WatchedDesk, BusStranger) {
+        let first = try await FakeAuthority.join(system) { _ in .yes }
+        let desk = try await WatchedDesk(system)
+        let peer = try await BusStranger.join(system)
+        _ = try await peer.connection.call(WatchedDesk.attach())
+        try await loseOwnerChanges(desk, peer)
+        return (first, desk, peer)
+    }
     private func peek(_ peer: BusStranger) async -> RemoteError? {
         await peer.refusal(WatchedDesk.name, WatchedDesk.path(Watched1.name), Watched1.name, "Peek")
     }
@@ -30,11 +39,7 @@ import Testing
     @Test("G7: a question to a polkit that has gone finds the next one, which decides about all peers") func gone()
         async throws
     {
-        let first = try await FakeAuthority.join(system) { _ in .yes }
-        let desk = try await WatchedDesk(system)
-        let peer = try await BusStranger.join(system)
-        _ = try await peer.connection.call(WatchedDesk.attach())
-        try await loseOwnerChanges(desk, peer)
+        let (first, desk, peer) = try await deaf()
         first.leave()
         #expect(await eventually { (try? await peer.hasOwner(Polkit.name)) == false })
         let second = try await FakeAuthority.join(system) { _ in .no }
@@ -49,11 +54,7 @@ import Testing
     @Test("G7: a change that the next polkit announces counts, though the service had not heard of it") func changed()
         async throws
     {
-        let first = try await FakeAuthority.join(system) { _ in .yes }
-        let desk = try await WatchedDesk(system)
-        let peer = try await BusStranger.join(system)
-        _ = try await peer.connection.call(WatchedDesk.attach())
-        try await loseOwnerChanges(desk, peer)
+        let (first, desk, peer) = try await deaf()
         try await first.releaseName()
         let second = try await FakeAuthority.join(system) { _ in .no }
         try second.announceChange()
