@@ -3,11 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void layer_release(struct layer *layer) {
+    if (--layer->holders > 0) return;
+    if (layer->clear) layer->clear(layer);
+    pthread_mutex_destroy(&layer->lock);
+    free(layer->name);
+    free(layer);
+}
+
 // MARK: A file
 
 #define BELOW(f) (((struct layer_file *)(f))->below)
 #define CALL(f, method, ...) BELOW(f)->pMethods->method(BELOW(f), ##__VA_ARGS__)
-static int f_close(sqlite3_file *f) { return CALL(f, xClose); }
+static int f_close(sqlite3_file *f) {
+    int code = CALL(f, xClose);
+    layer_release(((struct layer_file *)f)->layer);
+    return code;
+}
 static int f_read(sqlite3_file *f, void *bytes, int count, sqlite3_int64 offset) {
     return CALL(f, xRead, bytes, count, offset);
 }
@@ -46,7 +58,10 @@ int layer_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *f, int flags, i
     file->below = (sqlite3_file *)((char *)f + (vfs->szOsFile - layer->below->szOsFile));
     int code = layer->below->xOpen(layer->below, path, file->below, flags, out);
     // SQLite closes a file that has methods, even when it was not opened.
-    if (file->below->pMethods) file->base.pMethods = &layer->methods;
+    if (file->below->pMethods) {
+        file->base.pMethods = &layer->methods;
+        layer->holders++;
+    }
     return code;
 }
 int layer_delete(sqlite3_vfs *vfs, const char *path, int sync) { return below(vfs)->xDelete(below(vfs), path, sync); }
@@ -70,6 +85,7 @@ void *layer_create(size_t size, size_t file_size, const char *name) {
         return NULL;
     }
     layer->below = below;
+    layer->holders = 1;
     layer->methods = pass_through;
     pthread_mutex_init(&layer->lock, NULL);
     layer->vfs = (sqlite3_vfs){
@@ -82,7 +98,5 @@ void *layer_create(size_t size, size_t file_size, const char *name) {
 bool layer_register(struct layer *layer) { return sqlite3_vfs_register(&layer->vfs, 0) == SQLITE_OK; }
 void layer_destroy(struct layer *layer) {
     sqlite3_vfs_unregister(&layer->vfs);
-    pthread_mutex_destroy(&layer->lock);
-    free(layer->name);
-    free(layer);
+    layer_release(layer);
 }

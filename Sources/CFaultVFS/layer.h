@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,6 +15,10 @@ struct layer {
     sqlite3_vfs *below;
     char *name;
     pthread_mutex_t lock;
+    /// Its owner, and its open files: a journal closes its files on threads of its own, after its last user is gone.
+    atomic_int holders;
+    /// Frees what its kind has more, with the last holder; or NULL.
+    void (*clear)(struct layer *layer);
 };
 /// A file of a layer. The first member of each kind of file; SQLite allocates the file below right behind the whole of it.
 struct layer_file {
@@ -26,7 +31,7 @@ struct layer_file {
 /// memory. `name` is copied. Change `vfs` and `methods`, then register it.
 void *layer_create(size_t size, size_t file_size, const char *name);
 bool layer_register(struct layer *layer);
-/// Frees it, and takes it out of SQLite's list if it was registered.
+/// Takes it out of SQLite's list if it was registered, and frees it as soon as it has no open files.
 void layer_destroy(struct layer *layer);
 
 /// What `xOpen` and `xDelete` do unless they are replaced.

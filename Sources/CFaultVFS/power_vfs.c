@@ -186,10 +186,18 @@ static int v_delete(sqlite3_vfs *v, const char *path, int sync) {
     return code;
 }
 
+static void clear(struct layer *layer) {
+    power_vfs *self = (power_vfs *)layer;
+    for (int64_t i = 0; i < self->count; i++) free(self->operations[i].bytes);
+    for (int i = 0; i < self->file_count; i++) free(self->files[i]);
+    free(self->operations);
+    free(self->files);
+}
 power_vfs *power_vfs_create(const char *name) {
     power_vfs *self = layer_create(sizeof *self, sizeof(struct file), name);
     if (!self) return NULL;
     self->skip = -1;
+    self->layer.clear = clear;
     sqlite3_io_methods *methods = &self->layer.methods;
     methods->xWrite = f_write;
     methods->xTruncate = f_truncate;
@@ -202,13 +210,7 @@ power_vfs *power_vfs_create(const char *name) {
     power_vfs_destroy(self);
     return NULL;
 }
-void power_vfs_destroy(power_vfs *self) {
-    for (int64_t i = 0; i < self->count; i++) free(self->operations[i].bytes);
-    for (int i = 0; i < self->file_count; i++) free(self->files[i]);
-    free(self->operations);
-    free(self->files);
-    layer_destroy(&self->layer);
-}
+void power_vfs_destroy(power_vfs *self) { layer_destroy(&self->layer); }
 bool power_vfs_adopt(power_vfs *self, const char *path) {
     pthread_mutex_lock(&self->layer.lock);
     bool is_done = adopt(self, path);

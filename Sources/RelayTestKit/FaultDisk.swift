@@ -7,7 +7,7 @@ import Synchronization
 /// A disk that fails on request, for a journal under test:
 /// `EventJournal(directory:, faults: disk.faults, vfs: disk.name)`.
 ///
-/// Switches are set from any thread, at any time. It must outlive the journals on it.
+/// Switches are set from any thread, at any time. Journals on it may outlive it, until they have closed their files.
 package final class FaultDisk: Sendable {
     /// What can be made to fail.
     package enum Call: UInt32, Sendable { case write, sync, truncate, open, read }

@@ -5,7 +5,7 @@ import Synchronization
 /// A disk whose power can be cut at any moment: `EventJournal(directory:, faults: JournalFaults(), vfs: disk.name)`.
 ///
 /// It records what SQLite writes into one folder, and which syncs were reported as successful. `PowerCut` rebuilds from
-/// that what the folder may hold after a power cut. It must outlive the journals on it.
+/// that what the folder may hold after a power cut. Journals on it may outlive it, until they have closed their files.
 package final class PowerCutDisk: Sendable {
     /// For SQLite.
     package let name: String

@@ -17,6 +17,8 @@ final class FullSocket {
         guard let listener = UnixSocket.listening(at: path, backlog: 0) else { throw SystemError(errno) }
         self.listener = listener
         while let descriptor = UnixSocket.connected(to: path, isBlocking: false) { waiting.append(descriptor) }
+        // Another reason, and it is not full.
+        if errno != EAGAIN { throw SystemError(errno) }
     }
     deinit {
         close()

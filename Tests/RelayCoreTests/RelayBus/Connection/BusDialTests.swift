@@ -15,6 +15,11 @@ import Testing
         }
     }
 
+    /// Until the loop has finished what it was at.
+    private func turn(_ loop: BusLoop) async {
+        await withCheckedContinuation { timer in loop.schedule(after: .zero) { timer.resume() } }
+    }
+
     @Test("is a timeout of connecting, and the loop does not wait meanwhile") func inTime() async throws {
         let socket = try FullSocket()
         let loop = try BusLoop(name: "dial")
@@ -22,7 +27,7 @@ import Testing
         #expect(error?.code == .unavailable && (error?.cause as? RelayError)?.code == .timedOut)
         #expect(error?.message.contains(socket.path) == true, "\(error?.message ?? "")")
         #expect(!loop.dials.isEmpty)
-        await withCheckedContinuation { timer in loop.schedule(after: .zero) { timer.resume() } }
+        await turn(loop)
         // It is another error at once, without a bus.
         socket.close()
         #expect(await eventually { loop.dials.isEmpty })
@@ -57,6 +62,7 @@ import Testing
             }
         }
         #expect(await eventually { !loop.dials.isEmpty })
+        await turn(loop)
         loop.stop()
         #expect(await attempt.value?.code == .unavailable)
         #expect(!loop.dials.isEmpty, "its thread still waits")
