@@ -4,6 +4,7 @@ import RelayTool
 /// Finds out why a service does not start: from its D-Bus service file, its unit, and the unit's log. Starts nothing.
 struct UnitProbe: Sendable {
     let peer: any BusPeer
+    /// Whether the service manager on the bus is the one of this user.
     let isUserBus: Bool
     /// Whether the bus runs programs as this user.
     private let runsAsThisUser: Bool
@@ -19,10 +20,11 @@ struct UnitProbe: Sendable {
     init(
         peer: any BusPeer, on bus: BusChoice, facts: SystemFacts, serviceFile: @escaping @Sendable (String) -> String?
     ) {
-        (self.peer, isUserBus, self.serviceFile) = (peer, bus != .system, serviceFile)
+        (self.peer, self.serviceFile) = (peer, serviceFile)
         (lastLine, programFile) = (facts.lastLine, facts.programFile)
         // An address may be that of the system's bus.
         runsAsThisUser = bus != .system && peer.busUser == facts.userID
+        isUserBus = bus == .session || bus != .system && (runsAsThisUser || peer.busUser == nil)
     }
 
     /// What is known of the way by which a bus starts a service.

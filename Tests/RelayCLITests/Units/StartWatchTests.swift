@@ -44,7 +44,9 @@ struct StartWatchTests {
             default: throw FakePeer.refusal("UnknownMethod", "no such method", calling: call)
             }
         }
-        func probe(line: String? = nil, on bus: BusChoice = .system, file: String? = nil) -> UnitProbe {
+        func probe(
+            line: String? = nil, on bus: BusChoice = .system, of busUser: UInt32 = geteuid(), file: String? = nil
+        ) -> UnitProbe {
             var facts = SystemFacts.ofProcess()
             facts.lastLine = { unit, _ in unit == StartWatchTests.unit ? line : nil }
             facts.programFile = { path in
@@ -55,7 +57,7 @@ struct StartWatchTests {
                 default: .executable
                 }
             }
-            let peer = FakePeer { call throws(RelayError) in try self.answer(call) }
+            let peer = FakePeer(busUser: busUser) { call throws(RelayError) in try self.answer(call) }
             let text = file ?? "[D-BUS Service]\nExec=/bin/false\nSystemdService=\(StartWatchTests.unit)\n"
             return UnitProbe(peer: peer, on: bus, facts: facts) { $0 == StartWatchTests.name ? text : nil }
         }
@@ -98,6 +100,10 @@ struct StartWatchTests {
         #expect(
             remedy(manager.probe(on: .session))
                 == "see 'systemctl --user status shop.service' and 'journalctl --user -u shop.service'")
+        // The system's bus, by its address.
+        #expect(
+            remedy(manager.probe(on: .address("unix:path=/x"), of: geteuid() + 1))
+                == "see 'systemctl status shop.service' and 'journalctl -u shop.service' as root")
         let missing = Manager([]).probe()
         #expect(
             missing.reason(missing.look(Self.name))?.sentence
