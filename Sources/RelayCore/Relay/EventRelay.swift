@@ -195,17 +195,7 @@ public final class EventRelay: Sendable {
         guard let codec = commands[ObjectIdentifier(C.self)] as? TypedCommandCodec<C> else {
             throw unlisted(C.Interface.self, C.name)
         }
-        do {
-            let interface = C.Interface.name
-            let (body, descriptors) = try codec.encode(command)
-            var call = MethodCall(
-                to: service, path: Stream1.path(of: interface), interface: interface, member: C.name,
-                signature: codec.signature, body: body)
-            (call.descriptors, call.takesDescriptors) = (descriptors, codec.takesDescriptors)
-            return (codec, call)
-        } catch {
-            throw error as? RelayError ?? RelayError(.internalFailure, "\(C.name): \(error)", cause: error)
-        }
+        return (codec, try codec.call(command, to: service))
     }
     /// Sends a command once, and waits for its reply. Use it to continue only with a reply. One `catch` serves any
     /// number of commands. Everything else is as with ``outcome(of:timeout:)``.

@@ -3,21 +3,35 @@ protocol RelayCommandCodec: Sendable {}
 
 /// How a command goes out, and its answer comes in.
 struct TypedCommandCodec<C: Command>: RelayCommandCodec {
-    let signature: Signature
+    /// Looked up once: `C.name` is made from the type's metadata, unless the contract has it.
+    private let (name, interface, path): (String, String, String)
+    private let signature: Signature
     private let request: WireCodec<C>
     private let reply: WireCodec<C.Reply>
     /// Its reply may have file descriptors.
-    var takesDescriptors: Bool { reply.schema.hasDescriptors }
+    private var takesDescriptors: Bool { reply.schema.hasDescriptors }
     private let progress: WireCodec<C.Progress>?
 
     init(_ type: C.Type) throws {
+        (name, interface, path) = (C.name, C.Interface.name, Stream1.path(of: C.Interface.name))
         request = try WireCodec(C.self)
         reply = try WireCodec(replyOf: C.self)
         progress = try WireCodec(progressOf: C.self)
         signature = try Signature(request.schema.signature)
     }
+    func call(_ command: C, to service: String) throws(RelayError) -> MethodCall {
+        do {
+            let (body, descriptors) = try encode(command)
+            var call = MethodCall(
+                to: service, path: path, interface: interface, member: name, signature: signature, body: body)
+            (call.descriptors, call.takesDescriptors) = (descriptors, takesDescriptors)
+            return call
+        } catch {
+            throw error as? RelayError ?? RelayError(.internalFailure, "\(name): \(error)", cause: error)
+        }
+    }
     /// The arguments, and the descriptors among them: they are sent, and closed here if they cannot be.
-    func encode(_ command: C) throws -> (body: [UInt8], descriptors: [ReceivedDescriptor]) {
+    private func encode(_ command: C) throws -> (body: [UInt8], descriptors: [ReceivedDescriptor]) {
         var writer = WireWriter()
         if !request.schema.hasDescriptors {
             try request.encode(command, into: &writer)
@@ -44,7 +58,7 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
         } catch {
             let reason = (error as? RelayError)?.message ?? "\(error)"
             throw RelayError(
-                .schemaMismatch, "the reply of \(C.name) cannot be read: \(reason); update this program or the service",
+                .schemaMismatch, "the reply of \(name) cannot be read: \(reason); update this program or the service",
                 cause: error, mayHaveRun: true)
         }
     }
@@ -59,7 +73,7 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
     /// A declared refusal as itself, everything else as what went wrong.
     func outcome(of error: RelayError) -> CommandOutcome<C> {
         guard let remote = error.cause as? RemoteError else { return .failed(error) }
-        let prefix = C.Interface.name + ".Error."
+        let prefix = interface + ".Error."
         if remote.name.hasPrefix(prefix),
             let failure = C.Failure(errorName: String(remote.name.dropFirst(prefix.count)), message: remote.message)
         {
@@ -68,7 +82,7 @@ struct TypedCommandCodec<C: Command>: RelayCommandCodec {
         // Of a service that has the command in another version.
         if remote.name == ErrorNames.invalidArgs {
             let fields = SchemaDifference.text(request.schema.fields)
-            let text = "\(C.name): this program sends \(fields); the service answers: \(remote.message)"
+            let text = "\(name): this program sends \(fields); the service answers: \(remote.message)"
             return .failed(
                 RelayError(.schemaMismatch, text + "; update the older of the two", cause: remote))
         }
