@@ -13,7 +13,10 @@ public struct DeliveryTarget: Sendable {
     /// earlier, if `publish` is called on the main actor, otherwise in one of its next turns. A handler that is isolated
     /// to another actor is called in one of that actor's next turns.
     public static let immediate = Self(kind: .immediate)
-    /// On the cooperative pool, one event at a time. There is no order between two subscriptions.
+    /// On threads of their own, one event at a time. There is no order between two subscriptions.
+    ///
+    /// A handler may block there: it delays its own subscription. A process has 256 of these threads; when all of them are
+    /// taken, further deliveries wait.
     public static let background = Self(kind: .background)
     /// On the main actor, for a user interface.
     public static var mainActor: Self { Self(kind: .actor(MainActor.shared)) }
@@ -56,7 +59,8 @@ enum MainQueue {
 
 /// Where a buffered subscription's handlers run.
 package enum DeliveryPlace {
-    case pool
+    /// Those for code that may block.
+    case threads
     /// An actor that lives anyway: the main actor, or one that belongs to this mailbox.
     case actor(any Actor)
     /// An actor that a subscription alone does not keep alive.
@@ -84,7 +88,7 @@ package struct DeliveryRoute {
     /// Synchronous handlers; immediate ones have no route, and are in the background here.
     package static func closures(_ target: DeliveryTarget) -> Self {
         switch target.kind {
-        case .immediate, .background: Self(nil, .pool)
+        case .immediate, .background: Self(nil, .threads)
         case .actor(let actor):
             Self(.init(place: UInt(bitPattern: ObjectIdentifier(actor))), place(of: actor), keeps: actor)
         case .queue(let queue): Self(.init(place: queue.identity), .queue(queue))
@@ -108,7 +112,7 @@ package struct DeliveryRoute {
         if let actor = object as? any Actor { return Self.object(object, on: actor) }
         let owner = ObjectIdentifier(object)
         switch target.kind {
-        case .immediate, .background: return Self(.init(owner: owner, place: 0), .pool)
+        case .immediate, .background: return Self(.init(owner: owner, place: 0), .threads)
         case .actor(let actor):
             return Self(
                 .init(owner: owner, place: UInt(bitPattern: ObjectIdentifier(actor))), place(of: actor), keeps: actor)

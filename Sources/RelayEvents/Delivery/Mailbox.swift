@@ -31,7 +31,7 @@ final class Mailbox: PlacedDelivery, HandlerHost {
             switch place {
             case .pollable?, nil: true
             case .queue?: state.tokens.isEmpty && state.consumer.isResting
-            case .pool?, .actor?, .weakActor?: state.isOver || state.tokens.isEmpty && state.consumer.isWaiting
+            case .threads?, .actor?, .weakActor?: state.isOver || state.tokens.isEmpty && state.consumer.isWaiting
             }
         }
     }

@@ -83,7 +83,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
                 // Waits off the actor, so that it can go meanwhile.
                 guard let actor = reference.actor else { return cancel() }
                 await deliver(&progress, isolation: actor)
-            case .pool, .queue, .pollable: await deliver(&progress, isolation: nil)
+            case .threads, .queue, .pollable: await deliver(&progress, isolation: nil)
             }
         }
         cancel()
@@ -111,7 +111,7 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
         switch place {
         case .actor(let actor): await report(failure, isolation: actor)
         case .weakActor(let reference): if let actor = reference.actor { await report(failure, isolation: actor) }
-        case .pool, .queue, .pollable: await report(failure, isolation: nil)
+        case .threads, .queue, .pollable: await report(failure, isolation: nil)
         }
     }
 

@@ -1,0 +1,182 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Threads for the code of users, which may block: a task executor.
+///
+/// The cooperative pool has a thread for each processor, and none more when one of them sleeps: two handlers that wait for
+/// a file stop every task of a process that has two processors. Here other jobs go on, on further threads, up to a bound;
+/// past it jobs wait in their order. A thread that has nothing to do ends after a while.
+package final class HandlerThreads: TaskExecutor {
+    /// How many there are at most, unless it is said. Each is a stack in memory, of which only what is used is there.
+    package static let limit = 256
+    /// A job that has run for so long is taken to block: far longer than a short one takes, far shorter than people notice.
+    package static let patience = Duration.milliseconds(1)
+    /// For what is delivered in the background, whichever publisher delivers it: what is bounded is the process's threads.
+    package static let ofProcess = HandlerThreads("relay-handlers")
+
+    private final class Thread: Sendable {
+        /// Each signal stands for a job in `State.given`.
+        let wake = DispatchSemaphore(value: 0)
+    }
+    private struct State {
+        var slots: HandlerSlots<UnownedJob>
+        var threads: [Int: Thread] = [:]
+        /// Jobs on their way to threads that wait.
+        var given: [Int: UnownedJob] = [:]
+        var watching = Watching.nobody
+    }
+    /// The thread that looks after jobs that wait.
+    private enum Watching { case nobody, resting, looking }
+    private let state: Mutex<State>
+    private let name: String
+    /// How long a thread waits for another job.
+    private let rest: DispatchTimeInterval
+    /// Ends the rest of the watching thread.
+    private let watch = DispatchSemaphore(value: 0)
+
+    package init(
+        _ name: String, width: Int = max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 1), limit: Int = HandlerThreads.limit,
+        patience: Duration = HandlerThreads.patience, rest: Duration = .seconds(5)
+    ) {
+        self.name = name
+        self.rest = .nanoseconds(Int(clamping: MonotonicClock.nanoseconds(rest)))
+        let patience = MonotonicClock.nanoseconds(patience)
+        state = Mutex(State(slots: HandlerSlots(width: width, limit: limit, patience: patience)))
+    }
+    /// Jobs that wait for a thread: all threads block, or the last ones begin in a moment.
+    package var waiting: Int { state.withLock { $0.slots.waiting } }
+    /// Threads that run a job.
+    package var taken: Int { state.withLock { $0.slots.taken } }
+    var threads: Int { state.withLock { $0.slots.threads } }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let now = MonotonicClock.now
+        let (start, watch) = state.withLock { state in
+            let start = state.slots.add(job, now: now).flatMap { give($0, &state) }
+            return (start, self.watch(&state))
+        }
+        run(start)
+        run(watch)
+    }
+
+    // MARK: Threads
+
+    private enum Given {
+        case wake(Thread)
+        case begin(Int, Thread, UnownedJob)
+    }
+    private func give(_ start: HandlerSlots<UnownedJob>.Start, _ state: inout State) -> Given? {
+        switch start {
+        case .wake(let worker, let job):
+            guard let thread = state.threads[worker] else { return nil }
+            state.given[worker] = job
+            return .wake(thread)
+        case .begin(let worker, let job):
+            let thread = Thread()
+            state.threads[worker] = thread
+            return .begin(worker, thread, job)
+        }
+    }
+    private func run(_ start: Given?) {
+        switch start {
+        case .wake(let thread): thread.wake.signal()
+        case .begin(let worker, let thread, let job): begin(worker, thread, job)
+        case nil: break
+        }
+    }
+    private func begin(_ worker: Int, _ thread: Thread, _ job: UnownedJob) {
+        do throws(SystemError) {
+            try OwnThread.start(name) { self.serve(worker, thread, job) }
+        } catch {
+            let isKept = state.withLock { state in
+                state.threads[worker] = nil
+                return state.slots.lose(worker, job)
+            }
+            // Nobody else would come to it.
+            if !isKept { DispatchQueue.global().async { self.run(job) } }
+        }
+    }
+    private func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
+
+    private func serve(_ worker: Int, _ thread: Thread, _ first: UnownedJob) {
+        var next: UnownedJob? = first
+        while true {
+            if let job = next { run(job) }
+            let now = MonotonicClock.now
+            let watch = state.withLock { state in
+                next = state.slots.finish(worker, now: now)
+                return self.watch(&state)
+            }
+            run(watch)
+            if next != nil { continue }
+            let hasNone = thread.wake.wait(timeout: .now() + rest) == .timedOut
+            if hasNone && state.withLock({ leave(worker, &$0) }) { return }
+            // It got one when the time was over: the signal is here, or comes.
+            if hasNone { thread.wake.wait() }
+            next = state.withLock { $0.given.removeValue(forKey: worker) }
+        }
+    }
+    private func leave(_ worker: Int, _ state: inout State) -> Bool {
+        guard state.slots.leave(worker) else { return false }
+        state.threads[worker] = nil
+        return true
+    }
+
+    // MARK: Jobs that wait
+
+    private enum WatchStart { case begin, wake }
+    /// What the watching thread needs, if jobs wait that it can find a thread for.
+    private func watch(_ state: inout State) -> WatchStart? {
+        guard state.slots.deadline != nil else { return nil }
+        defer { state.watching = .looking }
+        switch state.watching {
+        case .nobody: return .begin
+        case .resting: return .wake
+        case .looking: return nil
+        }
+    }
+    private func run(_ start: WatchStart?) {
+        switch start {
+        case .wake: watch.signal()
+        case .begin:
+            do throws(SystemError) {
+                try OwnThread.start("\(name)-watch") { self.watchJobs() }
+            } catch {
+                // Then a job waits until another one ends.
+                state.withLock { $0.watching = .nobody }
+            }
+        case nil: break
+        }
+    }
+    private func watchJobs() {
+        while true {
+            let deadline = state.withLock { state in
+                if state.slots.deadline == nil { state.watching = .resting }
+                return state.slots.deadline
+            }
+            if let deadline {
+                let now = MonotonicClock.now
+                if deadline > now { usleep(UInt32((deadline - now) / 1_000 + 1)) }
+                startJobs()
+            } else if watch.wait(timeout: .now() + rest) == .timedOut {
+                let isOver = state.withLock { state in
+                    if state.watching == .resting { state.watching = .nobody }
+                    return state.watching == .nobody
+                }
+                if isOver { return }
+                // Woken when the time was over: the signal is here, or comes.
+                watch.wait()
+            }
+        }
+    }
+    private func startJobs() {
+        while true {
+            let now = MonotonicClock.now
+            let start = state.withLock { state in state.slots.look(now: now).flatMap { give($0, &state) } }
+            guard let start else { return }
+            run(start)
+        }
+    }
+}
