@@ -1,3 +1,5 @@
+import Glibc
+
 /// The calls that wait for an answer, as a value: each ends exactly once, by the peer that was asked.
 struct PendingCalls {
     typealias Completion = @Sendable (Result<BusReply, RelayError>) -> Void
@@ -40,6 +42,7 @@ struct PendingCalls {
     private var entries: [UInt32: Entry] = [:]
     private var lastSerial: UInt32
     private let drawsSerials: Bool
+    private var drawn: [UInt32] = []
     private(set) var isClosed = false
     var owners = NameOwners()
     private var heldBytes = 0
@@ -69,8 +72,17 @@ struct PendingCalls {
     mutating func callSerial() -> UInt32 {
         if !drawsSerials { return nextSerial() }
         var serial: UInt32
-        repeat { serial = .random(in: Self.upperHalf...UInt32.max) } while entries[serial] != nil
+        repeat { serial = draw() | Self.upperHalf } while entries[serial] != nil
         return serial
+    }
+    /// Many are drawn at once: each time is a system call.
+    private mutating func draw() -> UInt32 {
+        if let last = drawn.popLast() { return last }
+        drawn = [UInt32](repeating: 0, count: 64)
+        // Within the array's bounds, and 256 bytes, which are given at once.
+        let isDrawn = drawn.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
+        if !isDrawn { for place in drawn.indices { drawn[place] = .random(in: 0...UInt32.max) } }
+        return drawn.removeLast()
     }
     /// False when the connection is closed: the call ends at once.
     mutating func add(_ entry: Entry, serial: UInt32) -> Bool {

@@ -11,13 +11,29 @@ struct PeerAccounts {
         var user: UInt32?
         /// It has called, and has not left.
         var isPresent = false
-        var amounts = PeerAccounts.nothing
+        var amounts = Amounts()
+        var isNeeded: Bool { isPresent || !amounts.isEmpty }
     }
-    private static let nothing = [Int](repeating: 0, count: PeerResource.allCases.count)
+    /// How much of each resource.
+    private struct Amounts {
+        private var amounts = [Int](repeating: 0, count: PeerResource.allCases.count)
+        /// How many of them are not zero.
+        private var held = 0
+        var isEmpty: Bool { held == 0 }
+        subscript(resource: PeerResource) -> Int { amounts[resource.rawValue] }
+        /// Returns how much it is then.
+        @discardableResult mutating func add(_ amount: Int, of resource: PeerResource) -> Int {
+            let before = amounts[resource.rawValue]
+            let after = before + amount
+            held += (after == 0 ? 0 : 1) - (before == 0 ? 0 : 1)
+            amounts[resource.rawValue] = after
+            return after
+        }
+    }
     private let bounds: [PeerResource.Bounds]
     private var peers: [String: Account] = [:]
-    private var users: [UInt32?: [Int]] = [:]
-    private var all = PeerAccounts.nothing
+    private var users: [UInt32?: Amounts] = [:]
+    private var all = Amounts()
 
     init(_ bounds: (PeerResource) -> PeerResource.Bounds = { $0.bounds }) {
         self.bounds = PeerResource.allCases.map(bounds)
@@ -30,13 +46,13 @@ struct PeerAccounts {
     /// It has left, and calls no more. What is held for it by others than the bus counts until they let it go.
     mutating func depart(_ peer: String) {
         peers[peer]?.isPresent = false
-        forgetIfEmpty(peer)
+        if peers[peer]?.isNeeded == false { peers[peer] = nil }
     }
     /// Whose the peer is: that user has what the peer holds.
     mutating func identify(_ peer: String, user: UInt32) {
         guard let account = peers[peer], account.user != user else { return }
         for resource in PeerResource.allCases {
-            let shared = shared(resource, account.amounts[resource.rawValue])
+            let shared = shared(resource, account.amounts[resource])
             share(resource, -shared, of: account.user)
             share(resource, shared, of: user)
         }
@@ -46,15 +62,15 @@ struct PeerAccounts {
     func isPresent(_ peer: String) -> Bool { peers[peer]?.isPresent == true }
     var present: [String] { peers.filter(\.value.isPresent).map(\.key) }
     /// Nobody is there, and nothing is held.
-    var isEmpty: Bool { peers.isEmpty && users.isEmpty && all.allSatisfy { $0 == 0 } }
+    var isEmpty: Bool { peers.isEmpty && users.isEmpty && all.isEmpty }
 
     // MARK: Amounts
 
-    func held(_ resource: PeerResource, of peer: String) -> Int { peers[peer]?.amounts[resource.rawValue] ?? 0 }
+    func held(_ resource: PeerResource, of peer: String) -> Int { peers[peer]?.amounts[resource] ?? 0 }
     /// Beyond the reserves of the user's peers.
-    func held(_ resource: PeerResource, ofUser user: UInt32?) -> Int { users[user]?[resource.rawValue] ?? 0 }
+    func held(_ resource: PeerResource, ofUser user: UInt32?) -> Int { users[user]?[resource] ?? 0 }
     /// Beyond the reserves of all peers.
-    func held(_ resource: PeerResource) -> Int { all[resource.rawValue] }
+    func held(_ resource: PeerResource) -> Int { all[resource] }
 
     /// Counts all parts, or none of them: then it throws why.
     mutating func take(_ parts: [Part], for peer: String) throws(PeerLedger.Refusal) {
@@ -64,16 +80,22 @@ struct PeerAccounts {
     /// Counts more or less, whatever the bounds.
     mutating func change(_ resource: PeerResource, by amount: Int, for peer: String) {
         if amount == 0 { return }
-        let before = held(resource, of: peer)
-        peers[peer, default: Account()].amounts[resource.rawValue] = before + amount
-        let shared = shared(resource, before + amount) - shared(resource, before)
-        share(resource, shared, of: peers[peer]?.user)
-        all[resource.rawValue] += shared
-        forgetIfEmpty(peer)
+        let (after, user, isNeeded) = Self.add(amount, of: resource, to: &peers[peer, default: Account()])
+        if !isNeeded { peers[peer] = nil }
+        let shared = shared(resource, after) - shared(resource, after - amount)
+        share(resource, shared, of: user)
+        all.add(shared, of: resource)
+    }
+    private static func add(
+        _ amount: Int, of resource: PeerResource, to account: inout Account
+    ) -> (after: Int, user: UInt32?, isNeeded: Bool) {
+        let after = account.amounts.add(amount, of: resource)
+        return (after, account.user, account.isNeeded)
     }
     /// Why a peer may not have so much more; nil if it may.
     func refusal(_ part: Part, for peer: String) -> PeerLedger.Refusal? {
-        let (bounds, own) = (bounds[part.resource.rawValue], held(part.resource, of: peer))
+        let (bounds, account) = (bounds[part.resource.rawValue], peers[peer])
+        let own = account?.amounts[part.resource] ?? 0
         func refusal(_ holder: PeerLedger.Refusal.Holder, _ held: Int, _ bound: Int) -> PeerLedger.Refusal {
             PeerLedger.Refusal(resource: part.resource, holder: holder, held: held, more: part.amount, bound: bound)
         }
@@ -82,7 +104,7 @@ struct PeerAccounts {
         }
         if own + part.amount <= bounds.reserve { return nil }
         let more = shared(part.resource, own + part.amount) - shared(part.resource, own)
-        let user = peers[peer]?.user
+        let user = account?.user
         let ofUser = held(part.resource, ofUser: user)
         let (ofAll, total) = (held(part.resource), bounds.total)
         if case .upTo(let most) = bounds.user, ofUser + more > most { return refusal(.user(user), ofUser, most) }
@@ -107,11 +129,7 @@ struct PeerAccounts {
     }
     private mutating func share(_ resource: PeerResource, _ amount: Int, of user: UInt32?) {
         if amount == 0 { return }
-        users[user, default: Self.nothing][resource.rawValue] += amount
-        if users[user, default: Self.nothing].allSatisfy({ $0 == 0 }) { users.removeValue(forKey: user) }
-    }
-    private mutating func forgetIfEmpty(_ peer: String) {
-        guard let account = peers[peer], !account.isPresent, account.amounts.allSatisfy({ $0 == 0 }) else { return }
-        peers[peer] = nil
+        users[user, default: Amounts()].add(amount, of: resource)
+        if users[user]?.isEmpty == true { users[user] = nil }
     }
 }
