@@ -36,7 +36,8 @@ package final class HandlerThreads: TaskExecutor {
     private let watch = DispatchSemaphore(value: 0)
 
     package init(
-        _ name: String, width: Int = max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 1), limit: Int = HandlerThreads.limit,
+        _ name: String, width: Int = max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 1),
+        limit: Int = HandlerThreads.limit,
         patience: Duration = HandlerThreads.patience, rest: Duration = .seconds(5)
     ) {
         self.name = name
