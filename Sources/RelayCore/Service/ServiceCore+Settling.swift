@@ -3,7 +3,7 @@ extension ServiceCore: SettlingHandler {
     package var unsettled: String? {
         let peers = queues.count
         if peers > 0 { return "\(name): handlers of \(peers) peer\(peers == 1 ? "" : "s") have not returned; let them" }
-        if !state.onLoop.lookUps.isEmpty { return "\(name): it is not known yet who its callers are" }
+        if directory.waitingCount > 0 { return "\(name): it is not known yet who its callers are" }
         if !state.onLoop.gate.isEmpty { return "\(name): polkit has not said what its callers may do" }
         if state.onLoop.authority.recheck.isRunning { return "\(name): polkit is asked again about its peers" }
         if !state.onLoop.heldReplies.isEmpty { return "\(name): replies wait until their peers have read others" }

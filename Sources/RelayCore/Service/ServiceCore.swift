@@ -3,12 +3,8 @@ import Synchronization
 /// The service's part that lives on the loop's thread: its life with its name.
 final class ServiceCore: BusHandler {
     struct State {
-        var connection: BusConnection?
-        var credentials: [String: PeerCredentials] = [:]
         /// The features of the attached peers, as they last reported them.
         var features: [String: Set<StreamFeature>] = [:]
-        /// The completions that wait until the bus has identified a peer.
-        var lookUps: [String: [LookUp]] = [:]
         var heldReplies: [WaitingReply] = []
         var unreadSource = UnreadSource.connection
         var isStopping = false
@@ -42,8 +38,6 @@ final class ServiceCore: BusHandler {
     var streams: [PublishedStream] { interfaces.map(\.stream) }
     let loop: BusLoop
     let notices: NoticeReporter
-    /// Whether the systemd units of peers have to be known.
-    let needsUnits: Bool
     let ledger = PeerLedger()
     let queues: CommandQueues
     let running = RunningCalls()
@@ -60,6 +54,9 @@ final class ServiceCore: BusHandler {
     let ignoredCalls = Atomic<UInt64>(0)
     /// Values of progress that were too large, or that a later one replaced before there was room.
     let leftOutProgress = Atomic<UInt64>(0)
+    /// While there is one.
+    let connection: LoopBound<BusConnection?>
+    let directory: PeerDirectory
     let state: LoopBound<State>
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
@@ -80,13 +77,14 @@ final class ServiceCore: BusHandler {
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         queues = CommandQueues(ledger)
         unread = Mutex(UnreadReplies(ledger))
+        connection = LoopBound(nil, on: loop)
         state = LoopBound(State(ledger, timing), on: loop)
-        needsUnits = interfaces.contains { one in
-            one.requirement.needsUnit || one.commands.values.contains { $0.requirement.needsUnit }
-        }
+        directory = PeerDirectory(
+            ledger, loop, notices, timing,
+            readsUnits: interfaces.contains { $0.requirements.contains(where: \.needsUnit) })
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
-            for requirement in [interface.requirement] + interface.commands.values.map(\.requirement) {
+            for requirement in interface.requirements {
                 for name in requirement.lookUp(in: accounts) {
                     notices.report(
                         .lookUpFailed, .warning,
@@ -104,7 +102,7 @@ final class ServiceCore: BusHandler {
     func start() async throws {
         let connection = try await BusConnection.connect(to: bus, on: loop, handler: self, timing: timing.bus)
         do {
-            loop.execute { [self] in state.onLoop.connection = connection }
+            loop.execute { [self] in self.connection.onLoop = connection }
             try await addRules(connection)
             try await checkUnits(connection)
             let isOwn = await isOwn(connection)
@@ -121,13 +119,12 @@ final class ServiceCore: BusHandler {
     }
     /// Throws `Unavailable` on a bus that does not report what a requirement needs: nobody could ever meet it.
     private func checkUnits(_ connection: BusConnection) async throws {
-        if !needsUnits { return }
-        let own = try await connection.call(PeerCredentials.request(for: connection.uniqueName))
-        if !own.descriptors.isEmpty { return }
         let all = interfaces.flatMap { one in
             [(one.name, one.requirement)] + one.commands.values.map { ("\(one.name).\($0.name)", $0.requirement) }
         }
-        let (what, requirement) = all.first { $0.1.needsUnit } ?? (name, .anyone)
+        guard let (what, requirement) = all.first(where: { $0.1.needsUnit }) else { return }
+        let own = try await connection.call(PeerCredentials.request(for: connection.uniqueName))
+        if !own.descriptors.isEmpty { return }
         var program = "\(bus)"
         if let answer = try? await connection.call(PeerCredentials.request(for: "org.freedesktop.DBus")),
             let process = try? PeerCredentials(answer).processID
@@ -232,7 +229,7 @@ final class ServiceCore: BusHandler {
         }
         let deadline = MonotonicClock.deadline(after: patience)
         let connection = await withCheckedContinuation { continuation in
-            loop.execute { [self] in continuation.resume(returning: state.onLoop.connection) }
+            loop.execute { [self] in continuation.resume(returning: self.connection.onLoop) }
         }
         let isReleased: Bool
         if hasIdled.load(ordering: .acquiring) {
@@ -275,7 +272,7 @@ final class ServiceCore: BusHandler {
         for interface in interfaces { interface.stream.end(isKnown: isKnown || interface.log == nil) }
     }
     func disconnected(_ reason: RelayError) {
-        state.onLoop.connection = nil
+        connection.onLoop = nil
         for stream in streams { stream.disconnect() }
         finish(RelayError(.unavailable, "\(bus) went away: \(reason.message)", cause: reason))
     }

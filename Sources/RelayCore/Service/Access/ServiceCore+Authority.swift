@@ -39,9 +39,7 @@ extension ServiceCore {
     static let attemptsWithoutRoom = 30
 
     var needsPolkit: Bool {
-        interfaces.contains { one in
-            one.requirement.needsPolkit || one.commands.values.contains { $0.requirement.needsPolkit }
-        }
+        interfaces.contains { $0.requirements.contains(where: \.needsPolkit) }
     }
 
     // MARK: Asking
@@ -95,7 +93,7 @@ extension ServiceCore {
     }
     /// Withdraws a question that a person may be looking at.
     func cancelQuestion(_ id: UInt64) {
-        guard let connection = state.onLoop.connection, let owner = state.onLoop.authority.owner.last,
+        guard let connection = connection.onLoop, let owner = state.onLoop.authority.owner.last,
             let request = try? Polkit.cancellation("\(id)", to: owner)
         else { return }
         connection.send(request) { _ in }
@@ -164,7 +162,7 @@ extension ServiceCore {
     /// Asks the bus who polkit is, at most once a `pace`, however many strangers send what polkit would. The bus's
     /// answer counts, not the signal.
     private func verifyAuthority() {
-        guard let connection = state.onLoop.connection else { return }
+        guard let connection = connection.onLoop else { return }
         askOwner(connection) { [weak self] result in
             guard let self else { return }
             if state.onLoop.authority.owner.answered(result) { recheckAll() }
@@ -229,7 +227,7 @@ extension ServiceCore {
         while state.onLoop.authority.recheck.open < Self.openAtOnce,
             let (peer, name) = state.onLoop.authority.recheck.left.popLast()
         {
-            guard let connection = state.onLoop.connection,
+            guard let connection = connection.onLoop,
                 let credentials = state.onLoop.authorised[peer]?.credentials,
                 let interface = interfaces.first(where: { $0.name == name })
             else { continue }
@@ -309,7 +307,7 @@ extension ServiceCore {
         notices.report(
             .notPermitted, .warning, text,
             of: Notice.Subject(interface: interface.name, peer: peer, code: .notPermitted))
-        if let connection = state.onLoop.connection {
+        if let connection = connection.onLoop {
             withdrawRing(of: peer, interface, .notPermitted, text, connection)
         }
     }

@@ -20,7 +20,7 @@ extension ServiceCore {
         holding hold: PeerLedger.Charge? = nil, _ connection: BusConnection,
         proceed: @escaping @Sendable (ServiceCore, PeerCredentials?) -> Void
     ) {
-        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             if let refusal = hold?.refusalAsKnown {
                 return refuse(call, .limitsExceeded, refusal.message, connection)
@@ -151,7 +151,7 @@ extension ServiceCore {
     func inOrder(
         _ call: IncomingCall, _ connection: BusConnection, _ body: @escaping @Sendable (ServiceCore) -> Void
     ) {
-        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
+        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
             guard let self else { return }
             let (taken, first) = state.onLoop.gate.takeReads("OpenRing", at: call.path, of: call.sender)
             for entry in taken {
@@ -185,7 +185,7 @@ extension ServiceCore {
     }
     /// The service ends: nobody is waited for.
     func closeGate() {
-        guard let connection = state.onLoop.connection else { return }
+        guard let connection = connection.onLoop else { return }
         let taken = state.onLoop.gate.takeCommands()
         let ids = Set(taken.map(\.id))
         state.onLoop.authority.questions.remove { ids.contains($0.id) }

@@ -2,15 +2,13 @@ import Synchronization
 
 /// Calls: which object and interface each is for, and whether its caller may make it.
 extension ServiceCore {
-    /// How many peers' credentials are remembered.
-    private static let rememberedPeers = 4_096
     private static let longestMessage = 2_048
 
     func methodCall(_ call: IncomingCall) {
         if !call.wantsReply && isQuestion(call) { return }
         noteUse(call)
         noteCaller(call.sender)
-        guard let connection = state.onLoop.connection, isHeard(call, connection) else { return }
+        guard let connection = connection.onLoop, isHeard(call, connection) else { return }
         // Every connection is a peer, whatever the path.
         if call.interface == StandardInterfaces.peer.name { return peer(call, connection) }
         if call.interface == Stream1.name && call.member == "Received" { return received(call, connection) }
@@ -113,7 +111,7 @@ extension ServiceCore {
     func runForUser(
         _ call: IncomingCall, _ connection: BusConnection, _ job: @escaping @Sendable (ServiceCore) async -> Void
     ) {
-        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             // Not known: the caller has left, or the bus is slow. All such calls count as one user's.
             if case .failure(let error) = result, error.code != .unavailable {
@@ -179,69 +177,6 @@ extension ServiceCore {
     }
     func prepareReply(to peer: String) {
         for interface in interfaces { interface.stream.prepareReply(to: peer) }
-    }
-    /// Who waits for a peer's credentials.
-    struct LookUp {
-        let charge: PeerLedger.Charge
-        let completion: @Sendable (Result<PeerCredentials, RelayError>) -> Void
-    }
-    /// How often the bus is asked: its answer may be lost.
-    private static let lookUps = 4
-
-    /// Asks the bus for the credentials of a peer, once for each peer.
-    ///
-    /// On the loop's thread. The completions for one peer come in the order of asking: an `Attach` is answered before a
-    /// call that came behind it runs, and so before that call's events. They fail with `Unavailable` when the bus did
-    /// not answer in time, which proves nothing about the peer, and with `LimitsExceeded` when too many wait.
-    func credentials(
-        of peer: String, bytes: Int, _ connection: BusConnection,
-        completion: @escaping @Sendable (Result<PeerCredentials, RelayError>) -> Void
-    ) {
-        if let known = state.onLoop.credentials[peer] { return completion(.success(known)) }
-        let charge: PeerLedger.Charge
-        do throws(PeerLedger.Refusal) {
-            charge = try ledger.charge(call: .lookUpCalls, arguments: .lookUpBytes, bytes, to: peer)
-        } catch { return completion(.failure(error.error)) }
-        state.onLoop.lookUps[peer, default: []].append(LookUp(charge: charge, completion: completion))
-        if state.onLoop.lookUps[peer]?.count == 1 { lookUp(peer, 1, connection) }
-    }
-    private func lookUp(_ peer: String, _ attempt: Int, _ connection: BusConnection) {
-        do throws(RelayError) {
-            connection.send(try PeerCredentials.request(for: peer), timeout: timing.lookUp) { [weak self] result in
-                guard let self else { return }
-                if case .failure(let error) = result, error.code == .timedOut, attempt < Self.lookUps {
-                    return lookUp(peer, attempt + 1, connection)
-                }
-                lookedUp(
-                    peer,
-                    result.flatMap { reply in
-                        Result { () throws(RelayError) in try PeerCredentials(reply, readsUnit: needsUnits) }
-                    })
-            }
-        } catch {
-            lookedUp(peer, .failure(error))
-        }
-    }
-    func lookedUp(_ peer: String, _ result: Result<PeerCredentials, RelayError>) {
-        var answer = result
-        switch result {
-        case .success(let credentials):
-            if state.onLoop.credentials.count >= Self.rememberedPeers { state.onLoop.credentials = [:] }
-            state.onLoop.credentials[peer] = credentials
-            ledger.identify(peer, user: credentials.userID)
-        case .failure(let error):
-            let text = "the bus did not say who \(peer) is: \(error.message)"
-            // A peer that has left needs no notice.
-            if error.code != .unavailable {
-                notices.report(
-                    .lookUpFailed, .warning, "\(text); its calls were refused, and may be repeated",
-                    of: Notice.Subject(peer: peer, code: .unavailable))
-            }
-            answer = .failure(RelayError(.unavailable, "\(text); try again", cause: error))
-        }
-        for lookUp in state.onLoop.lookUps.removeValue(forKey: peer) ?? [] {
-            lookUp.completion(answer)
-        }
     }
     /// Refuses a call, and reports it.
     func refuse(_ call: IncomingCall, _ code: RelayError.Code, _ message: String, _ connection: BusConnection) {

@@ -138,7 +138,7 @@ extension ServiceCore {
         loop.execute { [weak self] in
             guard let self else { return }
             // Its share of its user's is known from now on.
-            credentials(of: question.peer, bytes: 0, connection) { _ in }
+            directory.credentials(of: question.peer, bytes: 0, connection) { _ in }
             askBus(question, connection)
         }
     }

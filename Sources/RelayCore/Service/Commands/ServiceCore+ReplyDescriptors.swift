@@ -121,7 +121,7 @@ extension ServiceCore {
     /// that report nothing are asked for at the bus.
     func grantRoom() {
         releaseDescriptors()
-        guard let connection = state.onLoop.connection else { return }
+        guard let connection = connection.onLoop else { return }
         handOut(connection)
         let isIdle = state.onLoop.descriptorWaits.isEmpty && state.onLoop.handouts.isIdle
         if isIdle || state.onLoop.hasRoomTimer { return }

@@ -64,6 +64,8 @@ struct ExportedInterface: Sendable {
         try description.check()
     }
     var durability: String { retention == nil ? "volatile" : "durable" }
+    /// Its own, and those of its commands.
+    var requirements: [PeerRequirement] { [requirement] + commands.values.map(\.requirement) }
 
     /// What the log has to know; nil for a volatile interface.
     var logged: LoggedInterface? {

@@ -17,7 +17,7 @@ extension ServiceCore {
     }
     /// A peer has left. All that is kept by its unique name goes with it: after the bus restarts, it may be another's.
     func depart(_ peer: String) {
-        state.onLoop.credentials[peer] = nil
+        directory.depart(peer)
         state.onLoop.features[peer] = nil
         queues.depart(peer)
         running.depart(peer)
@@ -48,10 +48,10 @@ extension ServiceCore {
     private func takeCensus() {
         state.onLoop.census.timer = nil
         state.onLoop.census.isPrompt = false
-        guard let connection = state.onLoop.connection, !ledger.present.isEmpty else { return }
+        guard let connection = connection.onLoop, !ledger.present.isEmpty else { return }
         state.onLoop.census.isUnderWay = true
         connection.send(.toBus("ListNames"), timeout: timing.censusAnswer) { [weak self] result in
-            guard let self, state.onLoop.connection === connection else { return }
+            guard let self, self.connection.onLoop === connection else { return }
             state.onLoop.census.isUnderWay = false
             let names = try? result.get().read("as") { try Stream1.readNames(&$0) }
             // Who called before the answer, and is not in it, has left: the bus sends both in its order.

@@ -11,7 +11,7 @@ extension ServiceCore {
 
     func openReplay(_ call: IncomingCall, _ connection: BusConnection) {
         guard call.wantsReply else { return }
-        credentials(of: call.sender, bytes: 0, connection) { [weak self] result in
+        directory.credentials(of: call.sender, bytes: 0, connection) { [weak self] result in
             guard let self else { return }
             do throws(RelayError) {
                 let credentials = try result.get()
@@ -69,7 +69,7 @@ extension ServiceCore {
             askAboutDeliveries(connection)
             return refuse(call, .limitsExceeded, reason, connection)
         }
-        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             do throws(RelayError) {
                 _ = try result.get()

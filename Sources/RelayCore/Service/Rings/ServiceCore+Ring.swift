@@ -13,7 +13,7 @@ extension ServiceCore {
             return fail(call, ErrorNames.name(for: .notFound), text, connection)
         }
         // What peers have is counted by user: so the user is looked up even where anyone may have a ring.
-        credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             let credentials: PeerCredentials
             do throws(RelayError) {

@@ -17,7 +17,7 @@ import Testing
     private func loseOwnerChanges(_ desk: WatchedDesk, _ peer: BusStranger) async throws {
         await desk.onLoop { core in
             for rule in [MatchRule.owner(of: Polkit.name), .departures] {
-                core.state.onLoop.connection?.removeMatch(rule)
+                core.connection.onLoop?.removeMatch(rule)
             }
         }
         // The bus has what the service sent before its answer.
@@ -71,7 +71,7 @@ import Testing
         _ = try await peer.connection.call(WatchedDesk.attach())
         let monitor = try BusMonitor(
             bus.bus, rules: ["type='method_call',member='GetNameOwner'"], timeout: .seconds(60))
-        let service = await desk.onLoop { $0.state.onLoop.connection?.uniqueName ?? "" }
+        let service = await desk.onLoop { $0.connection.onLoop?.uniqueName ?? "" }
         var forged = MessageHeader.signal(path: Polkit.path, interface: Polkit.interface, member: "Changed")
         forged.destination = service
         let (begin, driver) = (MonotonicClock.now, "org.freedesktop.DBus")

@@ -247,7 +247,7 @@ private final class Heard: Sendable {
         _ = try await peer.connection.call(WatchedDesk.attach())
         #expect(first.questions.count == 1)
         var forged = MessageHeader.signal(path: Polkit.path, interface: Polkit.interface, member: "Changed")
-        forged.destination = await desk.onLoop { $0.state.onLoop.connection?.uniqueName }
+        forged.destination = await desk.onLoop { $0.connection.onLoop?.uniqueName }
         try stranger.send(signal: forged, [])
         _ = try await stranger.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
         #expect(first.questions.count == 1)

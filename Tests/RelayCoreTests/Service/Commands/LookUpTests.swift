@@ -12,16 +12,16 @@ import Testing
         let name = peer.connection.uniqueName
         core.loop.withTurn {
             let charge = try? core.ledger.charge(call: .lookUpCalls, arguments: .lookUpBytes, 0, to: name)
-            core.state.onLoop.lookUps[name] = charge.map { [ServiceCore.LookUp(charge: $0) { _ in }] }
+            core.directory.state.onLoop.lookUps[name] = charge.map { [PeerDirectory.LookUp(charge: $0) { _ in }] }
         }
     }
     private func answer(
         _ core: ServiceCore, _ peer: BusStranger, _ result: Result<PeerCredentials, RelayError>
     ) {
-        core.loop.withTurn { core.lookedUp(peer.connection.uniqueName, result) }
+        core.loop.withTurn { core.directory.lookedUp(peer.connection.uniqueName, result) }
     }
     private func waiting(_ core: ServiceCore, _ peer: BusStranger) -> Int {
-        core.loop.withTurn { core.state.onLoop.lookUps[peer.connection.uniqueName]?.count ?? 0 }
+        core.loop.withTurn { core.directory.state.onLoop.lookUps[peer.connection.uniqueName]?.count ?? 0 }
     }
 
     @Test("G7: a look-up that fails answers Unavailable, is reported, and is repeated for the next call")

@@ -127,7 +127,7 @@ import Testing
             #expect(started("done ") == 50, "what is not cancellable runs to its end")
             let credentials = await withCheckedContinuation { continuation in
                 let core = workshop.service.core
-                core.loop.execute { continuation.resume(returning: core.state.onLoop.credentials.count) }
+                core.loop.execute { continuation.resume(returning: core.directory.state.onLoop.known.count) }
             }
             #expect(credentials == 0)
         }

@@ -55,7 +55,7 @@ import Testing
         let peer = try await BusStranger.join(desk.bus.bus)
         _ = try await peer.call(Desk.name, Desk.path, Stream1.name, "Status")
         let core = desk.service.core
-        let user = core.loop.withTurn { core.state.onLoop.credentials[peer.connection.uniqueName]?.userID }
+        let user = core.loop.withTurn { core.directory.state.onLoop.known[peer.connection.uniqueName]?.userID }
         #expect(user == geteuid())
         try await desk.stop()
     }

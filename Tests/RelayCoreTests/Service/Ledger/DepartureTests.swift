@@ -34,7 +34,7 @@ import Testing
         }
         /// The service is deaf while this runs, and whatever the bus has for it meanwhile is lost.
         func whileMuted(_ body: (StandingLoop) async throws -> Void) async throws {
-            let name = try #require(core.loop.withTurn { core.state.onLoop.connection?.uniqueName })
+            let name = try #require(core.loop.withTurn { core.connection.onLoop?.uniqueName })
             let standing = await StandingLoop(core.loop)
             let flood = try DescriptorFlood(of: name, at: bus.address)
             #expect(try await flood.hasMuted(by: witness))
@@ -76,11 +76,11 @@ import Testing
         let peer = try await BusStranger.join(site.bus.bus)
         let (core, name) = (site.core, peer.connection.uniqueName)
         let answer = Mutex<Result<PeerCredentials, RelayError>?>(nil)
-        let connection = try #require(core.loop.withTurn { core.state.onLoop.connection })
+        let connection = try #require(core.loop.withTurn { core.connection.onLoop })
         try await site.whileMuted { standing in
             await standing.perform {
                 core.noteCaller(name)
-                core.credentials(of: name, bytes: 0, connection) { result in answer.withLock { $0 = result } }
+                core.directory.credentials(of: name, bytes: 0, connection) { result in answer.withLock { $0 = result } }
             }
             // The bus has answered, which went nowhere.
             let isThere = try await site.witness.hasOwner(name)

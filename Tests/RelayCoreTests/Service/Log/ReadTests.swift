@@ -83,7 +83,7 @@ import Testing
         let log = try #require(core.interfaces.first?.log)
         desk.log.storage.failReading(RelayError(.unavailable, "no /b/path"))
         core.loop.withTurn {
-            guard let connection = core.state.onLoop.connection else { return }
+            guard let connection = core.connection.onLoop else { return }
             core.find(entry, log, connection) { _ in }
         }
         #expect(await eventually { desk.notices.all(of: .readFailed).last?.message == text + "no /b/path" })
