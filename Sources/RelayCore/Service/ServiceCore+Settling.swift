@@ -6,7 +6,7 @@ extension ServiceCore: SettlingHandler {
         if directory.waitingCount > 0 { return "\(name): it is not known yet who its callers are" }
         if !state.onLoop.gate.isEmpty { return "\(name): polkit has not said what its callers may do" }
         if state.onLoop.authority.recheck.isRunning { return "\(name): polkit is asked again about its peers" }
-        if !state.onLoop.heldReplies.isEmpty { return "\(name): replies wait until their peers have read others" }
+        if !replies.state.onLoop.held.isEmpty { return "\(name): replies wait until their peers have read others" }
         return nil
     }
 }

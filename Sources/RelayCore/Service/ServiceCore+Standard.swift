@@ -1,44 +1,34 @@
 /// The interfaces that D-Bus has for every object.
 extension ServiceCore {
     func introspect(_ call: IncomingCall, _ connection: BusConnection) {
-        guard call.member == "Introspect" else { return unknown(call, connection) }
-        guard hasSignature("", call, connection) else { return }
+        guard call.member == "Introspect" else { return replies.unknown(call, connection) }
+        guard replies.hasSignature("", call, connection) else { return }
         guard let body = tree.introspection(of: call.path), let signature = try? Signature("s") else { return }
-        reply(to: call, connection, signature, body: body)
+        replies.reply(to: call, connection, signature, body: body)
     }
     func peer(_ call: IncomingCall, _ connection: BusConnection) {
         switch call.member {
         case "Ping":
-            guard hasSignature("", call, connection) else { return }
-            reply(to: call, connection)
+            guard replies.hasSignature("", call, connection) else { return }
+            replies.reply(to: call, connection)
         case "GetMachineId":
-            guard hasSignature("", call, connection) else { return }
+            guard replies.hasSignature("", call, connection) else { return }
             guard let id = MachineID.read() else {
-                return fail(call, ErrorNames.name(for: .notFound), "this machine has no id", connection)
+                return replies.fail(call, ErrorNames.name(for: .notFound), "this machine has no id", connection)
             }
-            answer(call, [.string(id)], connection)
-        default: unknown(call, connection)
-        }
-    }
-    func answer(_ call: IncomingCall, _ values: [DBusValue], _ connection: BusConnection) {
-        do throws(RelayError) {
-            let signature = try DBusValue.signature(of: values)
-            var body = WireWriter()
-            try DBusValue.encode(values, into: &body)
-            reply(to: call, connection, signature, body: body.bytes)
-        } catch {
-            fail(call, ErrorNames.name(for: error.code), error.message, connection)
+            replies.reply(to: call, connection, [.string(id)])
+        default: replies.unknown(call, connection)
         }
     }
     func properties(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         let expected = ["Get": "ss", "GetAll": "s", "Set": "ssv"]
-        guard let signature = expected[call.member] else { return unknown(call, connection) }
-        guard hasSignature(signature, call, connection) else { return }
+        guard let signature = expected[call.member] else { return replies.unknown(call, connection) }
+        guard replies.hasSignature(signature, call, connection) else { return }
         let arguments: [DBusValue]
         do throws(RelayError) {
             arguments = try DBusValue.decode(signature: try Signature(signature), body: call.body)
         } catch {
-            return fail(call, ErrorNames.invalidArgs, error.message, connection)
+            return replies.fail(call, ErrorNames.invalidArgs, error.message, connection)
         }
         guard case .string(let asked)? = arguments.first else { return }
         if answersDocuments(call, asked, arguments, interface, connection) { return }
@@ -65,7 +55,7 @@ extension ServiceCore {
         }
         if call.member == "Set" {
             let text = "\(name ?? "") cannot be set: submit it, if it is editable"
-            fail(call, ErrorNames.propertyReadOnly, text, connection)
+            replies.fail(call, ErrorNames.propertyReadOnly, text, connection)
             return true
         }
         ifPermitted(call, interface, connection) { [name] core in
@@ -82,19 +72,20 @@ extension ServiceCore {
             asked.isEmpty || [interface.name, Stream1.name].contains(asked)
             || ObjectTree.common.contains { $0.name == asked }
         guard isKnown else {
-            return fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface '\(asked)'", connection)
+            return replies.fail(
+                call, ErrorNames.unknownInterface, "\(call.path) has no interface '\(asked)'", connection)
         }
         if call.member == "GetAll" {
             let entries = all.map { DBusValue.Entry(key: .string($0.name), value: .variant($0.value)) }
-            return answer(call, [.dictionary(.dictionary(.string, .variant), entries)], connection)
+            return replies.reply(to: call, connection, [.dictionary(.dictionary(.string, .variant), entries)])
         }
         guard case .string(let name) = arguments[1], let property = all.first(where: { $0.name == name }) else {
-            return fail(call, ErrorNames.unknownProperty, "'\(asked)' has no such property", connection)
+            return replies.fail(call, ErrorNames.unknownProperty, "'\(asked)' has no such property", connection)
         }
         if call.member == "Set" {
-            return fail(call, ErrorNames.propertyReadOnly, "\(name) cannot be set", connection)
+            return replies.fail(call, ErrorNames.propertyReadOnly, "\(name) cannot be set", connection)
         }
-        answer(call, [.variant(property.value)], connection)
+        replies.reply(to: call, connection, [.variant(property.value)])
     }
     private func values(of interface: ExportedInterface) -> [(name: String, value: DBusValue)] {
         [

@@ -15,29 +15,29 @@ extension ServiceCore {
     func stream(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         switch call.member {
         case "Attach":
-            guard hasSignature(Stream1.attachSignature, call, connection) else { return }
+            guard replies.hasSignature(Stream1.attachSignature, call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.attach(call, interface, connection) }
         case "Read":
-            guard hasSignature(Stream1.readSignature, call, connection) else { return }
+            guard replies.hasSignature(Stream1.readSignature, call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.read(call, interface, connection) }
         case "OpenReplay":
-            guard hasSignature(Stream1.openReplaySignature, call, connection) else { return }
+            guard replies.hasSignature(Stream1.openReplaySignature, call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.openReplay(call, connection) }
         case "Replay":
-            guard hasSignature(Stream1.readSignature, call, connection) else { return }
+            guard replies.hasSignature(Stream1.readSignature, call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.replay(call, interface, connection) }
         case "OpenRing":
-            guard hasSignature("", call, connection) else { return }
-            ifPermitted(call, interface, connection) { $0.openRing(call, interface, connection) }
+            guard replies.hasSignature("", call, connection) else { return }
+            ifPermitted(call, interface, connection) { $0.rings.open(call, interface, connection) }
         case "CloseRing":
-            guard hasSignature("", call, connection) else { return }
+            guard replies.hasSignature("", call, connection) else { return }
             // In the place of the caller's `OpenRing`, which waits for its credentials, too, or for its turn.
-            inOrder(call, connection) { $0.giveBackRing(call, interface, connection) }
+            inOrder(call, connection) { $0.rings.giveBack(call, interface, connection) }
         case "Barrier":
-            guard hasSignature("", call, connection) else { return }
+            guard replies.hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.barrier(call, interface, connection) }
         case "Cancel":
-            guard hasSignature(Stream1.cancelSignature, call, connection) else { return }
+            guard replies.hasSignature(Stream1.cancelSignature, call, connection) else { return }
             let serial = call.body.withUnsafeBytes { body in
                 var reader = WireReader(body)
                 return try? reader.uint32()
@@ -47,29 +47,29 @@ extension ServiceCore {
                 cancelWaiting(serial, of: call.sender, connection)
                 running.cancel(serial, of: call.sender)
             }
-            reply(to: call, connection)
+            replies.reply(to: call, connection)
         case "GetDocument":
-            guard hasSignature("s", call, connection) else { return }
+            guard replies.hasSignature("s", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.document(call, interface, connection) }
         case "Schemas":
-            guard hasSignature("", call, connection) else { return }
+            guard replies.hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.schemas(call, interface, connection) }
         case "Status":
-            guard hasSignature("", call, connection) else { return }
+            guard replies.hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { core in
                 // In the queue of the peer's commands, which bounds how much it can ask for.
                 core.runForUser(call, connection) { await $0.status(call, interface, connection) }
             }
-        default: unknown(call, connection)
+        default: replies.unknown(call, connection)
         }
     }
     private func schemas(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         var body = WireWriter()
         do throws(RelayError) {
             try Stream1.write(interface.schemas, into: &body)
-            reply(to: call, connection, try Signature(Stream1.schemasSignature), body: body.bytes)
+            replies.reply(to: call, connection, try Signature(Stream1.schemasSignature), body: body.bytes)
         } catch {
-            fail(call, ErrorNames.name(for: error.code), error.message, connection)
+            replies.fail(call, ErrorNames.name(for: error.code), error.message, connection)
         }
     }
     private func attach(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
@@ -78,30 +78,32 @@ extension ServiceCore {
             return try? Stream1.readAttach(&reader)
         }
         guard let request, request.names.count <= Stream1.maximumNames else {
-            return fail(call, ErrorNames.invalidArgs, "Attach takes up to \(Stream1.maximumNames) names", connection)
+            return replies.fail(
+                call, ErrorNames.invalidArgs, "Attach takes up to \(Stream1.maximumNames) names", connection)
         }
         if let name = interface.unknown(request.names) {
-            return fail(call, ErrorNames.name(for: .notFound), "\(interface.name) has no event '\(name)'", connection)
+            return replies.fail(
+                call, ErrorNames.name(for: .notFound), "\(interface.name) has no event '\(name)'", connection)
         }
         let names = interface.kept(request.names)
-        settlePage(of: call.sender)
+        rings.settlePage(of: call.sender)
         state.onLoop.features[call.sender] = request.options.features
         let question = interface.stream.attach(call.sender, request, names: names) { answer in
-            reply(to: call, answer, connection)
+            self.answer(call, answer, connection)
         }
         // A run of long ago.
         guard let question, let log = interface.log else { return }
         find(RunLookUps.Entry(call: call, interface: interface.name, question: question), log, connection) { common in
-            interface.stream.attach(common, names: names) { [self] in reply(to: call, $0, connection) }
+            interface.stream.attach(common, names: names) { [self] in answer(call, $0, connection) }
         }
     }
-    private func reply(to call: IncomingCall, _ answer: Attachment, _ connection: BusConnection) {
+    private func answer(_ call: IncomingCall, _ answer: Attachment, _ connection: BusConnection) {
         var body = WireWriter()
         // Names and numbers of ours: nothing here can be refused.
         guard (try? Stream1.write(answer, into: &body)) != nil,
             let signature = try? Signature(Stream1.attachmentSignature)
         else { return }
-        reply(to: call, connection, signature, body: body.bytes)
+        replies.reply(to: call, connection, signature, body: body.bytes)
     }
     /// Reports how far the stream has come, behind everything that this counts.
     private func barrier(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
@@ -111,7 +113,7 @@ extension ServiceCore {
             guard (try? Stream1.write(head, into: &body)) != nil,
                 let signature = try? Signature(Stream1.headSignature)
             else { return }
-            reply(to: call, connection, signature, body: body.bytes)
+            replies.reply(to: call, connection, signature, body: body.bytes)
         }
     }
     private func status(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) async {
@@ -133,15 +135,16 @@ extension ServiceCore {
                 }
             }
             // A list of many subscribers is long: not faster than it is read.
-            guard await hasRoom(for: call, bytes: Self.listed, connection) else {
-                return fail(
+            guard await replies.hasRoom(for: call, bytes: Self.listed, connection) else {
+                return replies.fail(
                     call, ErrorNames.name(for: .limitsExceeded), "the replies before this one are unread", connection)
             }
             let entries = status.map { DBusValue.Entry(key: .string($0.0), value: .variant($0.1)) }
-            answer(call, [.dictionary(.dictionary(.string, .variant), entries)], connection)
+            replies.reply(to: call, connection, [.dictionary(.dictionary(.string, .variant), entries)])
         } catch {
             let code = (error as? RelayError)?.code ?? .internalFailure
-            fail(call, ErrorNames.name(for: code), "the journal could not tell of \(interface.name)", connection)
+            replies.fail(
+                call, ErrorNames.name(for: code), "the journal could not tell of \(interface.name)", connection)
         }
     }
     /// How long a list a message has room for.

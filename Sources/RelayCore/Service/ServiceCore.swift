@@ -5,14 +5,6 @@ final class ServiceCore: BusHandler {
     struct State {
         /// The features of the attached peers, as they last reported them.
         var features: [String: Set<StreamFeature>] = [:]
-        var heldReplies: [WaitingReply] = []
-        var unreadSource = UnreadSource.connection
-        var isStopping = false
-        var pages = WaitPages()
-        var handouts: OpenRingQueue<RingRequest>
-        /// The commands that wait for room for the descriptors of their replies, in their order.
-        var descriptorWaits: [DescriptorWait] = []
-        var hasRoomTimer = false
         var replays = ReplaySockets()
         var runLookUps: RunLookUps
         var idleness = Idleness()
@@ -21,8 +13,7 @@ final class ServiceCore: BusHandler {
         var authorised: [String: AuthorisedPeer] = [:]
         var census = Census()
 
-        init(_ ledger: PeerLedger, _ timing: ServiceTiming) {
-            handouts = OpenRingQueue(ledger, patience: timing.descriptorCall)
+        init(_ ledger: PeerLedger) {
             (runLookUps, gate) = (RunLookUps(ledger), CallGate(ledger))
         }
     }
@@ -35,28 +26,24 @@ final class ServiceCore: BusHandler {
     let bus: Bus
     let tree: ObjectTree
     let interfaces: [ExportedInterface]
-    var streams: [PublishedStream] { interfaces.map(\.stream) }
+    var streams: [PublishedStream] { tree.streams }
     let loop: BusLoop
     let notices: NoticeReporter
     let ledger = PeerLedger()
     let queues: CommandQueues
     let running = RunningCalls()
-    let waker = RingWaker()
     /// Memory for a page that was sent: the next one need not be cleared.
     let pageMemory = Mutex<WireWriter?>(nil)
-    /// Commands answer, and the log's threads.
-    let unread: Mutex<UnreadReplies>
     let accounts: AccountCache<SystemAccounts>
     let timing: ServiceTiming
     /// How commands ended.
     let answered = Mutex(ServiceMetrics.Commands())
-    /// Calls that got no answer: their peer had been refused, and has read nothing since.
-    let ignoredCalls = Atomic<UInt64>(0)
-    /// Values of progress that were too large, or that a later one replaced before there was room.
-    let leftOutProgress = Atomic<UInt64>(0)
     /// While there is one.
     let connection: LoopBound<BusConnection?>
     let directory: PeerDirectory
+    let replies: ReplySender
+    let room: DescriptorRoom
+    let rings: RingHandout
     let state: LoopBound<State>
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
@@ -76,12 +63,14 @@ final class ServiceCore: BusHandler {
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         queues = CommandQueues(ledger)
-        unread = Mutex(UnreadReplies(ledger))
         connection = LoopBound(nil, on: loop)
-        state = LoopBound(State(ledger, timing), on: loop)
+        state = LoopBound(State(ledger), on: loop)
         directory = PeerDirectory(
             ledger, loop, notices, timing,
             readsUnits: interfaces.contains { $0.requirements.contains(where: \.needsUnit) })
+        replies = ReplySender(tree, directory, ledger, loop, notices, timing)
+        room = DescriptorRoom(name, connection, replies, ledger, loop, notices, timing)
+        rings = RingHandout(interfaces, directory, replies, room, ledger, loop, notices, timing)
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
             for requirement in interface.requirements {
@@ -224,7 +213,8 @@ final class ServiceCore: BusHandler {
     /// and the bus starts the next run for later calls.
     func stop(patience: Duration) async {
         loop.execute { [self] in
-            releaseAllReplies()
+            replies.stop()
+            room.stop()
             closeGate()
         }
         let deadline = MonotonicClock.deadline(after: patience)

@@ -103,8 +103,8 @@ extension ServiceCore {
             StatusFigure("waiting_commands", queues.commands),
             StatusFigure("outgoing_bytes", connection.outgoingBytes),
             StatusFigure("dropped_calls", ["reason": "bus_is_full"], connection.droppedCalls),
-            StatusFigure("dropped_calls", ["reason": "replies_unread"], ignoredCalls.load(ordering: .relaxed)),
-            StatusFigure("dropped_progress", leftOutProgress.load(ordering: .relaxed)),
+            StatusFigure("dropped_calls", ["reason": "replies_unread"], replies.ignoredCalls.load(ordering: .relaxed)),
+            StatusFigure("dropped_progress", replies.leftOutProgress.load(ordering: .relaxed)),
         ]
         for (kind, count) in notices.counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             figures.append(StatusFigure("notices", ["kind": kind.rawValue], count))

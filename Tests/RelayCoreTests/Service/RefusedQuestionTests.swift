@@ -37,10 +37,10 @@ import Testing
         var most = 0
         for _ in 1...1_000 where most <= UnreadReplies.reserve {
             _ = try await peer.call(Desk.name, "/", "org.freedesktop.DBus.Introspectable", "Introspect")
-            most = max(most, core.unread.withLock { $0.unread(of: name) })
+            most = max(most, core.replies.unread.withLock { $0.unread(of: name) })
         }
-        #expect(await eventually { core.unread.withLock { $0.unread(of: name) } == 0 }, "the bus holds nothing")
-        #expect(core.loop.withTurn { core.state.onLoop.unreadSource } == .connection)
+        #expect(await eventually { core.replies.unread.withLock { $0.unread(of: name) } == 0 }, "the bus holds nothing")
+        #expect(core.loop.withTurn { core.replies.state.onLoop.source } == .connection)
         #expect(backlog.source == .sender && notices.all(of: .unreadUnknown).isEmpty)
         try await service.stop()
     }

@@ -308,7 +308,7 @@ extension ServiceCore {
             .notPermitted, .warning, text,
             of: Notice.Subject(interface: interface.name, peer: peer, code: .notPermitted))
         if let connection = connection.onLoop {
-            withdrawRing(of: peer, interface, .notPermitted, text, connection)
+            rings.withdraw(peer, interface, .notPermitted, text, connection)
         }
     }
 }

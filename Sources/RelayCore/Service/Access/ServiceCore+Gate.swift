@@ -23,7 +23,7 @@ extension ServiceCore {
         directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
             if let refusal = hold?.refusalAsKnown {
-                return refuse(call, .limitsExceeded, refusal.message, connection)
+                return replies.refuse(call, .limitsExceeded, refusal.message, connection)
             }
             switch result {
             case .success(let credentials):
@@ -33,14 +33,14 @@ extension ServiceCore {
                         credentials: credentials, proceed: proceed), connection)
             // If any peer may call, the caller need not be known. A peer that has left cannot be.
             case .failure(let error) where requirement.isAnyone && error.code == .unavailable: proceed(self, nil)
-            case .failure(let error): refuse(call, error.code, error.message, connection)
+            case .failure(let error): replies.refuse(call, error.code, error.message, connection)
             }
         }
     }
     private func enter(_ entry: CallGate.Entry, _ connection: BusConnection) {
         if state.onLoop.gate.isBusy(entry.peer) {
             if let reason = state.onLoop.gate.enqueue(entry).refusal {
-                refuse(entry.call, .limitsExceeded, reason, connection)
+                replies.refuse(entry.call, .limitsExceeded, reason, connection)
             }
             return
         }
@@ -48,14 +48,14 @@ extension ServiceCore {
         case .ask(let action) where entry.isCommand: putAside(entry, action, connection)
         case .ask(let action):
             let (id, refusal) = state.onLoop.gate.enqueue(entry)
-            if let refusal { return refuse(entry.call, .limitsExceeded, refusal, connection) }
+            if let refusal { return replies.refuse(entry.call, .limitsExceeded, refusal, connection) }
             ask(action, about: entry, id, Inquiry(), connection)
         case let decision: conclude(entry, decision, connection)
         }
     }
     private func putAside(_ entry: CallGate.Entry, _ action: String, _ connection: BusConnection) {
         let (id, refusal) = state.onLoop.gate.putAside(entry)
-        if let refusal { return refuse(entry.call, .limitsExceeded, refusal, connection) }
+        if let refusal { return replies.refuse(entry.call, .limitsExceeded, refusal, connection) }
         ask(action, about: entry, id, Inquiry(), connection)
     }
     /// Asks polkit, when it is the turn of the peer's user.
@@ -141,10 +141,10 @@ extension ServiceCore {
         let user = entry.credentials.userID.map { "user \($0)" } ?? "an unknown user"
         let text = "\(entry.what) is for \(entry.requirement), \(entry.peer) is \(user)\(detail)"
         guard case .unknown(let reason) = decision else {
-            return refuse(entry.call, .notPermitted, text, connection)
+            return replies.refuse(entry.call, .notPermitted, text, connection)
         }
-        notices.report(.lookUpFailed, .warning, "\(text); \(reason)", of: subject(entry.call, .unavailable))
-        refuse(entry.call, .unavailable, "\(text), and \(reason): try again", connection)
+        notices.report(.lookUpFailed, .warning, "\(text); \(reason)", of: replies.subject(entry.call, .unavailable))
+        replies.refuse(entry.call, .unavailable, "\(text), and \(reason): try again", connection)
     }
     /// For `CloseRing`: behind the caller's look-up, whatever comes of that, and in the place of its calls of `OpenRing`
     /// that wait here, which are not wanted any more. It waits for no other call, and so needs no room.
@@ -155,7 +155,7 @@ extension ServiceCore {
             guard let self else { return }
             let (taken, first) = state.onLoop.gate.takeReads("OpenRing", at: call.path, of: call.sender)
             for entry in taken {
-                fail(entry.call, ErrorNames.name(for: .cancelled), "CloseRing has followed", connection)
+                replies.fail(entry.call, ErrorNames.name(for: .cancelled), "CloseRing has followed", connection)
             }
             body(self)
             guard let first else { return }
@@ -174,7 +174,7 @@ extension ServiceCore {
             if entry.isInteractive { cancelQuestion(id) }
         }
         let text = "\(entry.what) was cancelled before it ran"
-        fail(entry.call, ErrorNames.name(for: .cancelled), text, connection)
+        replies.fail(entry.call, ErrorNames.name(for: .cancelled), text, connection)
     }
 
     /// A peer has left: what waited for a person is withdrawn.
@@ -191,7 +191,7 @@ extension ServiceCore {
         state.onLoop.authority.questions.remove { ids.contains($0.id) }
         for (id, entry) in taken {
             if entry.isInteractive { cancelQuestion(id) }
-            fail(entry.call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
+            replies.fail(entry.call, ErrorNames.name(for: .unavailable), "\(name) is stopping", connection)
         }
     }
 }

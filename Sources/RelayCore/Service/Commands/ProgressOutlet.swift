@@ -14,11 +14,11 @@ final class ProgressOutlet: Sendable {
     }
     private let call: IncomingCall
     private let connection: BusConnection
-    private weak let core: ServiceCore?
+    private weak let replies: ReplySender?
     private let state = Mutex(State())
 
-    init(_ call: IncomingCall, _ connection: BusConnection, _ core: ServiceCore) {
-        (self.call, self.connection, self.core) = (call, connection, core)
+    init(_ call: IncomingCall, _ connection: BusConnection, _ replies: ReplySender) {
+        (self.call, self.connection, self.replies) = (call, connection, replies)
     }
     /// From any thread. Without effect once the handler has returned, and for a value that has no place in a message.
     func report<P: Codable>(_ progress: P, _ codec: WireCodec<P>) {
@@ -30,12 +30,12 @@ final class ProgressOutlet: Sendable {
             try codec.encode(progress, into: &body)
         } catch { return }
         if body.count > UnreadReplies.progressRoom / 2 {
-            core?.leftOutProgress.add(1, ordering: .relaxed)
+            replies?.leftOutProgress.add(1, ordering: .relaxed)
             return
         }
         state.withLock { state in
             if state.isOver { return }
-            if state.latest != nil { core?.leftOutProgress.add(1, ordering: .relaxed) }
+            if state.latest != nil { replies?.leftOutProgress.add(1, ordering: .relaxed) }
             state.latest = body.bytes
             sendLatest(&state)
         }
@@ -49,11 +49,11 @@ final class ProgressOutlet: Sendable {
     }
     /// Under the lock, so that values leave in their order.
     private func sendLatest(_ state: inout State, isLast: Bool = false) {
-        guard !state.isOver, let body = state.latest, let core else { return }
+        guard !state.isOver, let body = state.latest, let replies else { return }
         let now = MonotonicClock.now
-        let isAdmitted = core.unread.withLock { unread in
+        let isAdmitted = replies.unread.withLock { unread in
             if !unread.isKnowable {
-                return now >= MonotonicClock.deadline(after: core.timing.progressPace, from: state.lastSent)
+                return now >= MonotonicClock.deadline(after: replies.timing.progressPace, from: state.lastSent)
             }
             return unread.admitsProgress(call.sender, bytes: body.count)
         }
@@ -65,10 +65,10 @@ final class ProgressOutlet: Sendable {
                 signature: signature ?? .empty)
             // Fails with the connection only.
             try? connection.send(header, body: body)
-            core.count(call, body.count, connection)
+            replies.count(call, body.count, connection)
         } else if !state.hasTimer {
             state.hasTimer = true
-            core.loop.schedule(after: core.timing.progressLook) { [weak self] in self?.retry() }
+            replies.loop.schedule(after: replies.timing.progressLook) { [weak self] in self?.retry() }
         }
     }
     private func retry() {

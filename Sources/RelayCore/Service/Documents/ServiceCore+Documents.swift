@@ -15,7 +15,7 @@ extension ServiceCore {
             let text =
                 "\(interface.name) has no document '\(name?.prefix(255) ?? "")'; "
                 + (names.isEmpty ? "it has none" : "it has \(names)")
-            return fail(call, ErrorNames.name(for: .notFound), text, connection)
+            return replies.fail(call, ErrorNames.name(for: .notFound), text, connection)
         }
         let schema = interface.schema(of: name)
         whenRead(call, interface, [number], connection) { core, entries in
@@ -27,7 +27,7 @@ extension ServiceCore {
             guard (try? Stream1.write(snapshot, into: &body)) != nil,
                 let signature = try? Signature(Stream1.documentSignature)
             else { return }
-            core.reply(to: call, connection, signature, body: body.bytes)
+            core.replies.reply(to: call, connection, signature, body: body.bytes)
         }
     }
     /// Answers `Get` of a document; or `GetAll`, if no name is given: with `others` before the documents.
@@ -42,7 +42,7 @@ extension ServiceCore {
             do throws(RelayError) {
                 if name != nil {
                     for (property, entry) in zip(asked, entries) { property.value.write(entry.fields, into: &body) }
-                    return core.reply(to: call, connection, try Signature("v"), body: body.bytes)
+                    return core.replies.reply(to: call, connection, try Signature("v"), body: body.bytes)
                 }
                 let array = body.beginArray(elementAlignment: 8)
                 for (name, value) in others {
@@ -56,9 +56,9 @@ extension ServiceCore {
                     property.value.write(entry.fields, into: &body)
                 }
                 try body.endArray(array)
-                core.reply(to: call, connection, try Signature("a{sv}"), body: body.bytes)
+                core.replies.reply(to: call, connection, try Signature("a{sv}"), body: body.bytes)
             } catch {
-                core.fail(call, ErrorNames.name(for: error.code), error.message, connection)
+                core.replies.fail(call, ErrorNames.name(for: error.code), error.message, connection)
             }
         }
     }
@@ -73,13 +73,13 @@ extension ServiceCore {
             let size = numbers.reduce(1_024) { $0 + (stream.document($1)?.fields.count ?? 0) + 512 }
             if size > WireLimits.defaultMessageLength {
                 let text = "\(interface.name) has documents of \(size) bytes together: ask for each by its name"
-                return core.fail(call, ErrorNames.name(for: .tooLarge), text, connection)
+                return core.replies.fail(call, ErrorNames.name(for: .tooLarge), text, connection)
             }
-            guard await core.hasRoom(for: call, bytes: size, connection) else {
-                return core.fail(
+            guard await core.replies.hasRoom(for: call, bytes: size, connection) else {
+                return core.replies.fail(
                     call, ErrorNames.name(for: .limitsExceeded), "the replies before this one are unread", connection)
             }
-            core.prepareReply(to: call.sender)
+            core.replies.prepareReply(to: call.sender)
             // Under the stream's lock: the reply is behind every entry that it counts, and before every later one.
             stream.withDocuments(numbers) { answer(core, $0) }
         }
@@ -91,7 +91,7 @@ extension ServiceCore {
         let isMeant =
             interface?.stream.properties.contains { call.member == "Submit\($0.value.name)" } ?? false
         if isMeant {
-            refuse(
+            replies.refuse(
                 call, .notPermitted, "\(call.member.dropFirst(6)) is read only: its service alone sets it", connection)
         }
         return isMeant

@@ -183,6 +183,7 @@ extension PeerRequirement {
 /// The objects of a service and their interfaces, as a value: what introspection shows, and which object a call is for.
 struct ObjectTree: Sendable {
     private let interfaces: [String: ExportedInterface]
+    let streams: [PublishedStream]
     /// What every object has besides its own interface.
     static let common = [
         Stream1.description, StandardInterfaces.introspectable, StandardInterfaces.properties,
@@ -212,7 +213,7 @@ struct ObjectTree: Sendable {
                 try? body.string(IntrospectionXML.render(shown, children: children.sorted()))
                 return (path, body.bytes)
             })
-        self.interfaces = objects
+        (self.interfaces, streams) = (objects, interfaces.map(\.stream))
     }
     func interface(at path: String) -> ExportedInterface? { interfaces[path] }
     /// Whether there is an object, or one below.

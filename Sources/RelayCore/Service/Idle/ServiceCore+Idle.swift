@@ -95,8 +95,8 @@ extension ServiceCore {
     private var log: (any EventLogStorage)? { interfaces.lazy.compactMap(\.log).first?.storage }
     /// Calls that are not answered yet.
     private var openCalls: Int {
-        queues.count + state.onLoop.gate.count + directory.waitingCount + state.onLoop.heldReplies.count
-            + reads.load(ordering: .acquiring) + (state.onLoop.handouts.isIdle ? 0 : 1)
+        queues.count + state.onLoop.gate.count + directory.waitingCount + replies.state.onLoop.held.count
+            + reads.load(ordering: .acquiring) + (rings.isIdle ? 0 : 1)
     }
     /// Waits until all calls that came are answered, and all activities have ended; or until the deadline.
     func settle(until deadline: UInt64) async {

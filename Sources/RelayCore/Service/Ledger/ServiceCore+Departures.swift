@@ -22,10 +22,10 @@ extension ServiceCore {
         queues.depart(peer)
         running.depart(peer)
         closeGate(of: peer)
-        closeRings(of: peer)
+        rings.depart(peer)
         state.onLoop.replays.depart(peer)
         ledger.depart(peer)
-        forgetReplies(to: peer)
+        replies.depart(peer)
         for stream in streams { stream.depart(peer) }
         lookBehind()
     }

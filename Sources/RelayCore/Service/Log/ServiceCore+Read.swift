@@ -26,16 +26,16 @@ extension ServiceCore {
                 do throws(PeerLedger.Refusal) {
                     try state.onLoop.replays.add(socket, of: call.sender, ledger)
                 } catch { throw RelayError(.limitsExceeded, "\(error.message); or use Read") }
-                reply(to: call, connection)
+                replies.reply(to: call, connection)
             } catch {
-                refuse(call, error.code, error.message, connection)
+                replies.refuse(call, error.code, error.message, connection)
             }
         }
     }
     func replay(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         guard let socket = state.onLoop.replays.socket(of: call.sender) else {
             let text = "there is no socket for a replay, or it was full: OpenReplay comes first"
-            return fail(call, ErrorNames.name(for: .conflict), text, connection)
+            return replies.fail(call, ErrorNames.name(for: .conflict), text, connection)
         }
         read(call, interface, connection, into: socket)
     }
@@ -46,7 +46,7 @@ extension ServiceCore {
         guard call.wantsReply else { return }
         guard let log = interface.log else {
             let text = "\(interface.name) is volatile: nothing of it can be read again"
-            return fail(call, ErrorNames.name(for: .notFound), text, connection)
+            return replies.fail(call, ErrorNames.name(for: .notFound), text, connection)
         }
         let request = call.body.withUnsafeBytes { body in
             var reader = WireReader(body)
@@ -54,20 +54,20 @@ extension ServiceCore {
         }
         guard let request, 1...Stream1.maximumNames ~= request.names.count else {
             let text = "Read takes 1 to \(Stream1.maximumNames) names; '\(Stream1.allNames)' stands for all"
-            return fail(call, ErrorNames.invalidArgs, text, connection)
+            return replies.fail(call, ErrorNames.invalidArgs, text, connection)
         }
         if let name = interface.unknown(request.names) {
             let text = "\(interface.name) has no event '\(name)'"
-            return fail(call, ErrorNames.name(for: .notFound), text, connection)
+            return replies.fail(call, ErrorNames.name(for: .notFound), text, connection)
         }
         let wanted = LogRequest(
             interface: interface.name, names: request.names.contains(Stream1.allNames) ? nil : Set(request.names),
             after: request.after, limit: request.limit == 0 ? Int(Int32.max) : Int(request.limit),
             byteLimit: Self.pageLength)
-        if let reason = unread.withLock({ $0.beginReading(call.sender) }) {
+        if let reason = replies.unread.withLock({ $0.beginReading(call.sender) }) {
             // It may be a tool that confirms nothing.
-            askAboutDeliveries(connection)
-            return refuse(call, .limitsExceeded, reason, connection)
+            replies.askAboutDeliveries(connection)
+            return replies.refuse(call, .limitsExceeded, reason, connection)
         }
         directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
             guard let self else { return }
@@ -84,8 +84,8 @@ extension ServiceCore {
                     self?.reads.subtract(1, ordering: .releasing)
                 }
             } catch {
-                unread.withLock { $0.endReading(call.sender) }
-                refuse(call, error.code, error.message, connection)
+                replies.unread.withLock { $0.endReading(call.sender) }
+                replies.refuse(call, error.code, error.message, connection)
             }
         }
     }
@@ -117,16 +117,16 @@ extension ServiceCore {
                 return deliver(call, Stream1.replaySignature, numbers.bytes, charge, connection)
             }
             loop.execute { [self] in
-                unread.withLock { $0.endReading(call.sender) }
+                replies.unread.withLock { $0.endReading(call.sender) }
                 state.onLoop.replays.remove(socket, of: call.sender)
                 let text = "the socket for the replay has no room: use Read, or give another one"
-                fail(call, ErrorNames.name(for: .conflict), text, connection)
+                replies.fail(call, ErrorNames.name(for: .conflict), text, connection)
             }
         } catch {
-            unread.withLock { $0.endReading(call.sender) }
+            replies.unread.withLock { $0.endReading(call.sender) }
             switch error.code {
-            case .limitsExceeded: refuse(call, error.code, error.message, connection)
-            case .tooLarge: fail(call, ErrorNames.name(for: error.code), error.message, connection)
+            case .limitsExceeded: replies.refuse(call, error.code, error.message, connection)
+            case .tooLarge: replies.fail(call, ErrorNames.name(for: error.code), error.message, connection)
             default: failReading(call, of: interface.name, error, as: error.code, connection)
             }
         }
@@ -140,7 +140,7 @@ extension ServiceCore {
         notices.report(
             .readFailed, .warning, "\(text): \(error.message)",
             of: Notice.Subject(interface: interface, peer: call.sender, code: code))
-        fail(call, ErrorNames.name(for: code), "\(text): \(error.clauseForPeers)", connection)
+        replies.fail(call, ErrorNames.name(for: code), "\(text): \(error.clauseForPeers)", connection)
     }
     /// For the next page: a reader that goes on asks at once.
     private func keepMemory(of body: consuming WireWriter) {
@@ -155,10 +155,12 @@ extension ServiceCore {
         _ connection: BusConnection
     ) {
         loop.execute { [self] in
-            unread.withLock { $0.endReading(call.sender) }
+            replies.unread.withLock { $0.endReading(call.sender) }
             // Always one: the text is ours.
             guard let signature = try? Signature(signature) else { return }
-            try? deliver(to: call, charge, connection) { connection.reply(to: call, signature, body: body, serial: $0) }
+            try? replies.deliver(to: call, charge, connection) {
+                connection.reply(to: call, signature, body: body, serial: $0)
+            }
         }
     }
 }

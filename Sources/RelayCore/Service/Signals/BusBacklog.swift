@@ -139,7 +139,7 @@ struct BusFigures: Equatable {
         throw RelayError(.schemaMismatch, "the bus does not tell how much it holds")
     }
     /// Asks how much the bus holds for one connection, from all senders.
-    static func question(to source: ServiceCore.UnreadSource, about peer: String) throws(RelayError) -> MethodCall {
+    static func question(to source: ReplySender.UnreadSource, about peer: String) throws(RelayError) -> MethodCall {
         switch source {
         case .connection: try question(to: .sender, by: peer)
         case .peers: try question(to: .users, by: peer)
@@ -148,7 +148,7 @@ struct BusFigures: Equatable {
     }
     /// Throws `SchemaMismatch` when the answer has not what was asked for, `Unavailable` when the peer has left.
     static func held(
-        for peer: String, _ reply: BusReply, from source: ServiceCore.UnreadSource
+        for peer: String, _ reply: BusReply, from source: ReplySender.UnreadSource
     ) throws(RelayError) -> Int {
         guard reply.signature == "a{sv}", case .dictionary(_, let entries)? = try reply.values().first else {
             throw RelayError(.schemaMismatch, "the bus's figures have the signature '\(reply.signature)'")

@@ -64,7 +64,7 @@ extension ServiceCore {
         switch verdict {
         case .begin(let job): begin(job, log)
         case .wait: break
-        case .refused(let reason): refuse(call, .limitsExceeded, reason, connection)
+        case .refused(let reason): replies.refuse(call, .limitsExceeded, reason, connection)
         }
     }
     private func begin(_ job: RunLookUps.Job, _ log: ExportedLog) {

@@ -38,7 +38,7 @@ import Testing
         #expect((error?.cause as? RemoteError)?.name == ErrorNames.name(for: .cancelled))
         let stream = try #require(core.interfaces.first).stream
         #expect(!stream.hasReader(peer.stranger.connection.uniqueName))
-        #expect(core.loop.withTurn { core.state.onLoop.handouts.isIdle })
+        #expect(core.loop.withTurn { core.rings.isIdle })
         withExtendedLifetime(held) {}
         try await desk.stop()
     }

@@ -68,7 +68,7 @@ private struct OpenLogs: Command {
     func travels() async throws {
         let bus = try PrivateBus()
         let site = try await Site(bus.bus)
-        site.service.core.unread.withLock { $0.isKnowable = false }
+        site.service.core.replies.unread.withLock { $0.isKnowable = false }
         let relay = try activeRelay(bus.bus)
         for _ in 1...100 {
             let reply = try await relay.call(OpenLogs(count: Int32(DescriptorBag.replyLimit)))
@@ -139,12 +139,12 @@ private struct OpenLogs: Command {
         let bus = try PrivateBus()
         let site = try await Site(bus.bus)
         let core = site.service.core
-        core.unread.withLock { $0.isKnowable = false }
+        core.replies.unread.withLock { $0.isKnowable = false }
         let relay = try activeRelay(bus.bus)
         let running = relay.start(OpenLogs(count: 2, isHeld: true))
         #expect(await eventually { site.runs == 1 })
         let ending = Task { try await site.service.stop(patience: .seconds(300)) }
-        #expect(await eventually { core.loop.withTurn { core.state.onLoop.isStopping } })
+        #expect(await eventually { core.loop.withTurn { core.replies.state.onLoop.isStopping } })
         site.release()
         let reply = try await running.outcome.get()
         #expect(reply.parts.count == 2)
@@ -156,7 +156,7 @@ private struct OpenLogs: Command {
         let site = try await Site(bus.bus)
         let relay = try activeRelay(bus.bus)
         // Its callers are of libdbus, which may read when it sends; the bus would report that.
-        site.service.core.unread.withLock { $0.isKnowable = false }
+        site.service.core.replies.unread.withLock { $0.isKnowable = false }
         var peers = try (1...20).map { _ in try RawPeer(bus.address) }
         func call(_ member: String, of interface: String, _ signature: String, by peer: RawPeer, serial: UInt32) throws
         {
@@ -210,9 +210,9 @@ private struct OpenLogs: Command {
                 [.int32(1), .boolean(false), .int32(0)])
         }
         for _ in 1...5 { #expect(await call() == nil) }
-        site.service.core.unread.withLock { $0.isKnowable = false }
+        site.service.core.replies.unread.withLock { $0.isKnowable = false }
         #expect(await call()?.name == "org.eventrelay.Error.LimitsExceeded")
-        let serial = site.service.core.unread.withLock { $0.serials(of: tool.connection.uniqueName) }.last
+        let serial = site.service.core.replies.unread.withLock { $0.serials(of: tool.connection.uniqueName) }.last
         #expect(serial == tool.unconfirmed.last)
         _ = try await tool.call(Self.name, "/", Stream1.name, "Received", [.uint32(try #require(serial))])
         #expect(await call() == nil)

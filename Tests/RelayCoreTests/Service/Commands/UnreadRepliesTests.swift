@@ -151,7 +151,7 @@ import Testing
     private func held(
         for peer: SilentPeer, _ kind: BusFiguresTests.Kind, _ stranger: BusStranger
     ) async throws -> Int {
-        let source: ServiceCore.UnreadSource = kind == .daemon ? .connection : .peers
+        let source: ReplySender.UnreadSource = kind == .daemon ? .connection : .peers
         let question = try BusFigures.question(to: source, about: peer.name)
         return try BusFigures.held(for: peer.name, try await stranger.connection.call(question), from: source)
     }
@@ -189,7 +189,7 @@ import Testing
         #expect(
             await eventually {
                 silent.drain()
-                return core.unread.withLock { $0.unread(of: silent.name) } < Limits.reserve
+                return core.replies.unread.withLock { $0.unread(of: silent.name) } < Limits.reserve
             })
         let (again, words) = try echo("again")
         try silent.send(again, words)
@@ -213,11 +213,11 @@ import Testing
             signature: argument == nil ? .empty : try Signature("s"))
         let core = desk.service.core
         var sent = 0
-        while core.ignoredCalls.load(ordering: .relaxed) == 0 && sent < 100_000 {
+        while core.replies.ignoredCalls.load(ordering: .relaxed) == 0 && sent < 100_000 {
             try silent.send(header, body.bytes)
             sent += 1
         }
-        #expect(await eventually { core.ignoredCalls.load(ordering: .relaxed) > 0 }, "of \(sent) calls")
+        #expect(await eventually { core.replies.ignoredCalls.load(ordering: .relaxed) > 0 }, "of \(sent) calls")
         let other = try await BusStranger.join(bus.bus)
         #expect(try await held(for: silent, .daemon, other) < 3 * Self.perPeer, "of \(sent) answers")
         let answer = try await other.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("other")])
@@ -249,7 +249,7 @@ import Testing
         let core = desk.service.core
         #expect(await eventually { core.queues.count == 7 })
         await desk.open(1)
-        #expect(await eventually { core.loop.withTurn { core.state.onLoop.heldReplies.count == 1 } })
+        #expect(await eventually { core.loop.withTurn { core.replies.state.onLoop.held.count == 1 } })
         let other = try await BusStranger.join(bus.bus)
         _ = try await other.call(Desk.name, Desk.path, Desk1.name, "Echo", [.string("other")])
         #expect(desk.notes == ["wait 1", "done 1", "echo other"])
@@ -259,7 +259,7 @@ import Testing
                 silent.drain()
                 return desk.notes.contains("echo last")
             })
-        #expect(core.loop.withTurn { core.state.onLoop.heldReplies.isEmpty })
+        #expect(core.loop.withTurn { core.replies.state.onLoop.held.isEmpty })
         try await desk.stop()
     }
     @Test("a client that only calls and waits, and looks at nothing else, never notices", arguments: [true, false])

@@ -64,7 +64,7 @@ import Testing
         let stayed = stays.stranger.connection.uniqueName
         #expect(await eventually { core.ledger.present == [stayed] })
         #expect(core.ledger.held(.waitPages) == 1 && site.streams[0].subscribers.map(\.peer) == [stayed])
-        #expect(core.loop.withTurn { core.state.onLoop.pages.count } == 1)
+        #expect(core.loop.withTurn { core.rings.state.onLoop.pages.count } == 1)
         #expect(site.streams[0].hasReader(stayed) && !site.streams[0].hasReader(names[0]))
         // And a peer that leaves when the bus announces that again.
         stays.stranger.connection.close()

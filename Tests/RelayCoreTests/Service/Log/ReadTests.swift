@@ -174,7 +174,7 @@ import Testing
         try await fill(desk, 1...4)
         let ledger = desk.service.core.ledger
         desk.peer.confirms = false
-        desk.service.core.unread.withLock { $0.isKnowable = false }
+        desk.service.core.replies.unread.withLock { $0.isKnowable = false }
         let first = try await desk.read(after: 0, limit: 1)
         let serial = try #require(desk.peer.unconfirmed.first)
         #expect(first.sequences == [1] && ledger.held(.pages) == first.count)
@@ -200,7 +200,7 @@ import Testing
         let desk = try await DurableDesk()
         try await fill(desk, 1...4)
         desk.peer.confirms = false
-        desk.service.core.unread.withLock { $0.isKnowable = false }
+        desk.service.core.replies.unread.withLock { $0.isKnowable = false }
         _ = try await desk.read(after: 0, limit: 1)
         // As if it had never come: nobody knows its serial.
         for _ in 1...100 {
@@ -237,7 +237,7 @@ import Testing
         let desk = try await DurableDesk()
         try await fill(desk, 1...4)
         desk.peer.confirms = false
-        desk.service.core.unread.withLock { $0.isKnowable = false }
+        desk.service.core.replies.unread.withLock { $0.isKnowable = false }
         let answers = Mutex((pages: 0, refusals: 0))
         for _ in 0..<100 {
             desk.peer.connection.send(try DurableDesk.request(after: 0)) { result in

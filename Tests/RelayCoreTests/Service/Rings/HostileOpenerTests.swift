@@ -13,7 +13,7 @@ import Testing
     func unread(count: Int) async throws {
         let desk = try await Desk(try PrivateBus(limits: .builtIn))
         // libdbus may read when it sends, which the bus would report.
-        desk.service.core.unread.withLock { $0.isKnowable = false }
+        desk.service.core.replies.unread.withLock { $0.isKnowable = false }
         let peers = try (0..<count).map { _ in try RawPeer(desk.bus.address) }
         for serial: UInt32 in 1...UInt32(1_000 / count) {
             for peer in peers {
@@ -56,7 +56,7 @@ import Testing
         // As long as one answer is not confirmed, there is no other.
         let unread = try core.ledger.charge(.ringReplies, to: peer.stranger.connection.uniqueName)
         async let refusal = peer.stranger.refusal(Desk.name, Desk.path, Stream1.name, "OpenRing")
-        #expect(await eventually { core.loop.withTurn { !core.state.onLoop.handouts.isIdle } })
+        #expect(await eventually { core.loop.withTurn { !core.rings.isIdle } })
         _ = try await peer.stranger.call(Desk.name, Desk.path, Stream1.name, "CloseRing")
         #expect(await refusal?.name == ErrorNames.name(for: .cancelled))
         let stream = try #require(core.interfaces.first).stream
@@ -105,8 +105,8 @@ import Testing
         let failure: RelayError? = await withCheckedContinuation { continuation in
             core.loop.execute {
                 do throws(RelayError) {
-                    let page = try core.state.onLoop.pages.page(of: name, core.ledger)
-                    _ = try core.share(for: name, page, stream) { _ throws(RelayError) in
+                    let page = try core.rings.state.onLoop.pages.page(of: name, core.ledger)
+                    _ = try core.rings.share(for: name, page, stream) { _ throws(RelayError) in
                         attempts.withLock { $0 += 1 }
                         throw RelayError(.unavailable, "no description", cause: SystemError(EACCES))
                     }

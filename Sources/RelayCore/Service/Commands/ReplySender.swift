@@ -1,7 +1,13 @@
 import Synchronization
 
 /// Where replies leave: counted, and bounded by what their peers read.
-extension ServiceCore {
+final class ReplySender: Sendable {
+    struct State {
+        var held: [WaitingReply] = []
+        var source = UnreadSource.connection
+        var isStopping = false
+        fileprivate var onRead: (@Sendable (_ peer: String) -> Void)?
+    }
     /// A reply that waits until its peer has read others.
     struct WaitingReply {
         let peer: String
@@ -14,6 +20,32 @@ extension ServiceCore {
     /// What reports how much a bus holds for a connection: dbus-daemon, dbus-broker, nothing.
     enum UnreadSource { case connection, peers, nobody }
     private static let sweep = 16
+    private static let longestMessage = 2_048
+    let state: LoopBound<State>
+    /// Commands answer, and the log's threads.
+    let unread: Mutex<UnreadReplies>
+    /// Calls that got no answer: their peer had been refused, and has read nothing since.
+    let ignoredCalls = Atomic<UInt64>(0)
+    /// Values of progress that were too large, or that a later one replaced before there was room.
+    let leftOutProgress = Atomic<UInt64>(0)
+    private let tree: ObjectTree
+    private let directory: PeerDirectory
+    private let ledger: PeerLedger
+    let loop: BusLoop
+    private let notices: NoticeReporter
+    let timing: ServiceTiming
+
+    init(
+        _ tree: ObjectTree, _ directory: PeerDirectory, _ ledger: PeerLedger, _ loop: BusLoop,
+        _ notices: NoticeReporter, _ timing: ServiceTiming
+    ) {
+        (self.tree, self.directory, self.ledger) = (tree, directory, ledger)
+        (self.loop, self.notices, self.timing) = (loop, notices, timing)
+        unread = Mutex(UnreadReplies(ledger))
+        state = LoopBound(State(), on: loop)
+    }
+
+    // MARK: Replies
 
     /// Answers a call.
     func reply(
@@ -21,6 +53,25 @@ extension ServiceCore {
     ) {
         connection.reply(to: call, signature, body: body)
         count(call, body.count, connection)
+    }
+    /// Answers a call with what `write` writes; or with an error, if that cannot be carried.
+    func reply(
+        to call: IncomingCall, _ connection: BusConnection, _ signature: String, capacity: Int = 256,
+        _ write: (inout WireWriter) throws(RelayError) -> Void
+    ) {
+        var body = WireWriter(capacity: capacity)
+        do throws(RelayError) {
+            try write(&body)
+            reply(to: call, connection, try Signature(signature), body: body.bytes)
+        } catch { fail(call, error.code, error.message, connection) }
+    }
+    /// Answers a call with values.
+    func reply(to call: IncomingCall, _ connection: BusConnection, _ values: [DBusValue]) {
+        do throws(RelayError) {
+            var body = WireWriter()
+            try DBusValue.encode(values, into: &body)
+            reply(to: call, connection, try DBusValue.signature(of: values), body: body.bytes)
+        } catch { fail(call, error.code, error.message, connection) }
     }
     /// An answer of so many bytes has gone out.
     func count(_ call: IncomingCall, _ bytes: Int, _ connection: BusConnection) {
@@ -44,6 +95,58 @@ extension ServiceCore {
         }
         if let question { ask(question, connection) }
     }
+    /// A reply to a peer is about to leave: what was published before is to be seen before it.
+    func prepareReply(to peer: String) { for stream in tree.streams { stream.prepareReply(to: peer) } }
+
+    // MARK: Errors
+
+    /// Refuses a call, and reports it.
+    func refuse(_ call: IncomingCall, _ code: RelayError.Code, _ message: String, _ connection: BusConnection) {
+        let kinds: [RelayError.Code: Notice.Kind] = [.limitsExceeded: .limitsExceeded, .notPermitted: .notPermitted]
+        if let kind = kinds[code] {
+            let text = "\(call.member) of \(call.sender) at \(call.path) was refused: \(message)"
+            note(kind, text, of: call, code)
+        }
+        fail(call, code, message, connection)
+    }
+    /// Counts a refusal of an interface's call, and reports it.
+    func note(_ kind: Notice.Kind, _ text: String, of call: IncomingCall, _ code: RelayError.Code) {
+        tree.interface(at: call.path)?.stream.state.withLock { $0.refusals.count(kind) }
+        notices.report(kind, .warning, text, of: subject(call, code))
+    }
+    func subject(_ call: IncomingCall, _ code: RelayError.Code) -> Notice.Subject {
+        Notice.Subject(interface: tree.interface(at: call.path)?.name, peer: call.sender, code: code)
+    }
+    func fail(_ call: IncomingCall, _ code: RelayError.Code, _ message: String, _ connection: BusConnection) {
+        fail(call, ErrorNames.name(for: code), message, connection)
+    }
+    /// Answers with an error whose text the bus takes for certain: an answer that is refused would be none.
+    func fail(_ call: IncomingCall, _ name: String, _ message: String, _ connection: BusConnection) {
+        var text = String(message.unicodeScalars.prefix(Self.longestMessage).map { $0 == "\0" ? " " : Character($0) })
+        if text.unicodeScalars.count < message.unicodeScalars.count { text += "…" }
+        let bytes = name.utf8.count + text.utf8.count
+        guard call.wantsReply, call.interface == Stream1.name, Stream1.confirmed.contains(call.member) else {
+            connection.fail(call, name, text)
+            return count(call, bytes, connection)
+        }
+        // Of such a refusal its caller reports that it has read it: so what it never got is no longer counted.
+        try? deliver(to: call, nil, bytes: bytes, connection) { connection.fail(call, name, text, serial: $0) }
+    }
+    /// There is no such method.
+    func unknown(_ call: IncomingCall, _ connection: BusConnection) {
+        let interface = call.interface.map { "\($0)." } ?? ""
+        fail(call, ErrorNames.unknownMethod, "\(call.path) has no method \(interface)\(call.member)", connection)
+    }
+    /// Whether the arguments are of the right types; answers if not.
+    func hasSignature(_ expected: String, _ call: IncomingCall, _ connection: BusConnection) -> Bool {
+        if call.signature == expected { return true }
+        let text = "\(call.member) takes '\(expected)', not '\(call.signature)'"
+        fail(call, ErrorNames.invalidArgs, text, connection)
+        return false
+    }
+
+    // MARK: Bounds
+
     /// Whether a call is processed; refuses it once if not. On the loop's thread.
     func isHeard(_ call: IncomingCall, _ connection: BusConnection) -> Bool {
         // It gets no answer in any case.
@@ -80,17 +183,17 @@ extension ServiceCore {
     // MARK: On the loop's thread
 
     private func hold(_ held: WaitingReply, _ connection: BusConnection) {
-        state.onLoop.heldReplies.append(held)
+        state.onLoop.held.append(held)
         releaseReplies()
         askMore(connection)
         loop.schedule(after: timing.reply + .milliseconds(1)) { [weak self] in self?.releaseReplies() }
     }
     /// Lets those go that may be sent now, in their order, and those that have waited long enough.
     private func releaseReplies() {
-        if state.onLoop.heldReplies.isEmpty { return }
+        if state.onLoop.held.isEmpty { return }
         let now = MonotonicClock.now
         var left: [WaitingReply] = []
-        for held in state.onLoop.heldReplies {
+        for held in state.onLoop.held {
             // A released reply is sent at once, on another thread: two in a moment may both find room for one.
             if unread.withLock({ $0.admits(held.peer, bytes: held.bytes) }) {
                 held.completion(true)
@@ -100,36 +203,31 @@ extension ServiceCore {
                 left.append(held)
             }
         }
-        state.onLoop.heldReplies = left
+        state.onLoop.held = left
+    }
+    /// Calls back when a peer has read something, or has left: there may be room for what waits.
+    func onRead(_ body: @escaping @Sendable (_ peer: String) -> Void) { loop.withTurn { state.onLoop.onRead = body } }
+    private func wasRead(by peer: String) {
+        releaseReplies()
+        state.onLoop.onRead?(peer)
     }
     /// A peer has left.
-    func forgetReplies(to peer: String) {
+    func depart(_ peer: String) {
         unread.withLock { $0.depart(peer) }
         wasRead(by: peer)
     }
     /// `Received`: a caller has read the reply of a serial. At any object: what is counted is the connection's.
     func received(_ call: IncomingCall, _ connection: BusConnection) {
         guard hasSignature(Stream1.receivedSignature, call, connection) else { return }
-        let serial = call.body.withUnsafeBytes { body in
-            var reader = WireReader(body)
-            return try? reader.uint32()
-        }
+        let serial = call.read { try $0.uint32() }
         if let serial, unread.withLock({ $0.received(serial, by: call.sender) }) { wasRead(by: call.sender) }
         reply(to: call, connection)
     }
-    /// There may be room for what waits.
-    func wasRead(by peer: String) {
-        releaseReplies()
-        state.onLoop.handouts.retry(peer)
-        grantRoom()
-    }
     /// The end of the run: nobody waits for a peer any more.
-    func releaseAllReplies() {
+    func stop() {
         state.onLoop.isStopping = true
-        for held in state.onLoop.heldReplies { held.completion(false) }
-        state.onLoop.heldReplies = []
-        for wait in state.onLoop.descriptorWaits { wait.completion(full(wait)) }
-        state.onLoop.descriptorWaits = []
+        for held in state.onLoop.held { held.completion(false) }
+        state.onLoop.held = []
     }
 
     // MARK: Asking the bus
@@ -151,7 +249,7 @@ extension ServiceCore {
         for question in unread.withLock({ $0.questionsAboutDeliveries() }) { askBus(question, connection) }
     }
     private func askBus(_ question: UnreadReplies.Question, _ connection: BusConnection) {
-        let source = state.onLoop.unreadSource
+        let source = state.onLoop.source
         guard let request = try? BusFigures.question(to: source, about: question.peer) else {
             return unread.withLock { $0.unanswered(question) }
         }
@@ -167,15 +265,15 @@ extension ServiceCore {
             wasRead(by: question.peer)
             loop.schedule(after: timing.replyLook) { [weak self] in
                 guard let self else { return }
-                if !state.onLoop.heldReplies.isEmpty { askMore(connection) }
+                if !state.onLoop.held.isEmpty { askMore(connection) }
                 if let next = unread.withLock({ $0.question(about: question.peer) }) { askBus(next, connection) }
             }
         }
     }
     /// The bus does not report it, or this one does not.
     private func refused(by source: UnreadSource, _ question: UnreadReplies.Question, _ connection: BusConnection) {
-        if state.onLoop.unreadSource == source { state.onLoop.unreadSource = source == .connection ? .peers : .nobody }
-        if state.onLoop.unreadSource != .nobody { return askBus(question, connection) }
+        if state.onLoop.source == source { state.onLoop.source = source == .connection ? .peers : .nobody }
+        if state.onLoop.source != .nobody { return askBus(question, connection) }
         unread.withLock { unread in
             unread.isKnowable = false
             unread.unanswered(question)
@@ -185,5 +283,15 @@ extension ServiceCore {
             .unreadUnknown, .warning,
             "this bus does not say what it holds for a peer: one that reads no replies can fill it; let the service's user call "
                 + "org.freedesktop.DBus.Debug.Stats (docs/OPERATING.md)")
+    }
+}
+
+extension IncomingCall {
+    /// Its arguments, or those that are wanted of them; nil if they cannot be read.
+    func read<Arguments>(_ arguments: (inout WireReader) throws -> Arguments) -> Arguments? {
+        body.withUnsafeBytes { body in
+            var reader = WireReader(body)
+            return try? arguments(&reader)
+        }
     }
 }

@@ -1,16 +1,23 @@
 import Synchronization
 
-/// Replies with file descriptors: sent while their callers read them.
-extension ServiceCore {
+/// Replies with file descriptors: sent while their callers read them. Commands wait here for room, then rings.
+final class DescriptorRoom: Sendable {
+    private struct State {
+        /// In their order.
+        var waits: [Wait] = []
+        var hasTimer = false
+        var isStopping = false
+        var serveRings: (@Sendable (_ reader: String?, BusConnection) -> Bool)?
+    }
     /// A command whose reply has descriptors: it waits to run, or its reply to be sent.
-    struct DescriptorWait {
+    private struct Wait {
         let peer: String
         /// Those of the reply; nil: it has not run.
         let count: Int?
         let deadline: UInt64
-        let completion: @Sendable (DescriptorRoom) -> Void
+        let completion: @Sendable (Grant) -> Void
     }
-    enum DescriptorRoom: Sendable {
+    private enum Grant: Sendable {
         /// With what the reply holds, if it is to be sent.
         case free(PeerLedger.Charge?)
         /// There was none in time: why.
@@ -18,18 +25,35 @@ extension ServiceCore {
         /// The caller has left.
         case departed
     }
+    private let state: LoopBound<State>
+    private let service: String
+    private let connection: LoopBound<BusConnection?>
+    private let replies: ReplySender
+    private let ledger: PeerLedger
+    private let loop: BusLoop
+    private let notices: NoticeReporter
+    private let timing: ServiceTiming
 
+    init(
+        _ service: String, _ connection: LoopBound<BusConnection?>, _ replies: ReplySender, _ ledger: PeerLedger,
+        _ loop: BusLoop, _ notices: NoticeReporter, _ timing: ServiceTiming
+    ) {
+        (self.service, self.connection, self.replies, self.ledger) = (service, connection, replies, ledger)
+        (self.loop, self.notices, self.timing) = (loop, notices, timing)
+        state = LoopBound(State(), on: loop)
+        replies.onRead { [weak self] peer in self?.grant(readBy: peer) }
+    }
     /// Waits until a command may run whose reply has descriptors. Returns why it must not; nil if it may.
     ///
     /// Not on the loop's thread, and in the place of the caller's commands, which run one at a time.
-    func descriptorRefusal(
+    func refusal(
         of call: IncomingCall, _ connection: BusConnection
     ) async -> (code: RelayError.Code, reason: String)? {
         if !call.wantsReply { return nil }
         if !connection.canTransferDescriptors {
             return (.unavailable, "this bus passes no file descriptors, as the reply of \(call.member) may have")
         }
-        if case .full(let reason) = await descriptorRoom(for: call, count: nil, timing.descriptorCall) {
+        if case .full(let reason) = await room(for: call, count: nil, timing.descriptorCall) {
             return (.limitsExceeded, "\(reason); report what was read with \(Stream1.name).Received")
         }
         return nil
@@ -41,51 +65,47 @@ extension ServiceCore {
     ) async {
         defer { for descriptor in descriptors { descriptor.close() } }
         if !call.wantsReply { return }
-        switch await descriptorRoom(for: call, count: descriptors.count, timing.reply) {
+        switch await room(for: call, count: descriptors.count, timing.reply) {
         case .departed: break
         case .full(let reason):
             let text =
                 "\(command.name) has run; its reply with \(descriptors.count) file descriptors was not sent: \(reason)"
             notices.report(.limitsExceeded, .warning, "\(call.sender): \(text)")
-            prepareReply(to: call.sender)
-            fail(call, ErrorNames.name(for: .tooLarge), text, connection)
+            replies.prepareReply(to: call.sender)
+            replies.fail(call, .tooLarge, text, connection)
         case .free(let charge):
-            prepareReply(to: call.sender)
+            replies.prepareReply(to: call.sender)
             do throws(RelayError) {
-                try deliver(to: call, charge, bytes: body.count, connection) { serial throws(RelayError) in
+                try replies.deliver(to: call, charge, bytes: body.count, connection) { serial throws(RelayError) in
                     try connection.reply(
                         to: call, command.replySignature, body: body, descriptors: descriptors, serial: serial)
                 }
             } catch {
                 let text = "\(command.name) has run; its reply cannot be sent: \(error.message)"
-                fail(call, ErrorNames.name(for: .internalFailure), text, connection)
+                replies.fail(call, .internalFailure, text, connection)
             }
         }
     }
-    private func descriptorRoom(
-        for call: IncomingCall, count: Int?, _ patience: Duration
-    ) async -> DescriptorRoom {
+    private func room(for call: IncomingCall, count: Int?, _ patience: Duration) async -> Grant {
         await withCheckedContinuation { continuation in
             loop.execute { [self] in
-                let wait = DescriptorWait(
+                let wait = Wait(
                     peer: call.sender, count: count,
                     deadline: MonotonicClock.deadline(after: patience)
                 ) { continuation.resume(returning: $0) }
                 // Room is counted as soon as it is found: it is looked for once.
                 if state.onLoop.isStopping { return wait.completion(room(for: wait) ?? full(wait)) }
-                state.onLoop.descriptorWaits.append(wait)
-                grantRoom()
+                state.onLoop.waits.append(wait)
+                grant()
             }
         }
     }
 
     // MARK: On the loop's thread
 
-    func full(_ wait: DescriptorWait) -> DescriptorRoom {
-        .full(refusal(of: wait)?.message ?? "\(name) is stopping")
-    }
-    private func refusal(of wait: DescriptorWait) -> PeerLedger.Refusal? {
-        if !unread.withLock({ $0.holds(.replyDescriptors, wait.peer) }) {
+    private func full(_ wait: Wait) -> Grant { .full(refusal(of: wait)?.message ?? "\(service) is stopping") }
+    private func refusal(of wait: Wait) -> PeerLedger.Refusal? {
+        if !replies.unread.withLock({ $0.holds(.replyDescriptors, wait.peer) }) {
             return ledger.refusal(.replyDescriptors, wait.count ?? 1, for: wait.peer)
         }
         // One reply at a time, however few it has.
@@ -94,7 +114,7 @@ extension ServiceCore {
             resource: .replyDescriptors, holder: .peer(wait.peer), held: held, more: wait.count ?? 1, bound: held)
     }
     /// Nil: there is none yet.
-    private func room(for wait: DescriptorWait) -> DescriptorRoom? {
+    private func room(for wait: Wait) -> Grant? {
         // Its departure was seen: what is counted for it now would be counted for ever.
         if !ledger.isPresent(wait.peer) { return .departed }
         if refusal(of: wait) != nil { return nil }
@@ -102,11 +122,11 @@ extension ServiceCore {
         return (try? ledger.charge(.replyDescriptors, count, to: wait.peer)).map { .free($0) }
     }
     /// Lets those go on that may now, in their order, and those that have waited long enough.
-    private func releaseDescriptors() {
-        if state.onLoop.descriptorWaits.isEmpty { return }
+    private func release() {
+        if state.onLoop.waits.isEmpty { return }
         let now = MonotonicClock.now
-        var left: [DescriptorWait] = []
-        for wait in state.onLoop.descriptorWaits {
+        var left: [Wait] = []
+        for wait in state.onLoop.waits {
             if let room = room(for: wait) {
                 wait.completion(room)
             } else if wait.deadline <= now {
@@ -115,22 +135,33 @@ extension ServiceCore {
                 left.append(wait)
             }
         }
-        state.onLoop.descriptorWaits = left
+        state.onLoop.waits = left
+    }
+    /// What hands out rings is called behind the commands, and returns whether none waits for one.
+    func serveRings(_ serve: @escaping @Sendable (_ reader: String?, BusConnection) -> Bool) {
+        loop.withTurn { state.onLoop.serveRings = serve }
     }
     /// Gives room to those that wait for it, commands first. While some still do, it is looked again and again: peers
     /// that report nothing are asked for at the bus.
-    func grantRoom() {
-        releaseDescriptors()
+    ///
+    /// - Parameter reader: a peer that has read something; nil: others wait now.
+    func grant(readBy reader: String? = nil) {
+        release()
         guard let connection = connection.onLoop else { return }
-        handOut(connection)
-        let isIdle = state.onLoop.descriptorWaits.isEmpty && state.onLoop.handouts.isIdle
-        if isIdle || state.onLoop.hasRoomTimer { return }
-        state.onLoop.hasRoomTimer = true
-        askAboutDeliveries(connection)
+        let hasNoRings = state.onLoop.serveRings?(reader, connection) ?? true
+        if hasNoRings && state.onLoop.waits.isEmpty || state.onLoop.hasTimer { return }
+        state.onLoop.hasTimer = true
+        replies.askAboutDeliveries(connection)
         loop.schedule(after: timing.roomLook) { [weak self] in
             guard let self else { return }
-            state.onLoop.hasRoomTimer = false
-            grantRoom()
+            state.onLoop.hasTimer = false
+            grant()
         }
+    }
+    /// The end of the run: nobody waits for a peer any more.
+    func stop() {
+        state.onLoop.isStopping = true
+        for wait in state.onLoop.waits { wait.completion(full(wait)) }
+        state.onLoop.waits = []
     }
 }

@@ -1,16 +1,41 @@
 import Glibc
 
-/// `OpenRing`: gives the shared memory to peers that may read it.
-extension ServiceCore {
-    struct RingRequest {
+/// `OpenRing`: gives the shared memory to peers that may read it. On the loop's thread.
+final class RingHandout: Sendable {
+    struct State {
+        var queue: OpenRingQueue<Request>
+        var pages = WaitPages()
+    }
+    struct Request {
         let call: IncomingCall
         let interface: ExportedInterface
     }
-    func openRing(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+    let state: LoopBound<State>
+    private let waker = RingWaker()
+    private let interfaces: [ExportedInterface]
+    private let directory: PeerDirectory
+    private let replies: ReplySender
+    private let room: DescriptorRoom
+    private let ledger: PeerLedger
+    private let notices: NoticeReporter
+
+    init(
+        _ interfaces: [ExportedInterface], _ directory: PeerDirectory, _ replies: ReplySender, _ room: DescriptorRoom,
+        _ ledger: PeerLedger, _ loop: BusLoop, _ notices: NoticeReporter, _ timing: ServiceTiming
+    ) {
+        (self.interfaces, self.directory, self.replies, self.room) = (interfaces, directory, replies, room)
+        (self.ledger, self.notices) = (ledger, notices)
+        state = LoopBound(State(queue: OpenRingQueue(ledger, patience: timing.descriptorCall)), on: loop)
+        room.serveRings { [weak self] reader, connection in self?.serve(reader, connection) ?? true }
+    }
+    /// No call waits for its turn.
+    var isIdle: Bool { state.onLoop.queue.isIdle }
+
+    func open(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         guard call.wantsReply else { return }
         guard interface.stream.mayHaveRing, connection.canPassDescriptors else {
             let text = "\(interface.name) has no ring, or this bus passes no descriptors: its events come as signals"
-            return fail(call, ErrorNames.name(for: .notFound), text, connection)
+            return replies.fail(call, .notFound, text, connection)
         }
         // What peers have is counted by user: so the user is looked up even where anyone may have a ring.
         directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
@@ -19,38 +44,40 @@ extension ServiceCore {
             do throws(RelayError) {
                 credentials = try result.get()
             } catch {
-                return refuseRing(call, interface, error.code, error.message, connection)
+                return refuse(call, interface, error.code, error.message, connection)
             }
             // Unknown: it has left, and will not be seen to leave again.
             guard let user = credentials.userID else {
                 interface.stream.withRing { $0.requests.refused += 1 }
-                let text = "OpenRing is for peers whose user the bus tells"
-                return fail(call, ErrorNames.name(for: .notPermitted), text, connection)
+                return replies.fail(
+                    call, .notPermitted, "OpenRing is for peers whose user the bus tells", connection)
             }
-            let request = RingRequest(call: call, interface: interface)
+            let request = Request(call: call, interface: interface)
             do throws(PeerLedger.Refusal) {
-                try state.onLoop.handouts.ask(call.sender, user: user, request, now: MonotonicClock.now)
-            } catch { return refuseRing(call, interface, .limitsExceeded, error.message, connection) }
-            grantRoom()
+                try state.onLoop.queue.ask(call.sender, user: user, request, now: MonotonicClock.now)
+            } catch { return refuse(call, interface, .limitsExceeded, error.message, connection) }
+            room.grant()
         }
     }
-    /// Answers as many as may be unread.
-    func handOut(_ connection: BusConnection) {
-        while let turn = state.onLoop.handouts.next() { answer(turn.request, turn.charge, connection) }
-        while let request = state.onLoop.handouts.expired(now: MonotonicClock.now) {
+    /// Answers as many as may be unread. Returns whether no call waits any more.
+    private func serve(_ reader: String?, _ connection: BusConnection) -> Bool {
+        if let reader { state.onLoop.queue.retry(reader) }
+        while let turn = state.onLoop.queue.next() { answer(turn.request, turn.charge, connection) }
+        while let request = state.onLoop.queue.expired(now: MonotonicClock.now) {
             let refusal = ledger.refusal(.ringReplies, 1, for: request.call.sender)
             let text = refusal?.message ?? "its turn did not come: ask again later"
-            refuseRing(request.call, request.interface, .limitsExceeded, text, connection)
+            refuse(request.call, request.interface, .limitsExceeded, text, connection)
         }
+        return isIdle
     }
-    private func answer(_ request: RingRequest, _ charge: PeerLedger.Charge, _ connection: BusConnection) {
+    private func answer(_ request: Request, _ charge: PeerLedger.Charge, _ connection: BusConnection) {
         let call = request.call
         settlePage(of: call.sender)
         let wasReading = request.interface.stream.hasReader(call.sender)
         do throws(RelayError) {
             let page = try state.onLoop.pages.page(of: call.sender, ledger)
             let share = try share(for: call.sender, page, request.interface.stream)
-            try deliver(to: call, charge, connection) { serial throws(RelayError) in
+            try replies.deliver(to: call, charge, connection) { serial throws(RelayError) in
                 try connection.reply(to: call, descriptors: [share.descriptor, page.descriptor], serial: serial)
             }
         } catch {
@@ -63,7 +90,7 @@ extension ServiceCore {
                     "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)",
                     of: Notice.Subject(interface: request.interface.name, peer: call.sender, code: error.code))
             }
-            refuseRing(call, request.interface, error.code, error.message, connection)
+            refuse(call, request.interface, error.code, error.message, connection)
         }
     }
     /// A description of the ring for one peer.
@@ -87,26 +114,26 @@ extension ServiceCore {
             }
         }
     }
-    private func refuseRing(
+    private func refuse(
         _ call: IncomingCall, _ interface: ExportedInterface, _ code: RelayError.Code, _ message: String,
         _ connection: BusConnection
     ) {
         interface.stream.withRing { $0.requests.refused += 1 }
-        refuse(call, code, message, connection)
+        replies.refuse(call, code, message, connection)
     }
     /// A peer may not read an interface any more, or does not want to: what it asked for before is refused.
-    func withdrawRing(
-        of peer: String, _ interface: ExportedInterface, _ code: RelayError.Code, _ text: String,
+    func withdraw(
+        _ peer: String, _ interface: ExportedInterface, _ code: RelayError.Code, _ text: String,
         _ connection: BusConnection
     ) {
-        let requests = state.onLoop.handouts.withdraw(peer) { $0.interface.name == interface.name }
-        for request in requests { refuseRing(request.call, interface, code, text, connection) }
+        let requests = state.onLoop.queue.withdraw(peer) { $0.interface.name == interface.name }
+        for request in requests { refuse(request.call, interface, code, text, connection) }
     }
     /// A peer does not read an interface's ring: what it asked for before is no longer wanted, either.
-    func giveBackRing(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
-        withdrawRing(of: call.sender, interface, .cancelled, "CloseRing came behind it", connection)
+    func giveBack(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+        withdraw(call.sender, interface, .cancelled, "CloseRing came behind it", connection)
         interface.stream.closeRing(for: call.sender, isReturned: true)
-        reply(to: call, connection)
+        replies.reply(to: call, connection)
     }
     /// A peer that has sealed its page has mapped it, and is woken from now on. Nobody looks at the page before that.
     func settlePage(of peer: String) {
@@ -114,8 +141,8 @@ extension ServiceCore {
         for interface in interfaces { interface.stream.wakeReader(peer) }
     }
     /// A peer has left: nobody waits for it, or looks at its page any more.
-    func closeRings(of peer: String) {
-        state.onLoop.handouts.depart(peer)
+    func depart(_ peer: String) {
+        state.onLoop.queue.depart(peer)
         guard state.onLoop.pages.depart(peer) != nil else { return }
         for interface in interfaces { interface.stream.closeRing(for: peer, hasLeft: true) }
     }
