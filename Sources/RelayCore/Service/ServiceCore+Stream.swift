@@ -19,13 +19,13 @@ extension ServiceCore {
             ifPermitted(call, interface, connection) { $0.attach(call, interface, connection) }
         case "Read":
             guard replies.hasSignature(Stream1.readSignature, call, connection) else { return }
-            ifPermitted(call, interface, connection) { $0.read(call, interface, connection) }
+            ifPermitted(call, interface, connection) { $0.reads.read(call, interface, connection) }
         case "OpenReplay":
             guard replies.hasSignature(Stream1.openReplaySignature, call, connection) else { return }
-            ifPermitted(call, interface, connection) { $0.openReplay(call, connection) }
+            ifPermitted(call, interface, connection) { $0.reads.openReplay(call, connection) }
         case "Replay":
             guard replies.hasSignature(Stream1.readSignature, call, connection) else { return }
-            ifPermitted(call, interface, connection) { $0.replay(call, interface, connection) }
+            ifPermitted(call, interface, connection) { $0.reads.replay(call, interface, connection) }
         case "OpenRing":
             guard replies.hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.rings.open(call, interface, connection) }
@@ -93,7 +93,8 @@ extension ServiceCore {
         }
         // A run of long ago.
         guard let question, let log = interface.log else { return }
-        find(RunLookUps.Entry(call: call, interface: interface.name, question: question), log, connection) { common in
+        reads.find(RunLookUps.Entry(call: call, interface: interface.name, question: question), log, connection) {
+            common in
             interface.stream.attach(common, names: names) { [self] in answer(call, $0, connection) }
         }
     }

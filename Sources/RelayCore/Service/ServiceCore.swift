@@ -5,8 +5,6 @@ final class ServiceCore: BusHandler {
     struct State {
         /// The features of the attached peers, as they last reported them.
         var features: [String: Set<StreamFeature>] = [:]
-        var replays = ReplaySockets()
-        var runLookUps: RunLookUps
         var idleness = Idleness()
         var gate: CallGate
         var authority = Authority()
@@ -14,7 +12,7 @@ final class ServiceCore: BusHandler {
         var census = Census()
 
         init(_ ledger: PeerLedger) {
-            (runLookUps, gate) = (RunLookUps(ledger), CallGate(ledger))
+            gate = CallGate(ledger)
         }
     }
     private enum End {
@@ -32,8 +30,6 @@ final class ServiceCore: BusHandler {
     let ledger = PeerLedger()
     let queues: CommandQueues
     let running = RunningCalls()
-    /// Memory for a page that was sent: the next one need not be cleared.
-    let pageMemory = Mutex<WireWriter?>(nil)
     let accounts: AccountCache<SystemAccounts>
     let timing: ServiceTiming
     /// How commands ended.
@@ -44,12 +40,11 @@ final class ServiceCore: BusHandler {
     let replies: ReplySender
     let room: DescriptorRoom
     let rings: RingHandout
+    let reads: LogReads
     let state: LoopBound<State>
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
     let activities = ActivityCount()
-    /// Pages that are being read from the log.
-    let reads = Atomic<Int>(0)
     /// It ends because nobody used it.
     let hasIdled = Atomic<Bool>(false)
     /// `End` was sent: nothing volatile can be published any more.
@@ -71,6 +66,7 @@ final class ServiceCore: BusHandler {
         replies = ReplySender(tree, directory, ledger, loop, notices, timing)
         room = DescriptorRoom(name, connection, replies, ledger, loop, notices, timing)
         rings = RingHandout(interfaces, directory, replies, room, ledger, loop, notices, timing)
+        reads = LogReads(directory, replies, ledger, loop, notices)
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
             for requirement in interface.requirements {

@@ -296,7 +296,7 @@ extension ServiceCore {
         // It has left meanwhile.
         guard state.onLoop.authorised[peer]?.interfaces.remove(interface.name) != nil else { return }
         if state.onLoop.authorised[peer]?.interfaces.isEmpty == true { state.onLoop.authorised[peer] = nil }
-        state.onLoop.replays.depart(peer)
+        reads.depart(peer)
         // It may have given its ring back, and still have it mapped.
         interface.stream.withdraw([peer], endsFormerReaders: true)
         interface.stream.state.withLock { $0.refusals.count(.notPermitted) }

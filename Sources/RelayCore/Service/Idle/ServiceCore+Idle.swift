@@ -96,7 +96,7 @@ extension ServiceCore {
     /// Calls that are not answered yet.
     private var openCalls: Int {
         queues.count + state.onLoop.gate.count + directory.waitingCount + replies.state.onLoop.held.count
-            + reads.load(ordering: .acquiring) + (rings.isIdle ? 0 : 1)
+            + reads.openCount + (rings.isIdle ? 0 : 1)
     }
     /// Waits until all calls that came are answered, and all activities have ended; or until the deadline.
     func settle(until deadline: UInt64) async {

@@ -23,7 +23,7 @@ extension ServiceCore {
         running.depart(peer)
         closeGate(of: peer)
         rings.depart(peer)
-        state.onLoop.replays.depart(peer)
+        reads.depart(peer)
         ledger.depart(peer)
         replies.depart(peer)
         for stream in streams { stream.depart(peer) }

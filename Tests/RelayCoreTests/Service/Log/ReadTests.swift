@@ -84,7 +84,7 @@ import Testing
         desk.log.storage.failReading(RelayError(.unavailable, "no /b/path"))
         core.loop.withTurn {
             guard let connection = core.connection.onLoop else { return }
-            core.find(entry, log, connection) { _ in }
+            core.reads.find(entry, log, connection) { _ in }
         }
         #expect(await eventually { desk.notices.all(of: .readFailed).last?.message == text + "no /b/path" })
         try await desk.stop()

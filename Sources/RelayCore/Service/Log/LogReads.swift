@@ -1,13 +1,79 @@
 import Synchronization
 
-/// `Read`: pages of what the log keeps; and `Replay`, which writes them into a socket of the peer's.
-extension ServiceCore {
+/// `Read`: pages of what the log keeps; and `Replay`, which writes them into a socket of the peer's. And the runs that
+/// an `Attach` names.
+final class LogReads: Sendable {
+    private struct State {
+        var sockets = ReplaySockets()
+        var runs: RunLookUps
+    }
     /// Bytes of names, signatures and bodies in a page.
     private static let pageLength = 256 << 10
     /// What is written into a socket: what is sure to have room there.
     private static let longestWritten = 320 << 10
     /// A message's limit, less room for its header.
     private static let longestAnswer = WireLimits.defaultMessageLength - 1_024
+    private let state: LoopBound<State>
+    /// Memory for a page that was sent: the next one need not be cleared.
+    private let pageMemory = Mutex<WireWriter?>(nil)
+    /// What is with the log.
+    private let open = Atomic<Int>(0)
+    private let directory: PeerDirectory
+    private let replies: ReplySender
+    private let ledger: PeerLedger
+    private let loop: BusLoop
+    private let notices: NoticeReporter
+
+    init(
+        _ directory: PeerDirectory, _ replies: ReplySender, _ ledger: PeerLedger, _ loop: BusLoop,
+        _ notices: NoticeReporter
+    ) {
+        (self.directory, self.replies, self.ledger) = (directory, replies, ledger)
+        (self.loop, self.notices) = (loop, notices)
+        state = LoopBound(State(runs: RunLookUps(ledger)), on: loop)
+    }
+    var openCount: Int { open.load(ordering: .acquiring) }
+    /// A peer has left, or may not read any more.
+    func depart(_ peer: String) { state.onLoop.sockets.depart(peer) }
+
+    // MARK: Runs
+
+    /// Has the log look for a run. Answers an error by itself; else calls `completion` on the loop's thread.
+    ///
+    /// The look-up is of the disk, for which the loop's thread must not wait.
+    func find(
+        _ entry: RunLookUps.Entry, _ log: ExportedLog, _ connection: BusConnection,
+        completion: @escaping @Sendable (CommonRun?) -> Void
+    ) {
+        let call = entry.call
+        let verdict = state.onLoop.runs.enqueue(entry) { [weak self] result in
+            switch result {
+            case .success(let common): completion(common)
+            // Where the histories part is not known: an answer would claim that they have nothing in common.
+            case .failure(let error):
+                self?.fail(call, of: entry.interface, error, as: .unavailable, connection)
+            }
+        }
+        switch verdict {
+        case .begin(let job): begin(job, log)
+        case .wait: break
+        case .refused(let reason): replies.refuse(call, .limitsExceeded, reason, connection)
+        }
+    }
+    private func begin(_ job: RunLookUps.Job, _ log: ExportedLog) {
+        open.add(1, ordering: .relaxed)
+        log.storage.find(job.entry.question, in: job.entry.interface) { [weak self] result in
+            guard let self else { return }
+            loop.execute { [self] in
+                open.subtract(1, ordering: .releasing)
+                let next = state.onLoop.runs.end(job.entry.call.sender)
+                job.completion(result)
+                if let next { begin(next, log) }
+            }
+        }
+    }
+
+    // MARK: Pages
 
     func openReplay(_ call: IncomingCall, _ connection: BusConnection) {
         guard call.wantsReply else { return }
@@ -24,7 +90,7 @@ extension ServiceCore {
                     throw RelayError(.unavailable, "OpenReplay is for peers whose user the bus tells")
                 }
                 do throws(PeerLedger.Refusal) {
-                    try state.onLoop.replays.add(socket, of: call.sender, ledger)
+                    try state.onLoop.sockets.add(socket, of: call.sender, ledger)
                 } catch { throw RelayError(.limitsExceeded, "\(error.message); or use Read") }
                 replies.reply(to: call, connection)
             } catch {
@@ -33,9 +99,9 @@ extension ServiceCore {
         }
     }
     func replay(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
-        guard let socket = state.onLoop.replays.socket(of: call.sender) else {
+        guard let socket = state.onLoop.sockets.socket(of: call.sender) else {
             let text = "there is no socket for a replay, or it was full: OpenReplay comes first"
-            return replies.fail(call, ErrorNames.name(for: .conflict), text, connection)
+            return replies.fail(call, .conflict, text, connection)
         }
         read(call, interface, connection, into: socket)
     }
@@ -46,19 +112,16 @@ extension ServiceCore {
         guard call.wantsReply else { return }
         guard let log = interface.log else {
             let text = "\(interface.name) is volatile: nothing of it can be read again"
-            return replies.fail(call, ErrorNames.name(for: .notFound), text, connection)
+            return replies.fail(call, .notFound, text, connection)
         }
-        let request = call.body.withUnsafeBytes { body in
-            var reader = WireReader(body)
-            return try? Stream1.readRead(&reader)
-        }
-        guard let request, 1...Stream1.maximumNames ~= request.names.count else {
+        guard let request = call.read({ try Stream1.readRead(&$0) }),
+            1...Stream1.maximumNames ~= request.names.count
+        else {
             let text = "Read takes 1 to \(Stream1.maximumNames) names; '\(Stream1.allNames)' stands for all"
             return replies.fail(call, ErrorNames.invalidArgs, text, connection)
         }
         if let name = interface.unknown(request.names) {
-            let text = "\(interface.name) has no event '\(name)'"
-            return replies.fail(call, ErrorNames.name(for: .notFound), text, connection)
+            return replies.fail(call, .notFound, "\(interface.name) has no event '\(name)'", connection)
         }
         let wanted = LogRequest(
             interface: interface.name, names: request.names.contains(Stream1.allNames) ? nil : Set(request.names),
@@ -77,14 +140,14 @@ extension ServiceCore {
                 do throws(PeerLedger.Refusal) {
                     charge = try ledger.charge(.pages, Self.pageLength, to: call.sender)
                 } catch { throw error.error }
-                reads.add(1, ordering: .relaxed)
+                open.add(1, ordering: .relaxed)
                 log.storage.read(wanted) { [weak self] result in
                     // On a thread of the log's: the loop's has others to serve.
                     self?.answer(call, interface, log, result, charge, connection, socket)
-                    self?.reads.subtract(1, ordering: .releasing)
+                    self?.open.subtract(1, ordering: .releasing)
                 }
             } catch {
-                replies.unread.withLock { $0.endReading(call.sender) }
+                endReading(call)
                 replies.refuse(call, error.code, error.message, connection)
             }
         }
@@ -117,22 +180,23 @@ extension ServiceCore {
                 return deliver(call, Stream1.replaySignature, numbers.bytes, charge, connection)
             }
             loop.execute { [self] in
-                replies.unread.withLock { $0.endReading(call.sender) }
-                state.onLoop.replays.remove(socket, of: call.sender)
+                endReading(call)
+                state.onLoop.sockets.remove(socket, of: call.sender)
                 let text = "the socket for the replay has no room: use Read, or give another one"
-                replies.fail(call, ErrorNames.name(for: .conflict), text, connection)
+                replies.fail(call, .conflict, text, connection)
             }
         } catch {
-            replies.unread.withLock { $0.endReading(call.sender) }
+            endReading(call)
             switch error.code {
             case .limitsExceeded: replies.refuse(call, error.code, error.message, connection)
-            case .tooLarge: replies.fail(call, ErrorNames.name(for: error.code), error.message, connection)
-            default: failReading(call, of: interface.name, error, as: error.code, connection)
+            case .tooLarge: replies.fail(call, error.code, error.message, connection)
+            default: fail(call, of: interface.name, error, as: error.code, connection)
             }
         }
     }
+    private func endReading(_ call: IncomingCall) { replies.unread.withLock { $0.endReading(call.sender) } }
     /// The log gave no answer: the peer gets the kind of the failure, and the administrator all of it, with its path.
-    func failReading(
+    private func fail(
         _ call: IncomingCall, of interface: String, _ error: RelayError, as code: RelayError.Code,
         _ connection: BusConnection
     ) {
@@ -140,7 +204,7 @@ extension ServiceCore {
         notices.report(
             .readFailed, .warning, "\(text): \(error.message)",
             of: Notice.Subject(interface: interface, peer: call.sender, code: code))
-        replies.fail(call, ErrorNames.name(for: code), "\(text): \(error.clauseForPeers)", connection)
+        replies.fail(call, code, "\(text): \(error.clauseForPeers)", connection)
     }
     /// For the next page: a reader that goes on asks at once.
     private func keepMemory(of body: consuming WireWriter) {
@@ -155,7 +219,7 @@ extension ServiceCore {
         _ connection: BusConnection
     ) {
         loop.execute { [self] in
-            replies.unread.withLock { $0.endReading(call.sender) }
+            endReading(call)
             // Always one: the text is ours.
             guard let signature = try? Signature(signature) else { return }
             try? replies.deliver(to: call, charge, connection) {
