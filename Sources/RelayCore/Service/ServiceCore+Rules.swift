@@ -6,6 +6,7 @@ extension ServiceCore {
     ///
     /// Throws `Unavailable` if the bus has not answered in time, `Cancelled`.
     func addRules(_ connection: BusConnection) async throws {
+        let needsPolkit = interfaces.contains { $0.requirements.contains(where: \.needsPolkit) }
         let isLate = Atomic<Bool>(false)
         let timer = loop.schedule(after: timing.matchRules) {
             isLate.store(true, ordering: .releasing)

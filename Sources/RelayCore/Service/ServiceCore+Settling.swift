@@ -4,8 +4,8 @@ extension ServiceCore: SettlingHandler {
         let peers = queues.count
         if peers > 0 { return "\(name): handlers of \(peers) peer\(peers == 1 ? "" : "s") have not returned; let them" }
         if directory.waitingCount > 0 { return "\(name): it is not known yet who its callers are" }
-        if !state.onLoop.gate.isEmpty { return "\(name): polkit has not said what its callers may do" }
-        if state.onLoop.authority.recheck.isRunning { return "\(name): polkit is asked again about its peers" }
+        if !gate.state.onLoop.queue.isEmpty { return "\(name): polkit has not said what its callers may do" }
+        if permissions.state.onLoop.recheck.isRunning { return "\(name): polkit is asked again about its peers" }
         if !replies.state.onLoop.held.isEmpty { return "\(name): replies wait until their peers have read others" }
         return nil
     }

@@ -32,7 +32,7 @@ extension ServiceCore {
         case "CloseRing":
             guard replies.hasSignature("", call, connection) else { return }
             // In the place of the caller's `OpenRing`, which waits for its credentials, too, or for its turn.
-            inOrder(call, connection) { $0.rings.giveBack(call, interface, connection) }
+            gate.inOrder(call, connection) { [weak self] in self?.rings.giveBack(call, interface, connection) }
         case "Barrier":
             guard replies.hasSignature("", call, connection) else { return }
             ifPermitted(call, interface, connection) { $0.barrier(call, interface, connection) }
@@ -44,7 +44,7 @@ extension ServiceCore {
             }
             // Of the caller's own calls only; whether there is one is nobody's business.
             if let serial {
-                cancelWaiting(serial, of: call.sender, connection)
+                gate.cancel(serial, of: call.sender, connection)
                 running.cancel(serial, of: call.sender)
             }
             replies.reply(to: call, connection)

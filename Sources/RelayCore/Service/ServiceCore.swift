@@ -6,14 +6,7 @@ final class ServiceCore: BusHandler {
         /// The features of the attached peers, as they last reported them.
         var features: [String: Set<StreamFeature>] = [:]
         var idleness = Idleness()
-        var gate: CallGate
-        var authority = Authority()
-        var authorised: [String: AuthorisedPeer] = [:]
         var census = Census()
-
-        init(_ ledger: PeerLedger) {
-            gate = CallGate(ledger)
-        }
     }
     private enum End {
         case running
@@ -41,6 +34,9 @@ final class ServiceCore: BusHandler {
     let room: DescriptorRoom
     let rings: RingHandout
     let reads: LogReads
+    let authority: PolkitAuthority
+    let permissions: PolkitPermissions
+    let gate: CallGate
     let state: LoopBound<State>
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
@@ -59,7 +55,7 @@ final class ServiceCore: BusHandler {
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         queues = CommandQueues(ledger)
         connection = LoopBound(nil, on: loop)
-        state = LoopBound(State(ledger), on: loop)
+        state = LoopBound(State(), on: loop)
         directory = PeerDirectory(
             ledger, loop, notices, timing,
             readsUnits: interfaces.contains { $0.requirements.contains(where: \.needsUnit) })
@@ -67,6 +63,14 @@ final class ServiceCore: BusHandler {
         room = DescriptorRoom(name, connection, replies, ledger, loop, notices, timing)
         rings = RingHandout(interfaces, directory, replies, room, ledger, loop, notices, timing)
         reads = LogReads(directory, replies, ledger, loop, notices)
+        authority = PolkitAuthority(connection, loop, timing)
+        permissions = PolkitPermissions(
+            interfaces, connection, authority, accounts, loop, notices, timing
+        ) { [connection, reads, rings] peer, interface, text in
+            reads.depart(peer)
+            if let connection = connection.onLoop { rings.withdraw(peer, interface, .notPermitted, text, connection) }
+        }
+        gate = CallGate(name, directory, replies, authority, permissions, accounts, ledger, loop, notices)
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
             for requirement in interface.requirements {
@@ -211,7 +215,7 @@ final class ServiceCore: BusHandler {
         loop.execute { [self] in
             replies.stop()
             room.stop()
-            closeGate()
+            if let connection = self.connection.onLoop { gate.stop(connection) }
         }
         let deadline = MonotonicClock.deadline(after: patience)
         let connection = await withCheckedContinuation { continuation in
@@ -266,7 +270,7 @@ final class ServiceCore: BusHandler {
     // MARK: Signals
 
     func signal(_ message: borrowing ReceivedMessage) {
-        if authoritySignal(message) { return }
+        if authority.signal(message) { return }
         guard let change = OwnerChange(message), change.newOwner == nil, change.name.hasPrefix(":") else { return }
         depart(change.name)
     }

@@ -1,113 +1,258 @@
-/// The calls that wait for what polkit says of their peers, as a value.
-///
-/// Those that read events wait in the order in which they came: an `Attach` is answered before a call of the same peer
-/// that came behind it. Commands wait beside that order: a person may be asked about them.
-struct CallGate {
-    /// A call, and what happens when it may go on.
-    struct Entry: Sendable {
-        let call: IncomingCall
-        let requirement: PeerRequirement
-        /// What is asked for, for a message.
-        let what: String
-        let isCommand: Bool
-        let credentials: PeerCredentials
-        let proceed: @Sendable (ServiceCore, PeerCredentials?) -> Void
-
-        var peer: String { call.sender }
-        /// Whether a person may be asked about it.
-        var isInteractive: Bool { isCommand && call.allowsInteraction }
+/// The one gate: every call that reads events or runs a command passes it. On the loop's thread.
+final class CallGate: Sendable {
+    struct State {
+        var queue: GateQueue
+        var questions = PolkitQueue()
+        /// A question is being sent: the next one comes behind it.
+        fileprivate var isAsking = false
     }
-    /// Counted while it waits: as a call, and where a person is asked, as a prompt.
-    private struct Waiting {
-        let id: UInt64
-        let entry: Entry
-        let charges: [PeerLedger.Charge]
-    }
-    /// The first of each peer is the one that is decided.
-    private var queues: [String: [Waiting]] = [:]
-    private var commands: [UInt64: Waiting] = [:]
-    private var lastID: UInt64 = 0
+    let state: LoopBound<State>
+    private let service: String
+    private let directory: PeerDirectory
+    private let replies: ReplySender
+    private let authority: PolkitAuthority
+    private let permissions: PolkitPermissions
+    private let accounts: AccountCache<SystemAccounts>
     private let ledger: PeerLedger
+    private let notices: NoticeReporter
 
-    init(_ ledger: PeerLedger) { self.ledger = ledger }
-
-    var isEmpty: Bool { queues.isEmpty && commands.isEmpty }
-    var count: Int { queues.values.reduce(commands.count) { $0 + $1.count } }
-    /// Whether a call of this peer that comes now has to wait for one before it.
-    func isBusy(_ peer: String) -> Bool { queues[peer] != nil }
-    func isWaiting(_ id: UInt64, _ peer: String) -> Bool {
-        commands[id] != nil || queues[peer]?.contains { $0.id == id } == true
+    init(
+        _ service: String, _ directory: PeerDirectory, _ replies: ReplySender, _ authority: PolkitAuthority,
+        _ permissions: PolkitPermissions, _ accounts: AccountCache<SystemAccounts>, _ ledger: PeerLedger,
+        _ loop: BusLoop, _ notices: NoticeReporter
+    ) {
+        (self.service, self.directory, self.replies) = (service, directory, replies)
+        (self.authority, self.permissions, self.accounts) = (authority, permissions, accounts)
+        (self.ledger, self.notices) = (ledger, notices)
+        state = LoopBound(State(queue: GateQueue(ledger)), on: loop)
     }
-
-    /// Lets a call wait: one that reads events, or one that came behind such a one. Returns why it must not.
-    mutating func enqueue(_ entry: Entry) -> (id: UInt64, refusal: String?) {
-        do throws(PeerLedger.Refusal) {
-            let waiting = try admit(entry)
-            queues[entry.peer, default: []].append(waiting)
-            return (waiting.id, nil)
-        } catch { return (0, error.message) }
+    /// Goes on if the peer may hear of the interface's events; answers if not. In the order of the peer's calls.
+    func ifPermitted(
+        _ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        if !interface.stream.isRestricted { return body() }
+        admit(call, interface.requirement, interface.name, isCommand: false, connection) { _ in body() }
     }
-    /// Lets a command wait beside the others. Returns why it must not.
-    mutating func putAside(_ entry: Entry) -> (id: UInt64, refusal: String?) {
-        do throws(PeerLedger.Refusal) {
-            let prompts = entry.isInteractive ? [try ledger.charge(.prompts, to: entry.peer)] : []
-            let waiting = try admit(entry, prompts)
-            commands[waiting.id] = waiting
-            return (waiting.id, nil)
-        } catch { return (0, error.message) }
-    }
-    private mutating func admit(
-        _ entry: Entry, _ prompts: [PeerLedger.Charge] = []
-    ) throws(PeerLedger.Refusal) -> Waiting {
-        let charge = try ledger.charge(
-            call: .gateCalls, arguments: .gateBytes, entry.call.body.count, to: entry.peer)
-        lastID += 1
-        return Waiting(id: lastID, entry: entry, charges: prompts + [charge])
-    }
-
-    /// The call of this peer whose turn it is.
-    func first(of peer: String) -> (id: UInt64, entry: Entry)? { queues[peer]?.first.map { ($0.id, $0.entry) } }
-    /// It waits no longer.
-    mutating func removeFirst(of peer: String) {
-        _ = queues[peer]?.removeFirst()
-    }
-    /// No call of this peer waits any more for one before it.
-    mutating func close(_ peer: String) { if queues[peer]?.isEmpty == true { queues[peer] = nil } }
-    /// A command waits no longer.
-    mutating func remove(_ id: UInt64) { commands[id] = nil }
-    /// A peer has left. Returns its questions that a person may be looking at.
-    mutating func depart(_ peer: String) -> [UInt64] {
-        queues[peer] = nil
-        let left = commands.filter { $0.value.entry.peer == peer }
-        for id in left.keys { remove(id) }
-        return left.filter(\.value.entry.isInteractive).keys.sorted()
-    }
-    /// Takes a command that its caller has cancelled, wherever it waits. Its id, if polkit was asked about it.
-    mutating func takeCommand(_ serial: UInt32, of peer: String) -> (id: UInt64?, entry: Entry)? {
-        let command = commands.values.first { $0.entry.peer == peer && $0.entry.call.serial == serial }
-        if let command {
-            remove(command.id)
-            return (command.id, command.entry)
+    /// Goes on if the peer meets a requirement; answers if not.
+    ///
+    /// - Parameter what: what is asked for, for a message.
+    /// - Parameter isCommand: a person may be asked about it; then the peer's other calls go on meanwhile.
+    /// - Parameter hold: the call's descriptors, which are its user's as soon as that is known: a person may be asked
+    ///   for long.
+    /// - Parameter proceed: gets the peer's credentials; nil if they are not known, and need not be.
+    func admit(
+        _ call: IncomingCall, _ requirement: PeerRequirement, _ what: String, isCommand: Bool,
+        holding hold: PeerLedger.Charge? = nil, _ connection: BusConnection,
+        proceed: @escaping @Sendable (PeerCredentials?) -> Void
+    ) {
+        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+            guard let self else { return }
+            if let refusal = hold?.refusalAsKnown {
+                return replies.refuse(call, .limitsExceeded, refusal.message, connection)
+            }
+            switch result {
+            case .success(let credentials):
+                enter(
+                    GateQueue.Entry(
+                        call: call, requirement: requirement, what: what, isCommand: isCommand,
+                        credentials: credentials, proceed: proceed), connection)
+            // If any peer may call, the caller need not be known. A peer that has left cannot be.
+            case .failure(let error) where requirement.isAnyone && error.code == .unavailable: proceed(nil)
+            case .failure(let error): replies.refuse(call, error.code, error.message, connection)
+            }
         }
-        let index = queues[peer]?.firstIndex { $0.entry.isCommand && $0.entry.call.serial == serial }
-        guard let index, let waiting = queues[peer]?.remove(at: index) else { return nil }
-        return (nil, waiting.entry)
     }
-    /// Takes a peer's calls of a method that wait to read events of an object. Also returns the id of the peer's first
-    /// call, if that is one of them: polkit is asked about it, and `goOn` decides about the next.
-    mutating func takeReads(_ member: String, at path: String, of peer: String) -> (taken: [Entry], first: UInt64?) {
-        func isMeant(_ entry: Entry) -> Bool {
-            !entry.isCommand && entry.call.member == member && entry.call.path == path
+    private func enter(_ entry: GateQueue.Entry, _ connection: BusConnection) {
+        if state.onLoop.queue.isBusy(entry.peer) {
+            if let reason = state.onLoop.queue.enqueue(entry).refusal {
+                replies.refuse(entry.call, .limitsExceeded, reason, connection)
+            }
+            return
         }
-        guard let queue = queues[peer] else { return ([], nil) }
-        let taken = queue.filter { isMeant($0.entry) }
-        queues[peer] = queue.filter { !isMeant($0.entry) }
-        return (taken.map(\.entry), queue.first.flatMap { isMeant($0.entry) ? $0.id : nil })
+        switch entry.decision([:], accounts) {
+        case .ask(let action) where entry.isCommand: putAside(entry, action, connection)
+        case .ask(let action):
+            let (id, refusal) = state.onLoop.queue.enqueue(entry)
+            if let refusal { return replies.refuse(entry.call, .limitsExceeded, refusal, connection) }
+            ask(action, about: entry, id, Inquiry(), connection)
+        case let decision: conclude(entry, decision, connection)
+        }
     }
-    /// Takes all commands, in the order in which they came.
-    mutating func takeCommands() -> [(id: UInt64, entry: Entry)] {
-        let taken = commands.sorted { $0.key < $1.key }
-        commands = [:]
-        return taken.map { ($0.key, $0.value.entry) }
+    private func putAside(_ entry: GateQueue.Entry, _ action: String, _ connection: BusConnection) {
+        let (id, refusal) = state.onLoop.queue.putAside(entry)
+        if let refusal { return replies.refuse(entry.call, .limitsExceeded, refusal, connection) }
+        ask(action, about: entry, id, Inquiry(), connection)
+    }
+    /// Asks polkit, when it is the turn of the peer's user.
+    private func ask(
+        _ action: String, about entry: GateQueue.Entry, _ id: UInt64, _ inquiry: Inquiry,
+        _ connection: BusConnection
+    ) {
+        let question = PolkitQueue.Question(id: id, peer: entry.peer, user: entry.credentials.userID) { [weak self] in
+            self?.askNow(action, about: entry, id, inquiry, connection)
+        }
+        state.onLoop.questions.add(question)
+        askNext()
+    }
+    private func askNext() {
+        // An answer may come within the question.
+        if state.onLoop.isAsking { return }
+        state.onLoop.isAsking = true
+        while let question = state.onLoop.questions.next(ledger) { question.ask() }
+        state.onLoop.isAsking = false
+    }
+    private func askNow(
+        _ action: String, about entry: GateQueue.Entry, _ id: UInt64, _ inquiry: Inquiry,
+        _ connection: BusConnection
+    ) {
+        let inquiry = inquiry.begun(permissions.state.onLoop.changes)
+        authority.ask(action, of: entry.peer, isInteractive: entry.isInteractive, id, connection) {
+            [weak self] result in
+            guard let self else { return }
+            state.onLoop.questions.end(id)
+            defer { askNext() }
+            // The peer has left, or the service ends.
+            guard state.onLoop.queue.isWaiting(id, entry.peer) else { return }
+            let decision: PeerRequirement.Decision
+            var detail = ""
+            switch result {
+            case .success(let answer):
+                var inquiry = inquiry
+                let isSettled = inquiry.note(
+                    action, answer == .authorised, permissions.state.onLoop.changes, ofPerson: entry.isInteractive)
+                decision =
+                    isSettled
+                    ? entry.decision(inquiry.answers, accounts) : .unknown("polkit's rules change again and again")
+                if case .ask(let next) = decision { return ask(next, about: entry, id, inquiry, connection) }
+                switch answer {
+                case .needsPerson:
+                    detail = "; a person would have to authenticate, who cannot be asked for this call"
+                case .dismissed: detail = "; the person who was asked has declined"
+                case .authorised, .denied: break
+                }
+                if decision == .met, !entry.isCommand { permissions.note(entry) }
+            case .failure(let error): decision = .unknown(error.message)
+            }
+            if entry.isCommand {
+                state.onLoop.queue.remove(id)
+                return conclude(entry, decision, connection, detail: detail)
+            }
+            state.onLoop.queue.removeFirst(of: entry.peer)
+            conclude(entry, decision, connection, detail: detail)
+            goOn(entry.peer, connection)
+        }
+    }
+    /// The first call of a peer has been decided: those behind it come, up to the next that has to wait.
+    private func goOn(_ peer: String, _ connection: BusConnection) {
+        while let (id, entry) = state.onLoop.queue.first(of: peer) {
+            let decision = entry.decision([:], accounts)
+            if case .ask(let action) = decision, !entry.isCommand {
+                return ask(action, about: entry, id, Inquiry(), connection)
+            }
+            state.onLoop.queue.removeFirst(of: peer)
+            if case .ask(let action) = decision {
+                putAside(entry, action, connection)
+            } else {
+                conclude(entry, decision, connection)
+            }
+        }
+        state.onLoop.queue.close(peer)
+    }
+    /// Lets the call go on, or refuses it.
+    private func conclude(
+        _ entry: GateQueue.Entry, _ decision: PeerRequirement.Decision, _ connection: BusConnection,
+        detail: String = ""
+    ) {
+        if decision == .met { return entry.proceed(entry.credentials) }
+        let user = entry.credentials.userID.map { "user \($0)" } ?? "an unknown user"
+        let text = "\(entry.what) is for \(entry.requirement), \(entry.peer) is \(user)\(detail)"
+        guard case .unknown(let reason) = decision else {
+            return replies.refuse(entry.call, .notPermitted, text, connection)
+        }
+        notices.report(
+            .lookUpFailed, .warning, "\(text); \(reason)", of: replies.subject(entry.call, .unavailable))
+        replies.refuse(entry.call, .unavailable, "\(text), and \(reason): try again", connection)
+    }
+    /// For `CloseRing`: behind the caller's look-up, whatever comes of that, and in the place of its calls of `OpenRing`
+    /// that wait here, which are not wanted any more. It waits for no other call, and so needs no room.
+    func inOrder(_ call: IncomingCall, _ connection: BusConnection, _ body: @escaping @Sendable () -> Void) {
+        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
+            guard let self else { return }
+            let (taken, first) = state.onLoop.queue.takeReads("OpenRing", at: call.path, of: call.sender)
+            for entry in taken { replies.fail(entry.call, .cancelled, "CloseRing has followed", connection) }
+            body()
+            guard let first else { return }
+            state.onLoop.questions.remove { $0.id == first }
+            goOn(call.sender, connection)
+        }
+    }
+
+    // MARK: The end
+
+    /// A caller has cancelled a call: a command that waits here does not run.
+    func cancel(_ serial: UInt32, of peer: String, _ connection: BusConnection) {
+        guard let (id, entry) = state.onLoop.queue.takeCommand(serial, of: peer) else { return }
+        if let id {
+            state.onLoop.questions.remove { $0.id == id }
+            if entry.isInteractive { authority.cancelQuestion(id) }
+        }
+        replies.fail(entry.call, .cancelled, "\(entry.what) was cancelled before it ran", connection)
+    }
+    /// A peer has left: what waited for a person is withdrawn.
+    func depart(_ peer: String) {
+        state.onLoop.questions.remove { $0.peer == peer }
+        for id in state.onLoop.queue.depart(peer) { authority.cancelQuestion(id) }
+        permissions.depart(peer)
+    }
+    /// The service ends: nobody is waited for.
+    func stop(_ connection: BusConnection) {
+        let taken = state.onLoop.queue.takeCommands()
+        let ids = Set(taken.map(\.id))
+        state.onLoop.questions.remove { ids.contains($0.id) }
+        for (id, entry) in taken {
+            if entry.isInteractive { authority.cancelQuestion(id) }
+            replies.fail(entry.call, .unavailable, "\(service) is stopping", connection)
+        }
+    }
+}
+
+/// What polkit has answered about one call, as a value. What it answered before it announced a change counts no more.
+private struct Inquiry: Sendable {
+    /// How often the questions begin anew: rules do not change with every question.
+    private static let attempts = 4
+
+    private(set) var answers: [String: Bool] = [:]
+    /// How many changes had been announced when the first question was sent.
+    private var changes: UInt64?
+    private var failed = 0
+
+    /// As it is when a question is sent.
+    func begun(_ changes: UInt64) -> Self {
+        var begun = self
+        if answers.isEmpty { begun.changes = changes }
+        return begun
+    }
+    /// A question was answered. Returns whether it is worth going on.
+    ///
+    /// - Parameter ofPerson: a person may have answered, about whom polkit need not be asked again. That itself makes
+    ///   polkit announce a change, when it keeps the answer for a while.
+    mutating func note(_ action: String, _ isAuthorised: Bool, _ changes: UInt64, ofPerson: Bool) -> Bool {
+        if changes != self.changes {
+            (answers, self.changes) = ([:], changes)
+            failed += 1
+            // polkit decides, and answers a moment later: it may have announced the change in between.
+            if !ofPerson { return failed < Self.attempts }
+        }
+        answers[action] = isAuthorised
+        return failed < Self.attempts
+    }
+}
+
+extension GateQueue.Entry {
+    fileprivate func decision(
+        _ answers: [String: Bool], _ accounts: some AccountDirectory
+    ) -> PeerRequirement.Decision {
+        requirement.decision(on: credentials, accounts: accounts, answers: answers)
     }
 }

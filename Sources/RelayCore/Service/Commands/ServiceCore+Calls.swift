@@ -63,9 +63,10 @@ extension ServiceCore {
             let count = call.transferred.count
             hold = count == 0 ? nil : try ledger.charge(.callDescriptors, count, to: call.sender)
         } catch { return replies.refuse(call, .limitsExceeded, error.message, connection) }
-        admit(
+        gate.admit(
             call, command.requirement, command.name, isCommand: true, holding: hold, connection
-        ) { core, credentials in
+        ) { [weak self] credentials in
+            guard let core = self else { return }
             let peer = Peer(uniqueName: call.sender, userID: credentials?.userID)
             if command.isCancellable { core.running.admit(call) }
             let isAdmitted = core.run(call, connection, isCommand: true) {
@@ -74,6 +75,12 @@ extension ServiceCore {
             }
             if command.isCancellable && !isAdmitted { core.running.remove(call) }
         }
+    }
+    func ifPermitted(
+        _ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection,
+        _ body: @escaping @Sendable (ServiceCore) -> Void
+    ) {
+        gate.ifPermitted(call, interface, connection) { [weak self] in if let self { body(self) } }
     }
     /// Runs what answers a call, after the peer's earlier calls; or refuses it, and returns false.
     @discardableResult func run(

@@ -95,7 +95,7 @@ extension ServiceCore {
     private var log: (any EventLogStorage)? { interfaces.lazy.compactMap(\.log).first?.storage }
     /// Calls that are not answered yet.
     private var openCalls: Int {
-        queues.count + state.onLoop.gate.count + directory.waitingCount + replies.state.onLoop.held.count
+        queues.count + gate.state.onLoop.queue.count + directory.waitingCount + replies.state.onLoop.held.count
             + reads.openCount + (rings.isIdle ? 0 : 1)
     }
     /// Waits until all calls that came are answered, and all activities have ended; or until the deadline.

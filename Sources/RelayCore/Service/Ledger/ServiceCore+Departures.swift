@@ -21,7 +21,7 @@ extension ServiceCore {
         state.onLoop.features[peer] = nil
         queues.depart(peer)
         running.depart(peer)
-        closeGate(of: peer)
+        gate.depart(peer)
         rings.depart(peer)
         reads.depart(peer)
         ledger.depart(peer)

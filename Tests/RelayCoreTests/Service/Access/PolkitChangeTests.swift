@@ -37,7 +37,7 @@ private enum Twice1: EventInterface {
     }
     private func changes(_ service: EventService) -> UInt64 {
         let core = service.core
-        return core.loop.withTurn { core.state.onLoop.authority.changes }
+        return core.loop.withTurn { core.permissions.state.onLoop.changes }
     }
 
     @Test("G7: an authorisation that is withdrawn before the next action is answered permits nothing")
@@ -133,7 +133,7 @@ private enum Twice1: EventInterface {
         _ = try await peer.call(WatchedDesk.name, "/", "org.freedesktop.DBus.Peer", "Ping")
         let stream = try #require(desk.service.core.interfaces.first { $0.name == Watched1.name }).stream
         #expect(stream.withRing { $0.requests.opened } == 0)
-        #expect(await desk.onLoop { $0.state.onLoop.authority.questions.openCount } == 0)
+        #expect(await desk.onLoop { $0.gate.state.onLoop.questions.openCount } == 0)
         // It can ask again.
         authority.rule { _ in .yes }
         #expect(await peer.refusal(WatchedDesk.name, path, Stream1.name, "OpenRing") == nil)

@@ -37,7 +37,7 @@ import Testing
         authority.rule { _ in .error("org.freedesktop.DBus.Error.LimitsExceeded") }
         try authority.announceChange()
         #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
-        #expect(authority.questions.count == 1 + ServiceCore.attemptsWithoutRoom)
+        #expect(authority.questions.count == 1 + PolkitPermissions.attemptsWithoutRoom)
         #expect(desk.service.core.interfaces.first?.stream.subscribers.isEmpty == true)
         try await desk.stop()
     }
@@ -61,7 +61,7 @@ import Testing
                 }
             }
         }
-        #expect(await eventually { await desk.onLoop { $0.state.onLoop.gate.count } == 192 })
+        #expect(await eventually { await desk.onLoop { $0.gate.state.onLoop.queue.count } == 192 })
         // Behind all that was asked.
         try authority.announceChange()
         #expect(await eventually { authority.questions.count { $0.action.hasSuffix("follow") } == 2 })
@@ -69,13 +69,13 @@ import Testing
         #expect(!peer.signals.contains { $0.member == "Reattach" })
         // What a caller that has left asked for is not asked any more.
         callers[2].connection.close()
-        #expect(await eventually { await desk.onLoop { $0.state.onLoop.gate.count } == 128 })
+        #expect(await eventually { await desk.onLoop { $0.gate.state.onLoop.queue.count } == 128 })
         authority.rule { _ in .yes }
         authority.settle(.yes)
         #expect(await eventually { answered.load(ordering: .relaxed) == 128 })
         #expect(authority.questions.count < 192)
         let left = await desk.onLoop { core in
-            (core.state.onLoop.authority.questions.openCount, core.state.onLoop.authority.questions.waitingCount)
+            (core.gate.state.onLoop.questions.openCount, core.gate.state.onLoop.questions.waitingCount)
         }
         #expect(left == (0, 0))
         try await desk.stop()

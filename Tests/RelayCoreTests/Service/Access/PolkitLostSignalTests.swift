@@ -108,7 +108,7 @@ import Testing
         #expect(await eventually { first.waiting.count == 1 })
         try await first.releaseName()
         let second = try await FakeAuthority.join(system) { _ in .no }
-        #expect(await eventually { await desk.onLoop { $0.state.onLoop.authority.owner.last } == second.uniqueName })
+        #expect(await eventually { await desk.onLoop { $0.authority.state.onLoop.owner.last } == second.uniqueName })
         first.settle(.yes)
         let refusal = await open.value
         #expect(refusal?.name == "org.eventrelay.Error.Unavailable", "\(String(describing: refusal))")
@@ -141,7 +141,7 @@ import Testing
         authority.rule { _ in .no }
         #expect(await eventually { peer.signals.contains { $0.member == "Reattach" } })
         #expect(await eventually { !stream.hasRing })
-        #expect(await desk.onLoop { $0.state.onLoop.authorised.isEmpty })
+        #expect(await desk.onLoop { $0.permissions.state.onLoop.peers.isEmpty })
         try await desk.stop()
     }
 }
