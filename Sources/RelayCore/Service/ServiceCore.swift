@@ -1,10 +1,8 @@
 import Synchronization
 
 /// The service's part that lives on the loop's thread: its life with its name.
-final class ServiceCore: BusHandler {
+final class ServiceCore: Sendable {
     struct State {
-        /// The features of the attached peers, as they last reported them.
-        var features: [String: Set<StreamFeature>] = [:]
         var idleness = Idleness()
         var census = Census()
     }
@@ -22,11 +20,8 @@ final class ServiceCore: BusHandler {
     let notices: NoticeReporter
     let ledger = PeerLedger()
     let queues: CommandQueues
-    let running = RunningCalls()
     let accounts: AccountCache<SystemAccounts>
     let timing: ServiceTiming
-    /// How commands ended.
-    let answered = Mutex(ServiceMetrics.Commands())
     /// While there is one.
     let connection: LoopBound<BusConnection?>
     let directory: PeerDirectory
@@ -37,14 +32,17 @@ final class ServiceCore: BusHandler {
     let authority: PolkitAuthority
     let permissions: PolkitPermissions
     let gate: CallGate
+    let calls: CommandCalls
+    let documents: DocumentAnswers
+    let standard: StandardAnswers
+    let status: StatusAnswers
+    let attachments: Attachments
     let state: LoopBound<State>
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
     let activities = ActivityCount()
     /// It ends because nobody used it.
     let hasIdled = Atomic<Bool>(false)
-    /// `End` was sent: nothing volatile can be published any more.
-    let hasEndedStreams = Atomic<Bool>(false)
 
     init(
         _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ loop: BusLoop, _ notices: NoticeReporter,
@@ -71,6 +69,11 @@ final class ServiceCore: BusHandler {
             if let connection = connection.onLoop { rings.withdraw(peer, interface, .notPermitted, text, connection) }
         }
         gate = CallGate(name, directory, replies, authority, permissions, accounts, ledger, loop, notices)
+        calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger, loop, notices)
+        documents = DocumentAnswers(calls, replies)
+        standard = StandardAnswers(tree, gate, documents, replies)
+        status = StatusAnswers(calls, queues, replies, notices)
+        attachments = Attachments(replies, rings, reads, loop)
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
             for requirement in interface.requirements {
@@ -83,7 +86,6 @@ final class ServiceCore: BusHandler {
             }
         }
     }
-    deinit { loop.stop() }
 
     // MARK: Life
 
@@ -258,21 +260,13 @@ final class ServiceCore: BusHandler {
     private func endStreams() {
         // Of a log that has failed nobody knows what it holds, and how far its events went.
         let isKnown = !hasLogFailed.load(ordering: .acquiring)
-        hasEndedStreams.store(true, ordering: .releasing)
+        calls.hasEndedStreams.store(true, ordering: .releasing)
         for interface in interfaces { interface.stream.end(isKnown: isKnown || interface.log == nil) }
     }
     func disconnected(_ reason: RelayError) {
         connection.onLoop = nil
         for stream in streams { stream.disconnect() }
         finish(RelayError(.unavailable, "\(bus) went away: \(reason.message)", cause: reason))
-    }
-
-    // MARK: Signals
-
-    func signal(_ message: borrowing ReceivedMessage) {
-        if authority.signal(message) { return }
-        guard let change = OwnerChange(message), change.newOwner == nil, change.name.hasPrefix(":") else { return }
-        depart(change.name)
     }
 }
 

@@ -114,7 +114,7 @@ extension EventService {
     /// - Isolation: from any thread. Reading takes each stream's lock for a moment, so do not read it in a tight loop.
     public var metrics: ServiceMetrics {
         ServiceMetrics(
-            streams: interfaces.map { $0.stream.metrics }, commands: core.answered.withLock { $0 },
+            streams: interfaces.map { $0.stream.metrics }, commands: core.calls.answered.withLock { $0 },
             notices: core.notices.counts)
     }
 }

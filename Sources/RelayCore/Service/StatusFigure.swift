@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A number that `Status` shows to monitors: what it counts, of which part, and how much.
 struct StatusFigure: Equatable {
     let name: String
@@ -82,33 +80,5 @@ struct DurationCounts: Hashable, Sendable {
             sum += count
             return (index < Self.bounds.count ? Self.bounds[index] : nil, sum)
         }
-    }
-}
-
-extension ServiceCore {
-    /// Of the service as a whole.
-    func figures(_ connection: BusConnection) -> [StatusFigure] {
-        let commands = answered.withLock { $0 }
-        var figures = [
-            StatusFigure("commands", ["outcome": "replied"], commands.replied),
-            StatusFigure("commands", ["outcome": "failed"], commands.failed),
-            StatusFigure("commands", ["outcome": "unreadable"], commands.unreadable),
-        ]
-        for (bound, count) in commands.durations.cumulative {
-            let label = bound.map { "\($0)" } ?? ""
-            figures.append(StatusFigure("command_duration", ["microseconds": label], count))
-        }
-        figures += [
-            StatusFigure("command_duration_sum", commands.durations.microseconds),
-            StatusFigure("waiting_commands", queues.commands),
-            StatusFigure("outgoing_bytes", connection.outgoingBytes),
-            StatusFigure("dropped_calls", ["reason": "bus_is_full"], connection.droppedCalls),
-            StatusFigure("dropped_calls", ["reason": "replies_unread"], replies.ignoredCalls.load(ordering: .relaxed)),
-            StatusFigure("dropped_progress", replies.leftOutProgress.load(ordering: .relaxed)),
-        ]
-        for (kind, count) in notices.counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            figures.append(StatusFigure("notices", ["kind": kind.rawValue], count))
-        }
-        return figures
     }
 }

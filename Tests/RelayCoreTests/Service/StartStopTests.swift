@@ -191,7 +191,7 @@ private func standsStill(_ process: Int32) -> Bool {
         service.core.hasIdled.store(true, ordering: .releasing)
         async let stop: Void = service.core.stop(patience: .zero)
         // The bus was asked, and has not answered in time.
-        #expect(await eventually { service.core.hasEndedStreams.load(ordering: .acquiring) })
+        #expect(await eventually { service.core.calls.hasEndedStreams.load(ordering: .acquiring) })
         bus.process.signal(SIGCONT)
         #expect(try await reply.value.count == 1)
         await stop

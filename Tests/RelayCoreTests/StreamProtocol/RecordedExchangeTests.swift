@@ -72,7 +72,7 @@ import Testing
         }
         let core = desk.service.core
         let features = await withCheckedContinuation { continuation in
-            core.loop.execute { continuation.resume(returning: core.state.onLoop.features[peer.uniqueName]) }
+            core.loop.execute { continuation.resume(returning: core.attachments.features.onLoop[peer.uniqueName]) }
         }
         #expect(features == growth.features)
         peer.close()

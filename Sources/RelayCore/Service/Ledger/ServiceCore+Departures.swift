@@ -15,20 +15,6 @@ extension ServiceCore {
         ledger.arrive(peer)
         if !state.onLoop.census.isPrompt { orderCensus(isPrompt: true) }
     }
-    /// A peer has left. All that is kept by its unique name goes with it: after the bus restarts, it may be another's.
-    func depart(_ peer: String) {
-        directory.depart(peer)
-        state.onLoop.features[peer] = nil
-        queues.depart(peer)
-        running.depart(peer)
-        gate.depart(peer)
-        rings.depart(peer)
-        reads.depart(peer)
-        ledger.depart(peer)
-        replies.depart(peer)
-        for stream in streams { stream.depart(peer) }
-        lookBehind()
-    }
 
     // MARK: The census
 

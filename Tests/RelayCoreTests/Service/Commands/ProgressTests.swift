@@ -108,7 +108,7 @@ private struct Scalar: Command {
         #expect(await workshop.wait(for: "labour 1"))
         let (first, second) = (relay.start(Work(number: 2, steps: 0)), relay.start(Work(number: 3, steps: 0)))
         let last = relay.start(Greet(number: 9))
-        #expect(await eventually { workshop.service.core.running.count == 2 })
+        #expect(await eventually { workshop.service.core.calls.running.count == 2 })
         second.cancel()
         #expect(failure(await second.outcome)?.code == .cancelled)
         // Answered past the queue, and behind the cancellation.

@@ -77,7 +77,7 @@ final class Workshop: Sendable {
     /// Nothing of any call is left.
     var isEmpty: Bool {
         let core = service.core
-        return core.queues.count == 0 && core.running.count == 0
+        return core.queues.count == 0 && core.calls.running.count == 0
     }
     /// The peers that something is kept of.
     var peers: Int { service.core.ledger.present.count }

@@ -1,5 +1,13 @@
 /// The interfaces that D-Bus has for every object.
-extension ServiceCore {
+final class StandardAnswers: Sendable {
+    private let tree: ObjectTree
+    private let gate: CallGate
+    private let documents: DocumentAnswers
+    private let replies: ReplySender
+
+    init(_ tree: ObjectTree, _ gate: CallGate, _ documents: DocumentAnswers, _ replies: ReplySender) {
+        (self.tree, self.gate, self.documents, self.replies) = (tree, gate, documents, replies)
+    }
     func introspect(_ call: IncomingCall, _ connection: BusConnection) {
         guard call.member == "Introspect" else { return replies.unknown(call, connection) }
         guard replies.hasSignature("", call, connection) else { return }
@@ -7,18 +15,13 @@ extension ServiceCore {
         replies.reply(to: call, connection, signature, body: body)
     }
     func peer(_ call: IncomingCall, _ connection: BusConnection) {
-        switch call.member {
-        case "Ping":
-            guard replies.hasSignature("", call, connection) else { return }
-            replies.reply(to: call, connection)
-        case "GetMachineId":
-            guard replies.hasSignature("", call, connection) else { return }
-            guard let id = MachineID.read() else {
-                return replies.fail(call, ErrorNames.name(for: .notFound), "this machine has no id", connection)
-            }
-            replies.reply(to: call, connection, [.string(id)])
-        default: replies.unknown(call, connection)
+        guard ["Ping", "GetMachineId"].contains(call.member) else { return replies.unknown(call, connection) }
+        guard replies.hasSignature("", call, connection) else { return }
+        if call.member == "Ping" { return replies.reply(to: call, connection) }
+        guard let id = MachineID.read() else {
+            return replies.fail(call, .notFound, "this machine has no id", connection)
         }
+        replies.reply(to: call, connection, [.string(id)])
     }
     func properties(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
         let expected = ["Get": "ss", "GetAll": "s", "Set": "ssv"]
@@ -36,9 +39,9 @@ extension ServiceCore {
             return properties(call, asked, arguments, [], interface, connection)
         }
         // How far an interface has come is for those that may have its events.
-        ifPermitted(call, interface, connection) { core in
-            let values = asked == interface.name ? [] : core.values(of: interface)
-            core.properties(call, asked, arguments, values, interface, connection)
+        gate.ifPermitted(call, interface, connection) { [weak self] in
+            let values = asked == interface.name ? [] : Self.values(of: interface)
+            self?.properties(call, asked, arguments, values, interface, connection)
         }
     }
     /// Whether a call is about documents, which are then answered for.
@@ -58,9 +61,9 @@ extension ServiceCore {
             replies.fail(call, ErrorNames.propertyReadOnly, text, connection)
             return true
         }
-        ifPermitted(call, interface, connection) { [name] core in
-            let others = asked.isEmpty ? core.values(of: interface) : []
-            core.properties(call, interface, name, others, connection)
+        gate.ifPermitted(call, interface, connection) { [name, weak self] in
+            let others = asked.isEmpty ? Self.values(of: interface) : []
+            self?.documents.properties(call, interface, name, others, connection)
         }
         return true
     }
@@ -72,8 +75,8 @@ extension ServiceCore {
             asked.isEmpty || [interface.name, Stream1.name].contains(asked)
             || ObjectTree.common.contains { $0.name == asked }
         guard isKnown else {
-            return replies.fail(
-                call, ErrorNames.unknownInterface, "\(call.path) has no interface '\(asked)'", connection)
+            let text = "\(call.path) has no interface '\(asked)'"
+            return replies.fail(call, ErrorNames.unknownInterface, text, connection)
         }
         if call.member == "GetAll" {
             let entries = all.map { DBusValue.Entry(key: .string($0.name), value: .variant($0.value)) }
@@ -87,7 +90,7 @@ extension ServiceCore {
         }
         replies.reply(to: call, connection, [.variant(property.value)])
     }
-    private func values(of interface: ExportedInterface) -> [(name: String, value: DBusValue)] {
+    private static func values(of interface: ExportedInterface) -> [(name: String, value: DBusValue)] {
         [
             ("Epoch", .uint64(interface.stream.epoch)), ("Durability", .string(interface.durability)),
             ("Sequence", .uint64(interface.stream.sequence)),

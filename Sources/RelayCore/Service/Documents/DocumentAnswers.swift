@@ -1,33 +1,31 @@
 /// Documents on the bus: `GetDocument`, and the properties of their interface.
-extension ServiceCore {
-    /// A document of an interface, by its name.
-    private func document(_ name: String, of interface: ExportedInterface) -> (Int, DocumentProperty)? {
-        interface.stream.properties.first { $0.value.name == name }.map { ($0.key, $0.value) }
-    }
+final class DocumentAnswers: Sendable {
+    private let calls: CommandCalls
+    private let replies: ReplySender
+
+    init(_ calls: CommandCalls, _ replies: ReplySender) { (self.calls, self.replies) = (calls, replies) }
+
     /// Answers `GetDocument`, in the place among the entries where the answer is true.
     func document(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
-        let name = call.body.withUnsafeBytes { body in
-            var reader = WireReader(body)
-            return try? reader.string()
-        }
-        guard let name, let (number, property) = document(name, of: interface) else {
+        let name = call.read { try $0.string() }
+        let found = interface.stream.properties.first { $0.value.name == name }
+        guard let name, let (number, property) = found else {
             let names = interface.stream.properties.values.map(\.name).sorted().joined(separator: ", ")
             let text =
                 "\(interface.name) has no document '\(name?.prefix(255) ?? "")'; "
                 + (names.isEmpty ? "it has none" : "it has \(names)")
-            return replies.fail(call, ErrorNames.name(for: .notFound), text, connection)
+            return replies.fail(call, .notFound, text, connection)
         }
         let schema = interface.schema(of: name)
-        whenRead(call, interface, [number], connection) { core, entries in
+        whenRead(call, interface, [number], connection) { replies, entries in
             guard let entry = entries.first else { return }
             let snapshot = DocumentSnapshot(
                 version: DocumentVersion(epoch: interface.stream.epoch, sequence: entry.sequence), schema: schema,
                 signature: "\(property.signature)", fields: entry.fields)
-            var body = WireWriter(capacity: entry.fields.count + 64)
-            guard (try? Stream1.write(snapshot, into: &body)) != nil,
-                let signature = try? Signature(Stream1.documentSignature)
-            else { return }
-            core.replies.reply(to: call, connection, signature, body: body.bytes)
+            replies.reply(to: call, connection, Stream1.documentSignature, capacity: entry.fields.count + 64) {
+                body throws(RelayError) in
+                try Stream1.write(snapshot, into: &body)
+            }
         }
     }
     /// Answers `Get` of a document; or `GetAll`, if no name is given: with `others` before the documents.
@@ -37,12 +35,11 @@ extension ServiceCore {
     ) {
         let asked = interface.stream.properties.filter { name == nil || $0.value.name == name }
             .sorted { $0.key < $1.key }
-        whenRead(call, interface, asked.map(\.key), connection) { core, entries in
-            var body = WireWriter()
-            do throws(RelayError) {
+        whenRead(call, interface, asked.map(\.key), connection) { replies, entries in
+            replies.reply(to: call, connection, name == nil ? "a{sv}" : "v") { body throws(RelayError) in
                 if name != nil {
                     for (property, entry) in zip(asked, entries) { property.value.write(entry.fields, into: &body) }
-                    return core.replies.reply(to: call, connection, try Signature("v"), body: body.bytes)
+                    return
                 }
                 let array = body.beginArray(elementAlignment: 8)
                 for (name, value) in others {
@@ -56,9 +53,6 @@ extension ServiceCore {
                     property.value.write(entry.fields, into: &body)
                 }
                 try body.endArray(array)
-                core.replies.reply(to: call, connection, try Signature("a{sv}"), body: body.bytes)
-            } catch {
-                core.replies.fail(call, ErrorNames.name(for: error.code), error.message, connection)
             }
         }
     }
@@ -66,22 +60,21 @@ extension ServiceCore {
     /// what it got before.
     private func whenRead(
         _ call: IncomingCall, _ interface: ExportedInterface, _ numbers: [Int], _ connection: BusConnection,
-        _ answer: @escaping @Sendable (ServiceCore, [PublishedDocuments.Entry]) -> Void
+        _ answer: @escaping @Sendable (ReplySender, [PublishedDocuments.Entry]) -> Void
     ) {
-        runForUser(call, connection) { core in
+        calls.enqueueForUser(call, connection) { [replies] in
             let stream = interface.stream
             let size = numbers.reduce(1_024) { $0 + (stream.document($1)?.fields.count ?? 0) + 512 }
             if size > WireLimits.defaultMessageLength {
                 let text = "\(interface.name) has documents of \(size) bytes together: ask for each by its name"
-                return core.replies.fail(call, ErrorNames.name(for: .tooLarge), text, connection)
+                return replies.fail(call, .tooLarge, text, connection)
             }
-            guard await core.replies.hasRoom(for: call, bytes: size, connection) else {
-                return core.replies.fail(
-                    call, ErrorNames.name(for: .limitsExceeded), "the replies before this one are unread", connection)
+            guard await replies.hasRoom(for: call, bytes: size, connection) else {
+                return replies.fail(call, .limitsExceeded, "the replies before this one are unread", connection)
             }
-            core.replies.prepareReply(to: call.sender)
+            replies.prepareReply(to: call.sender)
             // Under the stream's lock: the reply is behind every entry that it counts, and before every later one.
-            stream.withDocuments(numbers) { answer(core, $0) }
+            stream.withDocuments(numbers) { answer(replies, $0) }
         }
     }
     /// Whether a call submits a document that is read only; refuses it then.
@@ -91,8 +84,8 @@ extension ServiceCore {
         let isMeant =
             interface?.stream.properties.contains { call.member == "Submit\($0.value.name)" } ?? false
         if isMeant {
-            replies.refuse(
-                call, .notPermitted, "\(call.member.dropFirst(6)) is read only: its service alone sets it", connection)
+            let text = "\(call.member.dropFirst(6)) is read only: its service alone sets it"
+            replies.refuse(call, .notPermitted, text, connection)
         }
         return isMeant
     }

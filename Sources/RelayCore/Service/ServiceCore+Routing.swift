@@ -1,0 +1,126 @@
+/// Which component each message is for.
+extension ServiceCore: SettlingHandler {
+    func signal(_ message: borrowing ReceivedMessage) {
+        if authority.signal(message) { return }
+        guard let change = OwnerChange(message), change.newOwner == nil, change.name.hasPrefix(":") else { return }
+        depart(change.name)
+    }
+    func methodCall(_ call: IncomingCall) {
+        if !call.wantsReply && call.isQuestion { return }
+        noteUse(call)
+        noteCaller(call.sender)
+        guard let connection = connection.onLoop, replies.isHeard(call, connection) else { return }
+        // Every connection is a peer, whatever the path.
+        if call.interface == StandardInterfaces.peer.name { return standard.peer(call, connection) }
+        if call.interface == Stream1.name && call.member == "Received" { return replies.received(call, connection) }
+        guard tree.exists(call.path) else {
+            let text = "\(name) has no object at \(call.path)"
+            return replies.fail(call, ErrorNames.unknownObject, text, connection)
+        }
+        let interface = tree.interface(at: call.path)
+        switch (call.interface, call.member) {
+        case (nil, "Ping"), (nil, "GetMachineId"): standard.peer(call, connection)
+        case (StandardInterfaces.introspectable.name, _), (nil, "Introspect"): standard.introspect(call, connection)
+        case (StandardInterfaces.properties.name, _), (nil, "Get"), (nil, "GetAll"), (nil, "Set"):
+            guard let interface else { return replies.unknown(call, connection) }
+            standard.properties(call, interface, connection)
+        case (Stream1.name, _), (nil, "Attach"), (nil, "Schemas"):
+            guard let interface else { return replies.unknown(call, connection) }
+            stream(call, interface, connection)
+        case (nil, _), (interface?.name, _):
+            guard let interface, let command = interface.commands[call.member] else {
+                if documents.refusesSubmission(call, interface, connection) { return }
+                return replies.unknown(call, connection)
+            }
+            calls.run(command, call, connection)
+        default:
+            let text = "\(call.path) has no interface \(call.interface ?? "")"
+            replies.fail(call, ErrorNames.unknownInterface, text, connection)
+        }
+    }
+    /// The methods of `Stream1` that an object has, with their arguments.
+    private static let arguments = [
+        "Attach": Stream1.attachSignature, "Read": Stream1.readSignature, "Replay": Stream1.readSignature,
+        "OpenReplay": Stream1.openReplaySignature, "OpenRing": "", "CloseRing": "", "Barrier": "", "Schemas": "",
+        "Status": "", "GetDocument": "s", "Cancel": Stream1.cancelSignature,
+    ]
+    private func stream(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+        guard let signature = Self.arguments[call.member] else { return replies.unknown(call, connection) }
+        guard replies.hasSignature(signature, call, connection) else { return }
+        switch call.member {
+        case "Cancel": calls.cancel(call, connection)
+        // In the place of the caller's `OpenRing`, which waits for its credentials, too, or for its turn.
+        case "CloseRing":
+            gate.inOrder(call, connection) { [weak self] in self?.rings.giveBack(call, interface, connection) }
+        default:
+            gate.ifPermitted(call, interface, connection) { [weak self] in
+                self?.permitted(call, interface, connection)
+            }
+        }
+    }
+    private func permitted(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+        switch call.member {
+        case "Attach": attachments.attach(call, interface, connection)
+        case "Barrier": attachments.barrier(call, interface, connection)
+        case "Schemas": attachments.schemas(call, interface, connection)
+        case "Read": reads.read(call, interface, connection)
+        case "Replay": reads.replay(call, interface, connection)
+        case "OpenReplay": reads.openReplay(call, connection)
+        case "OpenRing": rings.open(call, interface, connection)
+        case "GetDocument": documents.document(call, interface, connection)
+        default: status.status(call, interface, connection)
+        }
+    }
+    /// `OpenReplay` brings a descriptor, its socket; a command those that it declares.
+    func descriptorLimit(interface: String?, member: String, signature: String) -> Int {
+        let isStream = (interface ?? Stream1.name) == Stream1.name
+        if isStream && member == "OpenReplay" && signature == Stream1.openReplaySignature { return 1 }
+        let takesSome = interfaces.contains { one in
+            guard (interface ?? one.name) == one.name, let command = one.commands[member] else { return false }
+            return command.takesDescriptors && command.signature == signature
+        }
+        return takesSome ? DescriptorBag.limit : 0
+    }
+    /// A peer has left. All that is kept by its unique name goes with it: after the bus restarts, it may be another's.
+    func depart(_ peer: String) {
+        directory.depart(peer)
+        attachments.depart(peer)
+        calls.depart(peer)
+        gate.depart(peer)
+        rings.depart(peer)
+        reads.depart(peer)
+        ledger.depart(peer)
+        replies.depart(peer)
+        for stream in streams { stream.depart(peer) }
+        lookBehind()
+    }
+    /// Whether everything was done that was asked for: tests wait for that.
+    package var unsettled: String? {
+        let peers = queues.count
+        if peers > 0 { return "\(name): handlers of \(peers) peer\(peers == 1 ? "" : "s") have not returned; let them" }
+        if directory.waitingCount > 0 { return "\(name): it is not known yet who its callers are" }
+        if !gate.state.onLoop.queue.isEmpty { return "\(name): polkit has not said what its callers may do" }
+        if permissions.state.onLoop.recheck.isRunning { return "\(name): polkit is asked again about its peers" }
+        if !replies.state.onLoop.held.isEmpty { return "\(name): replies wait until their peers have read others" }
+        return nil
+    }
+}
+
+extension IncomingCall {
+    /// Whether nothing but the answer comes of it: without one it would be work for nobody, and nothing would bound how
+    /// much of it a caller can order.
+    fileprivate var isQuestion: Bool {
+        switch (interface, member) {
+        case (StandardInterfaces.peer.name, _), (StandardInterfaces.introspectable.name, _),
+            (StandardInterfaces.properties.name, _):
+            true
+        case (nil, "Ping"), (nil, "GetMachineId"), (nil, "Introspect"), (nil, "Get"), (nil, "GetAll"), (nil, "Set"),
+            (nil, "Schemas"):
+            true
+        case (Stream1.name, "Schemas"), (Stream1.name, "Barrier"), (Stream1.name, "Status"),
+            (Stream1.name, "GetDocument"), (Stream1.name, "Read"):
+            true
+        default: false
+        }
+    }
+}
