@@ -108,7 +108,7 @@ extension EventService {
             throw RelayError(.invalidArgument, "\(name) is run already, or was stopped: make another EventService")
         }
         onReady()
-        if let idleExit { core.endWhenIdle(for: idleExit) }
+        if let idleExit { core.idle.begin(limit: idleExit) { [weak core] in core?.finish(nil) } }
         let reason = await core.untilEnd()
         await onStopping()
         await end(patience)

@@ -15,7 +15,7 @@ package final class Heartbeat: Sendable {
         core.loop.execute { [weak self] in self?.beat() }
     }
     private func beat() {
-        let activity = core.interfaces.lazy.compactMap(\.log).first?.storage.activity ?? LogActivity()
+        let activity = core.log?.activity ?? LogActivity()
         let delay = state.onLoop.look(activity, now: core.loop.now)
         switch state.onLoop.report {
         case .late?:
@@ -34,7 +34,7 @@ extension EventService {
     /// Calls back when the journal's disk begins to refuse commits, with the reason as a clause, and when it takes them
     /// again, with nil. On one of the journal's threads.
     package func onStorageTrouble(_ body: @escaping @Sendable (_ reason: String?) -> Void) {
-        core.interfaces.lazy.compactMap(\.log).first?.storage.onTrouble(body)
+        core.log?.onTrouble(body)
     }
     /// Begins to call back at an interval, at once for the first time; until the value is released.
     package func heartbeat(

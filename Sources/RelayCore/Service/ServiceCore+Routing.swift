@@ -7,8 +7,8 @@ extension ServiceCore: SettlingHandler {
     }
     func methodCall(_ call: IncomingCall) {
         if !call.wantsReply && call.isQuestion { return }
-        noteUse(call)
-        noteCaller(call.sender)
+        idle.note(call)
+        census.note(call.sender)
         guard let connection = connection.onLoop, replies.isHeard(call, connection) else { return }
         // Every connection is a peer, whatever the path.
         if call.interface == StandardInterfaces.peer.name { return standard.peer(call, connection) }
@@ -91,8 +91,8 @@ extension ServiceCore: SettlingHandler {
         reads.depart(peer)
         ledger.depart(peer)
         replies.depart(peer)
-        for stream in streams { stream.depart(peer) }
-        lookBehind()
+        for stream in tree.streams { stream.depart(peer) }
+        idle.lookBehind()
     }
     /// Whether everything was done that was asked for: tests wait for that.
     package var unsettled: String? {

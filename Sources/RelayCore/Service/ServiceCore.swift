@@ -2,10 +2,6 @@ import Synchronization
 
 /// The service's part that lives on the loop's thread: its life with its name.
 final class ServiceCore: Sendable {
-    struct State {
-        var idleness = Idleness()
-        var census = Census()
-    }
     private enum End {
         case running
         case ended(RelayError?)
@@ -15,7 +11,8 @@ final class ServiceCore: Sendable {
     let bus: Bus
     let tree: ObjectTree
     let interfaces: [ExportedInterface]
-    var streams: [PublishedStream] { tree.streams }
+    /// The journal's, if an interface is durable.
+    let log: (any EventLogStorage)?
     let loop: BusLoop
     let notices: NoticeReporter
     let ledger = PeerLedger()
@@ -37,12 +34,10 @@ final class ServiceCore: Sendable {
     let standard: StandardAnswers
     let status: StatusAnswers
     let attachments: Attachments
-    let state: LoopBound<State>
+    let census: Census
+    let idle: IdleWatch
     private let end = Mutex(End.running)
     private let hasLogFailed = Atomic<Bool>(false)
-    let activities = ActivityCount()
-    /// It ends because nobody used it.
-    let hasIdled = Atomic<Bool>(false)
 
     init(
         _ name: String, _ bus: Bus, _ interfaces: [ExportedInterface], _ loop: BusLoop, _ notices: NoticeReporter,
@@ -51,9 +46,9 @@ final class ServiceCore: Sendable {
         (self.timing, accounts) = (timing, AccountCache(of: SystemAccounts(), timing: timing.accounts))
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
+        log = interfaces.lazy.compactMap(\.log).first?.storage
         queues = CommandQueues(ledger)
         connection = LoopBound(nil, on: loop)
-        state = LoopBound(State(), on: loop)
         directory = PeerDirectory(
             ledger, loop, notices, timing,
             readsUnits: interfaces.contains { $0.requirements.contains(where: \.needsUnit) })
@@ -74,6 +69,12 @@ final class ServiceCore: Sendable {
         standard = StandardAnswers(tree, gate, documents, replies)
         status = StatusAnswers(calls, queues, replies, notices)
         attachments = Attachments(replies, rings, reads, loop)
+        census = Census(connection, ledger, loop, timing, isNeeded: bus.linked == nil)
+        idle = IdleWatch(tree.streams, log, queues, loop, timing) { [directory, replies, reads, gate, rings] in
+            directory.waitingCount + replies.state.onLoop.held.count + reads.openCount
+                + gate.state.onLoop.queue.count + (rings.isIdle ? 0 : 1)
+        }
+        census.onDeparture { [weak self] in self?.depart($0) }
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
             for requirement in interface.requirements {
@@ -89,92 +90,6 @@ final class ServiceCore: Sendable {
 
     // MARK: Life
 
-    /// Connects and takes the name. Throws `Conflict` when somebody else has it.
-    func start() async throws {
-        let connection = try await BusConnection.connect(to: bus, on: loop, handler: self, timing: timing.bus)
-        do {
-            loop.execute { [self] in self.connection.onLoop = connection }
-            try await addRules(connection)
-            try await checkUnits(connection)
-            let isOwn = await isOwn(connection)
-            // Connected before the name is ours: nothing that is published from then on is left out.
-            let backlog = bus.linked == nil ? BusBacklog(connection, notices, timing) : nil
-            for stream in streams { stream.connect(connection, isOwn: isOwn, backlog) }
-            try await takeName(connection)
-            for stream in streams { stream.announce() }
-        } catch {
-            for stream in streams { stream.disconnect() }
-            connection.close()
-            throw error
-        }
-    }
-    /// Throws `Unavailable` on a bus that does not report what a requirement needs: nobody could ever meet it.
-    private func checkUnits(_ connection: BusConnection) async throws {
-        let all = interfaces.flatMap { one in
-            [(one.name, one.requirement)] + one.commands.values.map { ("\(one.name).\($0.name)", $0.requirement) }
-        }
-        guard let (what, requirement) = all.first(where: { $0.1.needsUnit }) else { return }
-        let own = try await connection.call(PeerCredentials.request(for: connection.uniqueName))
-        if !own.descriptors.isEmpty { return }
-        var program = "\(bus)"
-        if let answer = try? await connection.call(PeerCredentials.request(for: "org.freedesktop.DBus")),
-            let process = try? PeerCredentials(answer).processID
-        {
-            program += " (\(SystemProcessFiles.program(of: process) ?? "unknown"), process \(process))"
-        }
-        throw RelayError(
-            .unavailable,
-            "\(what) requires \(requirement), and \(program) cannot say which process a peer is: "
-                + "\(PeerCredentials.noProcess); or require a user or a group")
-    }
-    /// Whether the bus runs as our own user, as a session's does, and so admits no other user unless that user allows
-    /// it. It does not matter how its address was given. If the bus's user cannot be found out, the answer is no.
-    private func isOwn(_ connection: BusConnection) async -> Bool {
-        if case .system = bus.kind { return false }
-        if case .systemAddress = bus.kind { return false }
-        var reason = "it did not say"
-        // The whole run rests on the answer, and one may be lost.
-        for _ in 1...3 {
-            do {
-                let request = try PeerCredentials.request(for: "org.freedesktop.DBus")
-                let answer = try await connection.call(request, timeout: .seconds(10))
-                if let user = try PeerCredentials(answer).userID { return user == accounts.ownUserID }
-            } catch {
-                reason = (error as? RelayError)?.message ?? "\(error)"
-            }
-        }
-        for interface in interfaces where interface.requirement.admitsSameUser && !interface.requirement.isAnyone {
-            notices.report(
-                .lookUpFailed, .warning,
-                "the user of \(bus) is not known (\(reason)): in this run, signals of \(interface.name) go only to peers "
-                    + "that attach, as every relay does; start the service again for other subscribers",
-                of: Notice.Subject(interface: interface.name))
-        }
-        return false
-    }
-    private func takeName(_ connection: BusConnection) async throws {
-        var body = WireWriter()
-        try body.string(name)
-        body.uint32(4)  // DBUS_NAME_FLAG_DO_NOT_QUEUE: there is one service of a name, or an error.
-        let answer = try await connection.call(.toBus("RequestName", Signature("su"), body: body.bytes))
-        if try answer.read("u", { try $0.uint32() }) == 1 { return }  // DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER
-        throw RelayError(
-            .conflict,
-            "\(name) has an owner on \(bus) already\(await owner(connection)): stop that one, or use another name or bus"
-        )
-    }
-    /// Who has the name, for a message.
-    private func owner(_ connection: BusConnection) async -> String {
-        var body = WireWriter()
-        do {
-            try body.string(name)
-            let request = MethodCall.toBus("GetConnectionUnixProcessID", try Signature("s"), body: body.bytes)
-            let id = try await connection.call(request).read("u") { try $0.uint32() }
-            return ", process \(id)"
-        } catch {
-            return ""
-        }
-    }
     /// Returns when the bus is gone, with the reason; or when the task is cancelled.
     func untilEnd() async -> RelayError? {
         await withTaskCancellationHandler {
@@ -224,9 +139,9 @@ final class ServiceCore: Sendable {
             loop.execute { [self] in continuation.resume(returning: self.connection.onLoop) }
         }
         let isReleased: Bool
-        if hasIdled.load(ordering: .acquiring) {
+        if idle.hasIdled.load(ordering: .acquiring) {
             isReleased = await connection?.releaseName(name) ?? false
-            await settle(until: deadline)
+            await idle.settle(until: deadline)
             await queues.close(patience: Self.rest(until: deadline), grace: timing.grace)
             endStreams()
         } else {
@@ -240,7 +155,7 @@ final class ServiceCore: Sendable {
             queues.goOn()
             // A handler that does not heed its cancellation is not waited for twice.
             if isQuiet {
-                await settle(until: max(deadline, MonotonicClock.deadline(after: timing.grace)))
+                await idle.settle(until: max(deadline, MonotonicClock.deadline(after: timing.grace)))
                 await queues.close(patience: Self.rest(until: deadline), grace: timing.grace)
             } else {
                 queues.abandon()
@@ -265,7 +180,7 @@ final class ServiceCore: Sendable {
     }
     func disconnected(_ reason: RelayError) {
         connection.onLoop = nil
-        for stream in streams { stream.disconnect() }
+        for stream in tree.streams { stream.disconnect() }
         finish(RelayError(.unavailable, "\(bus) went away: \(reason.message)", cause: reason))
     }
 }

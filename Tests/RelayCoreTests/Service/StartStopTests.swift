@@ -188,7 +188,7 @@ private func standsStill(_ process: Int32) -> Bool {
                 service.core.loop.withTurn { service.core.queues.count == 0 } && standsStill(bus.processID)
             })
         // As one that nobody uses: it gives up its name first.
-        service.core.hasIdled.store(true, ordering: .releasing)
+        service.core.idle.hasIdled.store(true, ordering: .releasing)
         async let stop: Void = service.core.stop(patience: .zero)
         // The bus was asked, and has not answered in time.
         #expect(await eventually { service.core.calls.hasEndedStreams.load(ordering: .acquiring) })

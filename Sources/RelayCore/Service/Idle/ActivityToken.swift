@@ -54,5 +54,5 @@ extension EventService {
     /// Begins an activity. During the activity, the service does not end because it is idle.
     ///
     /// - Returns: a token that ends the activity when it is released, or by ``ActivityToken/end()``.
-    public func beginActivity() -> ActivityToken { ActivityToken(core.activities) }
+    public func beginActivity() -> ActivityToken { ActivityToken(core.idle.activities) }
 }

@@ -79,7 +79,7 @@ import Testing
         let connection = try #require(core.loop.withTurn { core.connection.onLoop })
         try await site.whileMuted { standing in
             await standing.perform {
-                core.noteCaller(name)
+                core.census.note(name)
                 core.directory.credentials(of: name, bytes: 0, connection) { result in answer.withLock { $0 = result } }
             }
             // The bus has answered, which went nowhere.
