@@ -74,7 +74,7 @@ extension BusConnection {
         let (interface, signature) = (message.interface, message.signature)
         let limit = handler?.descriptorLimit(interface: interface, member: member, signature: signature) ?? 0
         var call = IncomingCall(
-            sender: sender, serial: message.serial, path: path, interface: interface, member: member,
+            connection: self, sender: sender, serial: message.serial, path: path, interface: interface, member: member,
             signature: signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
             allowsInteraction: message.allowsInteraction,
             descriptors: message.descriptors(atMost: min(limit, 1)))

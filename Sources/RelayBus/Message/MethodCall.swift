@@ -81,6 +81,8 @@ package struct BusReply: Sendable {
 
 /// A method call that came in, copied out of its message.
 package struct IncomingCall: Sendable {
+    /// By which it came, and is answered.
+    package let connection: BusConnection
     package let sender: String
     package let serial: UInt32
     package let path: String

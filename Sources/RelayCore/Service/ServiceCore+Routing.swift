@@ -9,33 +9,33 @@ extension ServiceCore: SettlingHandler {
         if !call.wantsReply && call.isQuestion { return }
         idle.note(call)
         census.note(call.sender)
-        guard let connection = connection.onLoop, replies.isHeard(call, connection) else { return }
+        if connection.onLoop == nil || !replies.isHeard(call) { return }
         // Every connection is a peer, whatever the path.
-        if call.interface == StandardInterfaces.peer.name { return standard.peer(call, connection) }
-        if call.interface == Stream1.name && call.member == "Received" { return replies.received(call, connection) }
+        if call.interface == StandardInterfaces.peer.name { return standard.peer(call) }
+        if call.interface == Stream1.name && call.member == "Received" { return replies.received(call) }
         guard tree.exists(call.path) else {
             let text = "\(name) has no object at \(call.path)"
-            return replies.fail(call, ErrorNames.unknownObject, text, connection)
+            return replies.fail(call, ErrorNames.unknownObject, text)
         }
         let interface = tree.interface(at: call.path)
         switch (call.interface, call.member) {
-        case (nil, "Ping"), (nil, "GetMachineId"): standard.peer(call, connection)
-        case (StandardInterfaces.introspectable.name, _), (nil, "Introspect"): standard.introspect(call, connection)
+        case (nil, "Ping"), (nil, "GetMachineId"): standard.peer(call)
+        case (StandardInterfaces.introspectable.name, _), (nil, "Introspect"): standard.introspect(call)
         case (StandardInterfaces.properties.name, _), (nil, "Get"), (nil, "GetAll"), (nil, "Set"):
-            guard let interface else { return replies.unknown(call, connection) }
-            standard.properties(call, interface, connection)
+            guard let interface else { return replies.unknown(call) }
+            standard.properties(call, interface)
         case (Stream1.name, _), (nil, "Attach"), (nil, "Schemas"):
-            guard let interface else { return replies.unknown(call, connection) }
-            stream(call, interface, connection)
+            guard let interface else { return replies.unknown(call) }
+            stream(call, interface)
         case (nil, _), (interface?.name, _):
             guard let interface, let command = interface.commands[call.member] else {
-                if documents.refusesSubmission(call, interface, connection) { return }
-                return replies.unknown(call, connection)
+                if documents.refusesSubmission(call, interface) { return }
+                return replies.unknown(call)
             }
-            calls.run(command, call, connection)
+            calls.run(command, call)
         default:
             let text = "\(call.path) has no interface \(call.interface ?? "")"
-            replies.fail(call, ErrorNames.unknownInterface, text, connection)
+            replies.fail(call, ErrorNames.unknownInterface, text)
         }
     }
     /// The methods of `Stream1` that an object has, with their arguments.
@@ -44,31 +44,31 @@ extension ServiceCore: SettlingHandler {
         "OpenReplay": Stream1.openReplaySignature, "OpenRing": "", "CloseRing": "", "Barrier": "", "Schemas": "",
         "Status": "", "GetDocument": "s", "Cancel": Stream1.cancelSignature,
     ]
-    private func stream(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
-        guard let signature = Self.arguments[call.member] else { return replies.unknown(call, connection) }
-        guard replies.hasSignature(signature, call, connection) else { return }
+    private func stream(_ call: IncomingCall, _ interface: ExportedInterface) {
+        guard let signature = Self.arguments[call.member] else { return replies.unknown(call) }
+        guard replies.hasSignature(signature, call) else { return }
         switch call.member {
-        case "Cancel": calls.cancel(call, connection)
+        case "Cancel": calls.cancel(call)
         // In the place of the caller's `OpenRing`, which waits for its credentials, too, or for its turn.
         case "CloseRing":
-            gate.inOrder(call, connection) { [weak self] in self?.rings.giveBack(call, interface, connection) }
+            gate.inOrder(call) { [weak self] in self?.rings.giveBack(call, interface) }
         default:
-            gate.ifPermitted(call, interface, connection) { [weak self] in
-                self?.permitted(call, interface, connection)
+            gate.ifPermitted(call, interface) { [weak self] in
+                self?.permitted(call, interface)
             }
         }
     }
-    private func permitted(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+    private func permitted(_ call: IncomingCall, _ interface: ExportedInterface) {
         switch call.member {
-        case "Attach": attachments.attach(call, interface, connection)
-        case "Barrier": attachments.barrier(call, interface, connection)
-        case "Schemas": attachments.schemas(call, interface, connection)
-        case "Read": reads.read(call, interface, connection)
-        case "Replay": reads.replay(call, interface, connection)
-        case "OpenReplay": reads.openReplay(call, connection)
-        case "OpenRing": rings.open(call, interface, connection)
-        case "GetDocument": documents.document(call, interface, connection)
-        default: status.status(call, interface, connection)
+        case "Attach": attachments.attach(call, interface)
+        case "Barrier": attachments.barrier(call, interface)
+        case "Schemas": attachments.schemas(call, interface)
+        case "Read": reads.read(call, interface)
+        case "Replay": reads.replay(call, interface)
+        case "OpenReplay": reads.openReplay(call)
+        case "OpenRing": rings.open(call, interface)
+        case "GetDocument": documents.document(call, interface)
+        default: status.status(call, interface)
         }
     }
     /// `OpenReplay` brings a descriptor, its socket; a command those that it declares.

@@ -52,16 +52,16 @@ final class ServiceCore: Sendable {
         directory = PeerDirectory(
             ledger, loop, notices, timing,
             readsUnits: interfaces.contains { $0.requirements.contains(where: \.needsUnit) })
-        replies = ReplySender(tree, directory, ledger, loop, notices, timing)
+        replies = ReplySender(tree, connection, directory, ledger, loop, notices, timing)
         room = DescriptorRoom(name, connection, replies, ledger, loop, notices, timing)
         rings = RingHandout(interfaces, directory, replies, room, ledger, loop, notices, timing)
         reads = LogReads(directory, replies, ledger, loop, notices)
         authority = PolkitAuthority(connection, loop, timing)
         permissions = PolkitPermissions(
             interfaces, connection, authority, accounts, loop, notices, timing
-        ) { [connection, reads, rings] peer, interface, text in
+        ) { [reads, rings] peer, interface, text in
             reads.depart(peer)
-            if let connection = connection.onLoop { rings.withdraw(peer, interface, .notPermitted, text, connection) }
+            rings.withdraw(peer, interface, .notPermitted, text)
         }
         gate = CallGate(name, directory, replies, authority, permissions, accounts, ledger, loop, notices)
         calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger, loop, notices)
@@ -132,7 +132,7 @@ final class ServiceCore: Sendable {
         loop.execute { [self] in
             replies.stop()
             room.stop()
-            if let connection = self.connection.onLoop { gate.stop(connection) }
+            gate.stop()
         }
         let deadline = MonotonicClock.deadline(after: patience)
         let connection = await withCheckedContinuation { continuation in

@@ -8,46 +8,45 @@ final class StandardAnswers: Sendable {
     init(_ tree: ObjectTree, _ gate: CallGate, _ documents: DocumentAnswers, _ replies: ReplySender) {
         (self.tree, self.gate, self.documents, self.replies) = (tree, gate, documents, replies)
     }
-    func introspect(_ call: IncomingCall, _ connection: BusConnection) {
-        guard call.member == "Introspect" else { return replies.unknown(call, connection) }
-        guard replies.hasSignature("", call, connection) else { return }
+    func introspect(_ call: IncomingCall) {
+        guard call.member == "Introspect" else { return replies.unknown(call) }
+        guard replies.hasSignature("", call) else { return }
         guard let body = tree.introspection(of: call.path), let signature = try? Signature("s") else { return }
-        replies.reply(to: call, connection, signature, body: body)
+        replies.reply(to: call, signature, body: body)
     }
-    func peer(_ call: IncomingCall, _ connection: BusConnection) {
-        guard ["Ping", "GetMachineId"].contains(call.member) else { return replies.unknown(call, connection) }
-        guard replies.hasSignature("", call, connection) else { return }
-        if call.member == "Ping" { return replies.reply(to: call, connection) }
+    func peer(_ call: IncomingCall) {
+        guard ["Ping", "GetMachineId"].contains(call.member) else { return replies.unknown(call) }
+        guard replies.hasSignature("", call) else { return }
+        if call.member == "Ping" { return replies.reply(to: call) }
         guard let id = MachineID.read() else {
-            return replies.fail(call, .notFound, "this machine has no id", connection)
+            return replies.fail(call, .notFound, "this machine has no id")
         }
-        replies.reply(to: call, connection, [.string(id)])
+        replies.reply(to: call, [.string(id)])
     }
-    func properties(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+    func properties(_ call: IncomingCall, _ interface: ExportedInterface) {
         let expected = ["Get": "ss", "GetAll": "s", "Set": "ssv"]
-        guard let signature = expected[call.member] else { return replies.unknown(call, connection) }
-        guard replies.hasSignature(signature, call, connection) else { return }
+        guard let signature = expected[call.member] else { return replies.unknown(call) }
+        guard replies.hasSignature(signature, call) else { return }
         let arguments: [DBusValue]
         do throws(RelayError) {
             arguments = try DBusValue.decode(signature: try Signature(signature), body: call.body)
         } catch {
-            return replies.fail(call, ErrorNames.invalidArgs, error.message, connection)
+            return replies.fail(call, ErrorNames.invalidArgs, error.message)
         }
         guard case .string(let asked)? = arguments.first else { return }
-        if answersDocuments(call, asked, arguments, interface, connection) { return }
+        if answersDocuments(call, asked, arguments, interface) { return }
         guard [interface.name, Stream1.name, ""].contains(asked) else {
-            return properties(call, asked, arguments, [], interface, connection)
+            return properties(call, asked, arguments, [], interface)
         }
         // How far an interface has come is for those that may have its events.
-        gate.ifPermitted(call, interface, connection) { [weak self] in
+        gate.ifPermitted(call, interface) { [weak self] in
             let values = asked == interface.name ? [] : Self.values(of: interface)
-            self?.properties(call, asked, arguments, values, interface, connection)
+            self?.properties(call, asked, arguments, values, interface)
         }
     }
     /// Whether a call is about documents, which are then answered for.
     private func answersDocuments(
-        _ call: IncomingCall, _ asked: String, _ arguments: [DBusValue], _ interface: ExportedInterface,
-        _ connection: BusConnection
+        _ call: IncomingCall, _ asked: String, _ arguments: [DBusValue], _ interface: ExportedInterface
     ) -> Bool {
         let names = interface.stream.properties.values.map(\.name)
         guard asked == interface.name || asked.isEmpty, !names.isEmpty else { return false }
@@ -58,37 +57,37 @@ final class StandardAnswers: Sendable {
         }
         if call.member == "Set" {
             let text = "\(name ?? "") cannot be set: submit it, if it is editable"
-            replies.fail(call, ErrorNames.propertyReadOnly, text, connection)
+            replies.fail(call, ErrorNames.propertyReadOnly, text)
             return true
         }
-        gate.ifPermitted(call, interface, connection) { [name, weak self] in
+        gate.ifPermitted(call, interface) { [name, weak self] in
             let others = asked.isEmpty ? Self.values(of: interface) : []
-            self?.documents.properties(call, interface, name, others, connection)
+            self?.documents.properties(call, interface, name, others)
         }
         return true
     }
     private func properties(
         _ call: IncomingCall, _ asked: String, _ arguments: [DBusValue], _ all: [(name: String, value: DBusValue)],
-        _ interface: ExportedInterface, _ connection: BusConnection
+        _ interface: ExportedInterface
     ) {
         let isKnown =
             asked.isEmpty || [interface.name, Stream1.name].contains(asked)
             || ObjectTree.common.contains { $0.name == asked }
         guard isKnown else {
             let text = "\(call.path) has no interface '\(asked)'"
-            return replies.fail(call, ErrorNames.unknownInterface, text, connection)
+            return replies.fail(call, ErrorNames.unknownInterface, text)
         }
         if call.member == "GetAll" {
             let entries = all.map { DBusValue.Entry(key: .string($0.name), value: .variant($0.value)) }
-            return replies.reply(to: call, connection, [.dictionary(.dictionary(.string, .variant), entries)])
+            return replies.reply(to: call, [.dictionary(.dictionary(.string, .variant), entries)])
         }
         guard case .string(let name) = arguments[1], let property = all.first(where: { $0.name == name }) else {
-            return replies.fail(call, ErrorNames.unknownProperty, "'\(asked)' has no such property", connection)
+            return replies.fail(call, ErrorNames.unknownProperty, "'\(asked)' has no such property")
         }
         if call.member == "Set" {
-            return replies.fail(call, ErrorNames.propertyReadOnly, "\(name) cannot be set", connection)
+            return replies.fail(call, ErrorNames.propertyReadOnly, "\(name) cannot be set")
         }
-        replies.reply(to: call, connection, [.variant(property.value)])
+        replies.reply(to: call, [.variant(property.value)])
     }
     private static func values(of interface: ExportedInterface) -> [(name: String, value: DBusValue)] {
         [

@@ -12,10 +12,10 @@ final class StatusAnswers: Sendable {
     init(_ calls: CommandCalls, _ queues: CommandQueues, _ replies: ReplySender, _ notices: NoticeReporter) {
         (self.calls, self.queues, self.replies, self.notices) = (calls, queues, replies, notices)
     }
-    func status(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
-        calls.enqueueForUser(call, connection) { [weak self] in await self?.answer(call, interface, connection) }
+    func status(_ call: IncomingCall, _ interface: ExportedInterface) {
+        calls.enqueueForUser(call) { [weak self] in await self?.answer(call, interface) }
     }
-    private func answer(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) async {
+    private func answer(_ call: IncomingCall, _ interface: ExportedInterface) async {
         let (sequence, oldest) = interface.stream.extent
         var status: [(String, DBusValue)] = [
             ("Version", .string(RelayVersion.current)), ("Epoch", .uint64(interface.stream.epoch)),
@@ -24,7 +24,7 @@ final class StatusAnswers: Sendable {
         status += interface.stream.outletStatus.map { ($0.name, $0.value) }
         status.append(("Subscribers", Self.value(interface.stream.subscribers)))
         status.append(("Figures", StatusFigure.value(of: StatusFigure.figures(of: interface.stream.metrics))))
-        status.append(("ServiceFigures", StatusFigure.value(of: figures(connection))))
+        status.append(("ServiceFigures", StatusFigure.value(of: figures(call.connection))))
         do {
             if let log = interface.log {
                 for (name, value) in try await log.storage.figures(of: interface.name) {
@@ -34,14 +34,14 @@ final class StatusAnswers: Sendable {
                 }
             }
             // A list of many subscribers is long: not faster than it is read.
-            guard await replies.hasRoom(for: call, bytes: Self.listed, connection) else {
-                return replies.fail(call, .limitsExceeded, "the replies before this one are unread", connection)
+            guard await replies.hasRoom(for: call, bytes: Self.listed) else {
+                return replies.fail(call, .limitsExceeded, "the replies before this one are unread")
             }
             let entries = status.map { DBusValue.Entry(key: .string($0.0), value: .variant($0.1)) }
-            replies.reply(to: call, connection, [.dictionary(.dictionary(.string, .variant), entries)])
+            replies.reply(to: call, [.dictionary(.dictionary(.string, .variant), entries)])
         } catch {
             let code = (error as? RelayError)?.code ?? .internalFailure
-            replies.fail(call, code, "the journal could not tell of \(interface.name)", connection)
+            replies.fail(call, code, "the journal could not tell of \(interface.name)")
         }
     }
     private static func value(_ subscribers: [PublishedStream.Subscriber]) -> DBusValue {

@@ -27,12 +27,9 @@ final class CallGate: Sendable {
         state = LoopBound(State(queue: GateQueue(ledger)), on: loop)
     }
     /// Goes on if the peer may hear of the interface's events; answers if not. In the order of the peer's calls.
-    func ifPermitted(
-        _ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection,
-        _ body: @escaping @Sendable () -> Void
-    ) {
+    func ifPermitted(_ call: IncomingCall, _ interface: ExportedInterface, _ body: @escaping @Sendable () -> Void) {
         if !interface.stream.isRestricted { return body() }
-        admit(call, interface.requirement, interface.name, isCommand: false, connection) { _ in body() }
+        admit(call, interface.requirement, interface.name, isCommand: false) { _ in body() }
     }
     /// Goes on if the peer meets a requirement; answers if not.
     ///
@@ -43,54 +40,51 @@ final class CallGate: Sendable {
     /// - Parameter proceed: gets the peer's credentials; nil if they are not known, and need not be.
     func admit(
         _ call: IncomingCall, _ requirement: PeerRequirement, _ what: String, isCommand: Bool,
-        holding hold: PeerLedger.Charge? = nil, _ connection: BusConnection,
+        holding hold: PeerLedger.Charge? = nil,
         proceed: @escaping @Sendable (PeerCredentials?) -> Void
     ) {
-        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+        directory.credentials(of: call) { [weak self] result in
             guard let self else { return }
             if let refusal = hold?.refusalAsKnown {
-                return replies.refuse(call, .limitsExceeded, refusal.message, connection)
+                return replies.refuse(call, .limitsExceeded, refusal.message)
             }
             switch result {
             case .success(let credentials):
                 enter(
                     GateQueue.Entry(
                         call: call, requirement: requirement, what: what, isCommand: isCommand,
-                        credentials: credentials, proceed: proceed), connection)
+                        credentials: credentials, proceed: proceed))
             // If any peer may call, the caller need not be known. A peer that has left cannot be.
             case .failure(let error) where requirement.isAnyone && error.code == .unavailable: proceed(nil)
-            case .failure(let error): replies.refuse(call, error.code, error.message, connection)
+            case .failure(let error): replies.refuse(call, error.code, error.message)
             }
         }
     }
-    private func enter(_ entry: GateQueue.Entry, _ connection: BusConnection) {
+    private func enter(_ entry: GateQueue.Entry) {
         if state.onLoop.queue.isBusy(entry.peer) {
             if let reason = state.onLoop.queue.enqueue(entry).refusal {
-                replies.refuse(entry.call, .limitsExceeded, reason, connection)
+                replies.refuse(entry.call, .limitsExceeded, reason)
             }
             return
         }
         switch entry.decision([:], accounts) {
-        case .ask(let action) where entry.isCommand: putAside(entry, action, connection)
+        case .ask(let action) where entry.isCommand: putAside(entry, action)
         case .ask(let action):
             let (id, refusal) = state.onLoop.queue.enqueue(entry)
-            if let refusal { return replies.refuse(entry.call, .limitsExceeded, refusal, connection) }
-            ask(action, about: entry, id, Inquiry(), connection)
-        case let decision: conclude(entry, decision, connection)
+            if let refusal { return replies.refuse(entry.call, .limitsExceeded, refusal) }
+            ask(action, about: entry, id, Inquiry())
+        case let decision: conclude(entry, decision)
         }
     }
-    private func putAside(_ entry: GateQueue.Entry, _ action: String, _ connection: BusConnection) {
+    private func putAside(_ entry: GateQueue.Entry, _ action: String) {
         let (id, refusal) = state.onLoop.queue.putAside(entry)
-        if let refusal { return replies.refuse(entry.call, .limitsExceeded, refusal, connection) }
-        ask(action, about: entry, id, Inquiry(), connection)
+        if let refusal { return replies.refuse(entry.call, .limitsExceeded, refusal) }
+        ask(action, about: entry, id, Inquiry())
     }
     /// Asks polkit, when it is the turn of the peer's user.
-    private func ask(
-        _ action: String, about entry: GateQueue.Entry, _ id: UInt64, _ inquiry: Inquiry,
-        _ connection: BusConnection
-    ) {
+    private func ask(_ action: String, about entry: GateQueue.Entry, _ id: UInt64, _ inquiry: Inquiry) {
         let question = PolkitQueue.Question(id: id, peer: entry.peer, user: entry.credentials.userID) { [weak self] in
-            self?.askNow(action, about: entry, id, inquiry, connection)
+            self?.askNow(action, about: entry, id, inquiry)
         }
         state.onLoop.questions.add(question)
         askNext()
@@ -102,12 +96,9 @@ final class CallGate: Sendable {
         while let question = state.onLoop.questions.next(ledger) { question.ask() }
         state.onLoop.isAsking = false
     }
-    private func askNow(
-        _ action: String, about entry: GateQueue.Entry, _ id: UInt64, _ inquiry: Inquiry,
-        _ connection: BusConnection
-    ) {
+    private func askNow(_ action: String, about entry: GateQueue.Entry, _ id: UInt64, _ inquiry: Inquiry) {
         let inquiry = inquiry.begun(permissions.state.onLoop.changes)
-        authority.ask(action, of: entry.peer, isInteractive: entry.isInteractive, id, connection) {
+        authority.ask(action, of: entry.peer, isInteractive: entry.isInteractive, id, entry.call.connection) {
             [weak self] result in
             guard let self else { return }
             state.onLoop.questions.end(id)
@@ -124,7 +115,7 @@ final class CallGate: Sendable {
                 decision =
                     isSettled
                     ? entry.decision(inquiry.answers, accounts) : .unknown("polkit's rules change again and again")
-                if case .ask(let next) = decision { return ask(next, about: entry, id, inquiry, connection) }
+                if case .ask(let next) = decision { return ask(next, about: entry, id, inquiry) }
                 switch answer {
                 case .needsPerson:
                     detail = "; a person would have to authenticate, who cannot be asked for this call"
@@ -136,68 +127,64 @@ final class CallGate: Sendable {
             }
             if entry.isCommand {
                 state.onLoop.queue.remove(id)
-                return conclude(entry, decision, connection, detail: detail)
+                return conclude(entry, decision, detail: detail)
             }
             state.onLoop.queue.removeFirst(of: entry.peer)
-            conclude(entry, decision, connection, detail: detail)
-            goOn(entry.peer, connection)
+            conclude(entry, decision, detail: detail)
+            goOn(entry.peer)
         }
     }
     /// The first call of a peer has been decided: those behind it come, up to the next that has to wait.
-    private func goOn(_ peer: String, _ connection: BusConnection) {
+    private func goOn(_ peer: String) {
         while let (id, entry) = state.onLoop.queue.first(of: peer) {
             let decision = entry.decision([:], accounts)
             if case .ask(let action) = decision, !entry.isCommand {
-                return ask(action, about: entry, id, Inquiry(), connection)
+                return ask(action, about: entry, id, Inquiry())
             }
             state.onLoop.queue.removeFirst(of: peer)
             if case .ask(let action) = decision {
-                putAside(entry, action, connection)
+                putAside(entry, action)
             } else {
-                conclude(entry, decision, connection)
+                conclude(entry, decision)
             }
         }
         state.onLoop.queue.close(peer)
     }
     /// Lets the call go on, or refuses it.
-    private func conclude(
-        _ entry: GateQueue.Entry, _ decision: PeerRequirement.Decision, _ connection: BusConnection,
-        detail: String = ""
-    ) {
+    private func conclude(_ entry: GateQueue.Entry, _ decision: PeerRequirement.Decision, detail: String = "") {
         if decision == .met { return entry.proceed(entry.credentials) }
         let user = entry.credentials.userID.map { "user \($0)" } ?? "an unknown user"
         let text = "\(entry.what) is for \(entry.requirement), \(entry.peer) is \(user)\(detail)"
         guard case .unknown(let reason) = decision else {
-            return replies.refuse(entry.call, .notPermitted, text, connection)
+            return replies.refuse(entry.call, .notPermitted, text)
         }
-        notices.report(
-            .lookUpFailed, .warning, "\(text); \(reason)", of: replies.subject(entry.call, .unavailable))
-        replies.refuse(entry.call, .unavailable, "\(text), and \(reason): try again", connection)
+        notices.report(.lookUpFailed, .warning, "\(text); \(reason)", of: replies.subject(entry.call, .unavailable))
+        replies.refuse(entry.call, .unavailable, "\(text), and \(reason): try again")
     }
     /// For `CloseRing`: behind the caller's look-up, whatever comes of that, and in the place of its calls of `OpenRing`
     /// that wait here, which are not wanted any more. It waits for no other call, and so needs no room.
-    func inOrder(_ call: IncomingCall, _ connection: BusConnection, _ body: @escaping @Sendable () -> Void) {
-        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] _ in
+    func inOrder(_ call: IncomingCall, _ body: @escaping @Sendable () -> Void) {
+        directory.credentials(of: call) { [weak self] _ in
             guard let self else { return }
             let (taken, first) = state.onLoop.queue.takeReads("OpenRing", at: call.path, of: call.sender)
-            for entry in taken { replies.fail(entry.call, .cancelled, "CloseRing has followed", connection) }
+            for entry in taken { replies.fail(entry.call, .cancelled, "CloseRing has followed") }
             body()
             guard let first else { return }
             state.onLoop.questions.remove { $0.id == first }
-            goOn(call.sender, connection)
+            goOn(call.sender)
         }
     }
 
     // MARK: The end
 
     /// A caller has cancelled a call: a command that waits here does not run.
-    func cancel(_ serial: UInt32, of peer: String, _ connection: BusConnection) {
+    func cancel(_ serial: UInt32, of peer: String) {
         guard let (id, entry) = state.onLoop.queue.takeCommand(serial, of: peer) else { return }
         if let id {
             state.onLoop.questions.remove { $0.id == id }
             if entry.isInteractive { authority.cancelQuestion(id) }
         }
-        replies.fail(entry.call, .cancelled, "\(entry.what) was cancelled before it ran", connection)
+        replies.fail(entry.call, .cancelled, "\(entry.what) was cancelled before it ran")
     }
     /// A peer has left: what waited for a person is withdrawn.
     func depart(_ peer: String) {
@@ -206,13 +193,13 @@ final class CallGate: Sendable {
         permissions.depart(peer)
     }
     /// The service ends: nobody is waited for.
-    func stop(_ connection: BusConnection) {
+    func stop() {
         let taken = state.onLoop.queue.takeCommands()
         let ids = Set(taken.map(\.id))
         state.onLoop.questions.remove { ids.contains($0.id) }
         for (id, entry) in taken {
             if entry.isInteractive { authority.cancelQuestion(id) }
-            replies.fail(entry.call, .unavailable, "\(service) is stopping", connection)
+            replies.fail(entry.call, .unavailable, "\(service) is stopping")
         }
     }
 }

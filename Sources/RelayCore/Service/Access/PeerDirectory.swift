@@ -26,6 +26,13 @@ final class PeerDirectory: Sendable {
     /// The peers whose credentials calls wait for.
     var waitingCount: Int { state.onLoop.lookUps.count }
 
+    /// Asks the bus for the credentials of a call's peer. The call waits for them.
+    func credentials(
+        of call: IncomingCall, bytes: Int? = nil,
+        completion: @escaping @Sendable (Result<PeerCredentials, RelayError>) -> Void
+    ) {
+        credentials(of: call.sender, bytes: bytes ?? call.body.count, call.connection, completion: completion)
+    }
     /// Asks the bus for the credentials of a peer, once for each peer.
     ///
     /// The completions for one peer come in the order of asking: an `Attach` is answered before a call that came behind

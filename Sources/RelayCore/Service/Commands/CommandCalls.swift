@@ -30,75 +30,70 @@ final class CommandCalls: Sendable {
     // Behind the last handler: when its service is released, it still replies.
     deinit { loop.stop() }
 
-    func run(_ command: AnyExportedCommand, _ call: IncomingCall, _ connection: BusConnection) {
+    func run(_ command: AnyExportedCommand, _ call: IncomingCall) {
         if call.signature != command.signature,
             let difference = SchemaDifference.text(of: call.signature, from: command.arguments)
         {
             let text = "\(command.name) takes \(SchemaDifference.text(command.arguments)); \(difference)"
             answered.withLock { $0.unreadable += 1 }
-            return replies.fail(call, ErrorNames.invalidArgs, text, connection)
+            return replies.fail(call, ErrorNames.invalidArgs, text)
         }
         let hold: PeerLedger.Charge?
         do throws(PeerLedger.Refusal) {
             let count = call.transferred.count
             hold = count == 0 ? nil : try ledger.charge(.callDescriptors, count, to: call.sender)
-        } catch { return replies.refuse(call, .limitsExceeded, error.message, connection) }
-        gate.admit(
-            call, command.requirement, command.name, isCommand: true, holding: hold, connection
-        ) { [weak self] credentials in
+        } catch { return replies.refuse(call, .limitsExceeded, error.message) }
+        gate.admit(call, command.requirement, command.name, isCommand: true, holding: hold) { [weak self] credentials in
             guard let self else { return }
             let peer = Peer(uniqueName: call.sender, userID: credentials?.userID)
             if command.isCancellable { running.admit(call) }
-            let isAdmitted = enqueue(call, connection, isCommand: true) {
-                await $0.answer(command, call, peer, connection)
+            let isAdmitted = enqueue(call, isCommand: true) {
+                await $0.answer(command, call, peer)
                 withExtendedLifetime(hold) {}
             }
             if command.isCancellable && !isAdmitted { running.remove(call) }
         }
     }
     /// `Cancel`: of the caller's own calls only; whether there is one is nobody's business.
-    func cancel(_ call: IncomingCall, _ connection: BusConnection) {
+    func cancel(_ call: IncomingCall) {
         if let serial = call.read({ try $0.uint32() }) {
-            gate.cancel(serial, of: call.sender, connection)
+            gate.cancel(serial, of: call.sender)
             running.cancel(serial, of: call.sender)
         }
-        replies.reply(to: call, connection)
+        replies.reply(to: call)
     }
     /// Runs what answers a call that anybody may make, after the peer's earlier calls, whose queue bounds how much a
     /// peer can ask for. It counts for its caller's user, who is looked up for that.
-    func enqueueForUser(
-        _ call: IncomingCall, _ connection: BusConnection, _ job: @escaping @Sendable () async -> Void
-    ) {
-        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+    func enqueueForUser(_ call: IncomingCall, _ job: @escaping @Sendable () async -> Void) {
+        directory.credentials(of: call) { [weak self] result in
             guard let self else { return }
             // Not known: the caller has left, or the bus is slow. All such calls count as one user's.
             if case .failure(let error) = result, error.code != .unavailable {
-                return replies.refuse(call, error.code, error.message, connection)
+                return replies.refuse(call, error.code, error.message)
             }
-            enqueue(call, connection) { _ in await job() }
+            enqueue(call) { _ in await job() }
         }
     }
     /// Runs what answers a call, after the peer's earlier calls; or refuses it, and returns false.
     @discardableResult private func enqueue(
-        _ call: IncomingCall, _ connection: BusConnection, isCommand: Bool = false,
-        _ job: @escaping @Sendable (CommandCalls) async -> Void
+        _ call: IncomingCall, isCommand: Bool = false, _ job: @escaping @Sendable (CommandCalls) async -> Void
     ) -> Bool {
         let admission = queues.add(
             call.sender, cost: call.body.count, isAwaited: call.wantsReply, isCommand: isCommand
         ) { [weak self] in
             if let self { await job(self) }
         } refuse: { [weak self] in
-            self?.refuseStopping(call, connection)
+            self?.refuseStopping(call)
         }
         switch admission {
         case .admitted: return true
-        case .full(let reason): replies.refuse(call, .limitsExceeded, reason, connection)
-        case .closed: refuseStopping(call, connection)
+        case .full(let reason): replies.refuse(call, .limitsExceeded, reason)
+        case .closed: refuseStopping(call)
         }
         return false
     }
-    private func refuseStopping(_ call: IncomingCall, _ connection: BusConnection) {
-        replies.fail(call, .unavailable, "\(service) is stopping", connection)
+    private func refuseStopping(_ call: IncomingCall) {
+        replies.fail(call, .unavailable, "\(service) is stopping")
     }
     /// Whether it came while the service ended, and its interface is volatile: what its handler publishes would be lost.
     private func isTooLate(_ call: IncomingCall) -> Bool {
@@ -107,17 +102,15 @@ final class CommandCalls: Sendable {
         }
         return interface.log == nil
     }
-    private func answer(
-        _ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer, _ connection: BusConnection
-    ) async {
-        if isTooLate(call) { return refuseStopping(call, connection) }
-        if command.returnsDescriptors, let (code, reason) = await room.refusal(of: call, connection) {
+    private func answer(_ command: AnyExportedCommand, _ call: IncomingCall, _ peer: Peer) async {
+        if isTooLate(call) { return refuseStopping(call) }
+        if command.returnsDescriptors, let (code, reason) = await room.refusal(of: call) {
             if command.isCancellable { running.remove(call) }
-            return replies.refuse(call, code, reason, connection)
+            return replies.refuse(call, code, reason)
         }
         var context = CommandContext(peer: peer)
         if command.takesDescriptors { context.descriptors = call.transferred }
-        if command.reportsProgress && call.wantsReply { context.outlet = ProgressOutlet(call, connection, replies) }
+        if command.reportsProgress && call.wantsReply { context.outlet = ProgressOutlet(call, replies) }
         let begun = MonotonicClock.now
         let result: AnyExportedCommand.Answer
         if command.isCancellable {
@@ -130,29 +123,29 @@ final class CommandCalls: Sendable {
         let (body, descriptors): ([UInt8], [ReceivedDescriptor])
         switch result {
         case .reply(let reply, let sent): (body, descriptors) = (reply, sent)
-        case .error(let name, let message): return fail(call, name, message, connection)
+        case .error(let name, let message): return fail(call, name, message)
         case .failed(let code, let message, let cause):
             notices.report(
                 .commandFailed, .warning,
                 "\(call.member) of \(call.sender) failed in the service: \(RelayError.kinds(of: cause))",
                 of: replies.subject(call, code), cause: cause)
-            return fail(call, ErrorNames.name(for: code), message, connection)
+            return fail(call, ErrorNames.name(for: code), message)
         case .unreadable(let message):
-            return fail(call, ErrorNames.name(for: .invalidArgument), message, connection)
+            return fail(call, ErrorNames.name(for: .invalidArgument), message)
         }
-        guard await replies.hasRoom(for: call, bytes: body.count, connection) else {
+        guard await replies.hasRoom(for: call, bytes: body.count) else {
             let text =
                 "\(command.name) has run; its reply of \(body.count) bytes was not sent, because the replies before it are unread"
             replies.note(.limitsExceeded, "\(call.sender): \(text)", of: call, .tooLarge)
-            return fail(call, ErrorNames.name(for: .tooLarge), text, connection)
+            return fail(call, ErrorNames.name(for: .tooLarge), text)
         }
-        if !descriptors.isEmpty { return await room.reply(to: call, connection, command, body: body, descriptors) }
+        if !descriptors.isEmpty { return await room.reply(to: call, command, body: body, descriptors) }
         replies.prepareReply(to: call.sender)
-        replies.reply(to: call, connection, command.replySignature, body: body)
+        replies.reply(to: call, command.replySignature, body: body)
     }
-    private func fail(_ call: IncomingCall, _ name: String, _ message: String, _ connection: BusConnection) {
+    private func fail(_ call: IncomingCall, _ name: String, _ message: String) {
         replies.prepareReply(to: call.sender)
-        replies.fail(call, name, message, connection)
+        replies.fail(call, name, message)
     }
     /// A peer has left: what only it waited for does not run.
     func depart(_ peer: String) {

@@ -7,7 +7,7 @@ final class DescriptorRoom: Sendable {
         var waits: [Wait] = []
         var hasTimer = false
         var isStopping = false
-        var serveRings: (@Sendable (_ reader: String?, BusConnection) -> Bool)?
+        var serveRings: (@Sendable (_ reader: String?) -> Bool)?
     }
     /// A command whose reply has descriptors: it waits to run, or its reply to be sent.
     private struct Wait {
@@ -46,11 +46,9 @@ final class DescriptorRoom: Sendable {
     /// Waits until a command may run whose reply has descriptors. Returns why it must not; nil if it may.
     ///
     /// Not on the loop's thread, and in the place of the caller's commands, which run one at a time.
-    func refusal(
-        of call: IncomingCall, _ connection: BusConnection
-    ) async -> (code: RelayError.Code, reason: String)? {
+    func refusal(of call: IncomingCall) async -> (code: RelayError.Code, reason: String)? {
         if !call.wantsReply { return nil }
-        if !connection.canTransferDescriptors {
+        if !call.connection.canTransferDescriptors {
             return (.unavailable, "this bus passes no file descriptors, as the reply of \(call.member) may have")
         }
         if case .full(let reason) = await room(for: call, count: nil, timing.descriptorCall) {
@@ -60,8 +58,7 @@ final class DescriptorRoom: Sendable {
     }
     /// Sends a reply with descriptors when there is room. They are closed here in any case.
     func reply(
-        to call: IncomingCall, _ connection: BusConnection, _ command: AnyExportedCommand, body: [UInt8],
-        _ descriptors: [ReceivedDescriptor]
+        to call: IncomingCall, _ command: AnyExportedCommand, body: [UInt8], _ descriptors: [ReceivedDescriptor]
     ) async {
         defer { for descriptor in descriptors { descriptor.close() } }
         if !call.wantsReply { return }
@@ -72,17 +69,17 @@ final class DescriptorRoom: Sendable {
                 "\(command.name) has run; its reply with \(descriptors.count) file descriptors was not sent: \(reason)"
             notices.report(.limitsExceeded, .warning, "\(call.sender): \(text)")
             replies.prepareReply(to: call.sender)
-            replies.fail(call, .tooLarge, text, connection)
+            replies.fail(call, .tooLarge, text)
         case .free(let charge):
             replies.prepareReply(to: call.sender)
             do throws(RelayError) {
-                try replies.deliver(to: call, charge, bytes: body.count, connection) { serial throws(RelayError) in
-                    try connection.reply(
+                try replies.deliver(to: call, charge, bytes: body.count) { serial throws(RelayError) in
+                    try call.connection.reply(
                         to: call, command.replySignature, body: body, descriptors: descriptors, serial: serial)
                 }
             } catch {
                 let text = "\(command.name) has run; its reply cannot be sent: \(error.message)"
-                replies.fail(call, .internalFailure, text, connection)
+                replies.fail(call, .internalFailure, text)
             }
         }
     }
@@ -138,7 +135,7 @@ final class DescriptorRoom: Sendable {
         state.onLoop.waits = left
     }
     /// What hands out rings is called behind the commands, and returns whether none waits for one.
-    func serveRings(_ serve: @escaping @Sendable (_ reader: String?, BusConnection) -> Bool) {
+    func serveRings(_ serve: @escaping @Sendable (_ reader: String?) -> Bool) {
         loop.withTurn { state.onLoop.serveRings = serve }
     }
     /// Gives room to those that wait for it, commands first. While some still do, it is looked again and again: peers
@@ -147,11 +144,11 @@ final class DescriptorRoom: Sendable {
     /// - Parameter reader: a peer that has read something; nil: others wait now.
     func grant(readBy reader: String? = nil) {
         release()
-        guard let connection = connection.onLoop else { return }
-        let hasNoRings = state.onLoop.serveRings?(reader, connection) ?? true
+        if connection.onLoop == nil { return }
+        let hasNoRings = state.onLoop.serveRings?(reader) ?? true
         if hasNoRings && state.onLoop.waits.isEmpty || state.onLoop.hasTimer { return }
         state.onLoop.hasTimer = true
-        replies.askAboutDeliveries(connection)
+        replies.askAboutDeliveries()
         loop.schedule(after: timing.roomLook) { [weak self] in
             guard let self else { return }
             state.onLoop.hasTimer = false

@@ -13,12 +13,11 @@ final class ProgressOutlet: Sendable {
         var isOver = false
     }
     private let call: IncomingCall
-    private let connection: BusConnection
     private weak let replies: ReplySender?
     private let state = Mutex(State())
 
-    init(_ call: IncomingCall, _ connection: BusConnection, _ replies: ReplySender) {
-        (self.call, self.connection, self.replies) = (call, connection, replies)
+    init(_ call: IncomingCall, _ replies: ReplySender) {
+        (self.call, self.replies) = (call, replies)
     }
     /// From any thread. Without effect once the handler has returned, and for a value that has no place in a message.
     func report<P: Codable>(_ progress: P, _ codec: WireCodec<P>) {
@@ -64,8 +63,8 @@ final class ProgressOutlet: Sendable {
                 path: call.path, interface: Stream1.name, member: Stream1.progress, destination: call.sender,
                 signature: signature ?? .empty)
             // Fails with the connection only.
-            try? connection.send(header, body: body)
-            replies.count(call, body.count, connection)
+            try? call.connection.send(header, body: body)
+            replies.count(call, body.count)
         } else if !state.hasTimer {
             state.hasTimer = true
             replies.loop.schedule(after: replies.timing.progressLook) { [weak self] in self?.retry() }

@@ -6,7 +6,7 @@ final class DocumentAnswers: Sendable {
     init(_ calls: CommandCalls, _ replies: ReplySender) { (self.calls, self.replies) = (calls, replies) }
 
     /// Answers `GetDocument`, in the place among the entries where the answer is true.
-    func document(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+    func document(_ call: IncomingCall, _ interface: ExportedInterface) {
         let name = call.read { try $0.string() }
         let found = interface.stream.properties.first { $0.value.name == name }
         guard let name, let (number, property) = found else {
@@ -14,15 +14,15 @@ final class DocumentAnswers: Sendable {
             let text =
                 "\(interface.name) has no document '\(name?.prefix(255) ?? "")'; "
                 + (names.isEmpty ? "it has none" : "it has \(names)")
-            return replies.fail(call, .notFound, text, connection)
+            return replies.fail(call, .notFound, text)
         }
         let schema = interface.schema(of: name)
-        whenRead(call, interface, [number], connection) { replies, entries in
+        whenRead(call, interface, [number]) { replies, entries in
             guard let entry = entries.first else { return }
             let snapshot = DocumentSnapshot(
                 version: DocumentVersion(epoch: interface.stream.epoch, sequence: entry.sequence), schema: schema,
                 signature: "\(property.signature)", fields: entry.fields)
-            replies.reply(to: call, connection, Stream1.documentSignature, capacity: entry.fields.count + 64) {
+            replies.reply(to: call, Stream1.documentSignature, capacity: entry.fields.count + 64) {
                 body throws(RelayError) in
                 try Stream1.write(snapshot, into: &body)
             }
@@ -31,12 +31,12 @@ final class DocumentAnswers: Sendable {
     /// Answers `Get` of a document; or `GetAll`, if no name is given: with `others` before the documents.
     func properties(
         _ call: IncomingCall, _ interface: ExportedInterface, _ name: String?,
-        _ others: [(name: String, value: DBusValue)], _ connection: BusConnection
+        _ others: [(name: String, value: DBusValue)]
     ) {
         let asked = interface.stream.properties.filter { name == nil || $0.value.name == name }
             .sorted { $0.key < $1.key }
-        whenRead(call, interface, asked.map(\.key), connection) { replies, entries in
-            replies.reply(to: call, connection, name == nil ? "a{sv}" : "v") { body throws(RelayError) in
+        whenRead(call, interface, asked.map(\.key)) { replies, entries in
+            replies.reply(to: call, name == nil ? "a{sv}" : "v") { body throws(RelayError) in
                 if name != nil {
                     for (property, entry) in zip(asked, entries) { property.value.write(entry.fields, into: &body) }
                     return
@@ -59,18 +59,18 @@ final class DocumentAnswers: Sendable {
     /// Answers with documents as they are at one moment: in the queue of the peer's commands, when it has read enough of
     /// what it got before.
     private func whenRead(
-        _ call: IncomingCall, _ interface: ExportedInterface, _ numbers: [Int], _ connection: BusConnection,
+        _ call: IncomingCall, _ interface: ExportedInterface, _ numbers: [Int],
         _ answer: @escaping @Sendable (ReplySender, [PublishedDocuments.Entry]) -> Void
     ) {
-        calls.enqueueForUser(call, connection) { [replies] in
+        calls.enqueueForUser(call) { [replies] in
             let stream = interface.stream
             let size = numbers.reduce(1_024) { $0 + (stream.document($1)?.fields.count ?? 0) + 512 }
             if size > WireLimits.defaultMessageLength {
                 let text = "\(interface.name) has documents of \(size) bytes together: ask for each by its name"
-                return replies.fail(call, .tooLarge, text, connection)
+                return replies.fail(call, .tooLarge, text)
             }
-            guard await replies.hasRoom(for: call, bytes: size, connection) else {
-                return replies.fail(call, .limitsExceeded, "the replies before this one are unread", connection)
+            guard await replies.hasRoom(for: call, bytes: size) else {
+                return replies.fail(call, .limitsExceeded, "the replies before this one are unread")
             }
             replies.prepareReply(to: call.sender)
             // Under the stream's lock: the reply is behind every entry that it counts, and before every later one.
@@ -78,14 +78,12 @@ final class DocumentAnswers: Sendable {
         }
     }
     /// Whether a call submits a document that is read only; refuses it then.
-    func refusesSubmission(
-        _ call: IncomingCall, _ interface: ExportedInterface?, _ connection: BusConnection
-    ) -> Bool {
+    func refusesSubmission(_ call: IncomingCall, _ interface: ExportedInterface?) -> Bool {
         let isMeant =
             interface?.stream.properties.contains { call.member == "Submit\($0.value.name)" } ?? false
         if isMeant {
             let text = "\(call.member.dropFirst(6)) is read only: its service alone sets it"
-            replies.refuse(call, .notPermitted, text, connection)
+            replies.refuse(call, .notPermitted, text)
         }
         return isMeant
     }

@@ -38,26 +38,27 @@ final class LogReads: Sendable {
 
     // MARK: Runs
 
-    /// Has the log look for a run. Answers an error by itself; else calls `completion` on the loop's thread.
+    /// Has the log look for a run, for a call. Answers an error by itself; else calls `completion` on the loop's thread.
     ///
     /// The look-up is of the disk, for which the loop's thread must not wait.
     func find(
-        _ entry: RunLookUps.Entry, _ log: ExportedLog, _ connection: BusConnection,
+        _ question: RunQuestion, in interface: String, _ log: ExportedLog, for call: IncomingCall,
         completion: @escaping @Sendable (CommonRun?) -> Void
     ) {
-        let call = entry.call
+        let entry = RunLookUps.Entry(
+            peer: call.sender, bytes: call.body.count, interface: interface, question: question)
         let verdict = state.onLoop.runs.enqueue(entry) { [weak self] result in
             switch result {
             case .success(let common): completion(common)
             // Where the histories part is not known: an answer would claim that they have nothing in common.
             case .failure(let error):
-                self?.fail(call, of: entry.interface, error, as: .unavailable, connection)
+                self?.fail(call, of: interface, error, as: .unavailable)
             }
         }
         switch verdict {
         case .begin(let job): begin(job, log)
         case .wait: break
-        case .refused(let reason): replies.refuse(call, .limitsExceeded, reason, connection)
+        case .refused(let reason): replies.refuse(call, .limitsExceeded, reason)
         }
     }
     private func begin(_ job: RunLookUps.Job, _ log: ExportedLog) {
@@ -66,7 +67,7 @@ final class LogReads: Sendable {
             guard let self else { return }
             loop.execute { [self] in
                 open.subtract(1, ordering: .releasing)
-                let next = state.onLoop.runs.end(job.entry.call.sender)
+                let next = state.onLoop.runs.end(job.entry.peer)
                 job.completion(result)
                 if let next { begin(next, log) }
             }
@@ -75,9 +76,9 @@ final class LogReads: Sendable {
 
     // MARK: Pages
 
-    func openReplay(_ call: IncomingCall, _ connection: BusConnection) {
+    func openReplay(_ call: IncomingCall) {
         guard call.wantsReply else { return }
-        directory.credentials(of: call.sender, bytes: 0, connection) { [weak self] result in
+        directory.credentials(of: call, bytes: 0) { [weak self] result in
             guard let self else { return }
             do throws(RelayError) {
                 let credentials = try result.get()
@@ -92,36 +93,33 @@ final class LogReads: Sendable {
                 do throws(PeerLedger.Refusal) {
                     try state.onLoop.sockets.add(socket, of: call.sender, ledger)
                 } catch { throw RelayError(.limitsExceeded, "\(error.message); or use Read") }
-                replies.reply(to: call, connection)
+                replies.reply(to: call)
             } catch {
-                replies.refuse(call, error.code, error.message, connection)
+                replies.refuse(call, error.code, error.message)
             }
         }
     }
-    func replay(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+    func replay(_ call: IncomingCall, _ interface: ExportedInterface) {
         guard let socket = state.onLoop.sockets.socket(of: call.sender) else {
             let text = "there is no socket for a replay, or it was full: OpenReplay comes first"
-            return replies.fail(call, .conflict, text, connection)
+            return replies.fail(call, .conflict, text)
         }
-        read(call, interface, connection, into: socket)
+        read(call, interface, into: socket)
     }
-    func read(
-        _ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection,
-        into socket: ReplaySocket? = nil
-    ) {
+    func read(_ call: IncomingCall, _ interface: ExportedInterface, into socket: ReplaySocket? = nil) {
         guard call.wantsReply else { return }
         guard let log = interface.log else {
             let text = "\(interface.name) is volatile: nothing of it can be read again"
-            return replies.fail(call, .notFound, text, connection)
+            return replies.fail(call, .notFound, text)
         }
         guard let request = call.read({ try Stream1.readRead(&$0) }),
             1...Stream1.maximumNames ~= request.names.count
         else {
             let text = "Read takes 1 to \(Stream1.maximumNames) names; '\(Stream1.allNames)' stands for all"
-            return replies.fail(call, ErrorNames.invalidArgs, text, connection)
+            return replies.fail(call, ErrorNames.invalidArgs, text)
         }
         if let name = interface.unknown(request.names) {
-            return replies.fail(call, .notFound, "\(interface.name) has no event '\(name)'", connection)
+            return replies.fail(call, .notFound, "\(interface.name) has no event '\(name)'")
         }
         let wanted = LogRequest(
             interface: interface.name, names: request.names.contains(Stream1.allNames) ? nil : Set(request.names),
@@ -129,10 +127,10 @@ final class LogReads: Sendable {
             byteLimit: Self.pageLength)
         if let reason = replies.unread.withLock({ $0.beginReading(call.sender) }) {
             // It may be a tool that confirms nothing.
-            replies.askAboutDeliveries(connection)
-            return replies.refuse(call, .limitsExceeded, reason, connection)
+            replies.askAboutDeliveries()
+            return replies.refuse(call, .limitsExceeded, reason)
         }
-        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+        directory.credentials(of: call) { [weak self] result in
             guard let self else { return }
             do throws(RelayError) {
                 _ = try result.get()
@@ -143,18 +141,18 @@ final class LogReads: Sendable {
                 open.add(1, ordering: .relaxed)
                 log.storage.read(wanted) { [weak self] result in
                     // On a thread of the log's: the loop's has others to serve.
-                    self?.answer(call, interface, log, result, charge, connection, socket)
+                    self?.answer(call, interface, log, result, charge, socket)
                     self?.open.subtract(1, ordering: .releasing)
                 }
             } catch {
                 endReading(call)
-                replies.refuse(call, error.code, error.message, connection)
+                replies.refuse(call, error.code, error.message)
             }
         }
     }
     private func answer(
         _ call: IncomingCall, _ interface: ExportedInterface, _ log: ExportedLog, _ result: Result<LogPage, RelayError>,
-        _ charge: PeerLedger.Charge, _ connection: BusConnection, _ socket: ReplaySocket?
+        _ charge: PeerLedger.Charge, _ socket: ReplaySocket?
     ) {
         do throws(RelayError) {
             let page = try result.get()
@@ -172,39 +170,36 @@ final class LogReads: Sendable {
             // Before it leaves: the peer may attach with what it read as soon as it has it. Not what lies beyond all
             // events, as it can when `after` does.
             interface.stream.handOut(through: min(page.through, page.head))
-            guard let socket else { return deliver(call, Stream1.pageSignature, body.bytes, charge, connection) }
+            guard let socket else { return deliver(call, Stream1.pageSignature, body.bytes, charge) }
             if body.withUnsafeBytes({ socket.write($0) }) {
                 keepMemory(of: body)
                 var numbers = WireWriter()
                 numbers.uint32(UInt32(count))
-                return deliver(call, Stream1.replaySignature, numbers.bytes, charge, connection)
+                return deliver(call, Stream1.replaySignature, numbers.bytes, charge)
             }
             loop.execute { [self] in
                 endReading(call)
                 state.onLoop.sockets.remove(socket, of: call.sender)
                 let text = "the socket for the replay has no room: use Read, or give another one"
-                replies.fail(call, .conflict, text, connection)
+                replies.fail(call, .conflict, text)
             }
         } catch {
             endReading(call)
             switch error.code {
-            case .limitsExceeded: replies.refuse(call, error.code, error.message, connection)
-            case .tooLarge: replies.fail(call, error.code, error.message, connection)
-            default: fail(call, of: interface.name, error, as: error.code, connection)
+            case .limitsExceeded: replies.refuse(call, error.code, error.message)
+            case .tooLarge: replies.fail(call, error.code, error.message)
+            default: fail(call, of: interface.name, error, as: error.code)
             }
         }
     }
     private func endReading(_ call: IncomingCall) { replies.unread.withLock { $0.endReading(call.sender) } }
     /// The log gave no answer: the peer gets the kind of the failure, and the administrator all of it, with its path.
-    private func fail(
-        _ call: IncomingCall, of interface: String, _ error: RelayError, as code: RelayError.Code,
-        _ connection: BusConnection
-    ) {
+    private func fail(_ call: IncomingCall, of interface: String, _ error: RelayError, as code: RelayError.Code) {
         let text = "the journal could not be read for \(interface)"
         notices.report(
             .readFailed, .warning, "\(text): \(error.message)",
             of: Notice.Subject(interface: interface, peer: call.sender, code: code))
-        replies.fail(call, code, "\(text): \(error.clauseForPeers)", connection)
+        replies.fail(call, code, "\(text): \(error.clauseForPeers)")
     }
     /// For the next page: a reader that goes on asks at once.
     private func keepMemory(of body: consuming WireWriter) {
@@ -214,16 +209,13 @@ final class LogReads: Sendable {
     }
     /// Answers with a page, which counts until its peer has read it. On the loop's thread: this one yields to all
     /// others, and must not be what they wait for with the connection in its hands.
-    private func deliver(
-        _ call: IncomingCall, _ signature: String, _ body: [UInt8], _ charge: PeerLedger.Charge,
-        _ connection: BusConnection
-    ) {
+    private func deliver(_ call: IncomingCall, _ signature: String, _ body: [UInt8], _ charge: PeerLedger.Charge) {
         loop.execute { [self] in
             endReading(call)
             // Always one: the text is ours.
             guard let signature = try? Signature(signature) else { return }
-            try? replies.deliver(to: call, charge, connection) {
-                connection.reply(to: call, signature, body: body, serial: $0)
+            try? replies.deliver(to: call, charge) {
+                call.connection.reply(to: call, signature, body: body, serial: $0)
             }
         }
     }

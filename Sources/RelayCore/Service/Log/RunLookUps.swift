@@ -2,7 +2,9 @@
 /// that the log's readers serve the peers in turn.
 struct RunLookUps {
     struct Entry: Sendable {
-        let call: IncomingCall
+        let peer: String
+        /// Of its call's arguments.
+        let bytes: Int
         let interface: String
         let question: RunQuestion
     }
@@ -25,14 +27,13 @@ struct RunLookUps {
     mutating func enqueue(
         _ entry: Entry, completion: @escaping @Sendable (Result<CommonRun?, RelayError>) -> Void
     ) -> Verdict {
-        let peer = entry.call.sender
         let charge: PeerLedger.Charge
         do throws(PeerLedger.Refusal) {
-            charge = try ledger.charge(call: .runCalls, arguments: .runBytes, entry.call.body.count, to: peer)
+            charge = try ledger.charge(call: .runCalls, arguments: .runBytes, entry.bytes, to: entry.peer)
         } catch { return .refused(error.message) }
         let job = Job(entry: entry, charge: charge, completion: completion)
-        lines[peer, default: []].append(job)
-        return lines[peer]?.count == 1 ? .begin(job) : .wait
+        lines[entry.peer, default: []].append(job)
+        return lines[entry.peer]?.count == 1 ? .begin(job) : .wait
     }
     /// The log has answered the first one of a peer. Returns the next one.
     mutating func end(_ peer: String) -> Job? {

@@ -26,59 +26,58 @@ final class RingHandout: Sendable {
         (self.interfaces, self.directory, self.replies, self.room) = (interfaces, directory, replies, room)
         (self.ledger, self.notices) = (ledger, notices)
         state = LoopBound(State(queue: OpenRingQueue(ledger, patience: timing.descriptorCall)), on: loop)
-        room.serveRings { [weak self] reader, connection in self?.serve(reader, connection) ?? true }
+        room.serveRings { [weak self] reader in self?.serve(reader) ?? true }
     }
     /// No call waits for its turn.
     var isIdle: Bool { state.onLoop.queue.isIdle }
 
-    func open(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
+    func open(_ call: IncomingCall, _ interface: ExportedInterface) {
         guard call.wantsReply else { return }
-        guard interface.stream.mayHaveRing, connection.canPassDescriptors else {
+        guard interface.stream.mayHaveRing, call.connection.canPassDescriptors else {
             let text = "\(interface.name) has no ring, or this bus passes no descriptors: its events come as signals"
-            return replies.fail(call, .notFound, text, connection)
+            return replies.fail(call, .notFound, text)
         }
         // What peers have is counted by user: so the user is looked up even where anyone may have a ring.
-        directory.credentials(of: call.sender, bytes: call.body.count, connection) { [weak self] result in
+        directory.credentials(of: call) { [weak self] result in
             guard let self else { return }
             let credentials: PeerCredentials
             do throws(RelayError) {
                 credentials = try result.get()
             } catch {
-                return refuse(call, interface, error.code, error.message, connection)
+                return refuse(call, interface, error.code, error.message)
             }
             // Unknown: it has left, and will not be seen to leave again.
             guard let user = credentials.userID else {
                 interface.stream.withRing { $0.requests.refused += 1 }
-                return replies.fail(
-                    call, .notPermitted, "OpenRing is for peers whose user the bus tells", connection)
+                return replies.fail(call, .notPermitted, "OpenRing is for peers whose user the bus tells")
             }
             let request = Request(call: call, interface: interface)
             do throws(PeerLedger.Refusal) {
                 try state.onLoop.queue.ask(call.sender, user: user, request, now: MonotonicClock.now)
-            } catch { return refuse(call, interface, .limitsExceeded, error.message, connection) }
+            } catch { return refuse(call, interface, .limitsExceeded, error.message) }
             room.grant()
         }
     }
     /// Answers as many as may be unread. Returns whether no call waits any more.
-    private func serve(_ reader: String?, _ connection: BusConnection) -> Bool {
+    private func serve(_ reader: String?) -> Bool {
         if let reader { state.onLoop.queue.retry(reader) }
-        while let turn = state.onLoop.queue.next() { answer(turn.request, turn.charge, connection) }
+        while let turn = state.onLoop.queue.next() { answer(turn.request, turn.charge) }
         while let request = state.onLoop.queue.expired(now: MonotonicClock.now) {
             let refusal = ledger.refusal(.ringReplies, 1, for: request.call.sender)
             let text = refusal?.message ?? "its turn did not come: ask again later"
-            refuse(request.call, request.interface, .limitsExceeded, text, connection)
+            refuse(request.call, request.interface, .limitsExceeded, text)
         }
         return isIdle
     }
-    private func answer(_ request: Request, _ charge: PeerLedger.Charge, _ connection: BusConnection) {
+    private func answer(_ request: Request, _ charge: PeerLedger.Charge) {
         let call = request.call
         settlePage(of: call.sender)
         let wasReading = request.interface.stream.hasReader(call.sender)
         do throws(RelayError) {
             let page = try state.onLoop.pages.page(of: call.sender, ledger)
             let share = try share(for: call.sender, page, request.interface.stream)
-            try replies.deliver(to: call, charge, connection) { serial throws(RelayError) in
-                try connection.reply(to: call, descriptors: [share.descriptor, page.descriptor], serial: serial)
+            try replies.deliver(to: call, charge) { serial throws(RelayError) in
+                try call.connection.reply(to: call, descriptors: [share.descriptor, page.descriptor], serial: serial)
             }
         } catch {
             // It has no ring, and gets signals.
@@ -90,7 +89,7 @@ final class RingHandout: Sendable {
                     "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)",
                     of: Notice.Subject(interface: request.interface.name, peer: call.sender, code: error.code))
             }
-            refuse(call, request.interface, error.code, error.message, connection)
+            refuse(call, request.interface, error.code, error.message)
         }
     }
     /// A description of the ring for one peer.
@@ -115,25 +114,21 @@ final class RingHandout: Sendable {
         }
     }
     private func refuse(
-        _ call: IncomingCall, _ interface: ExportedInterface, _ code: RelayError.Code, _ message: String,
-        _ connection: BusConnection
+        _ call: IncomingCall, _ interface: ExportedInterface, _ code: RelayError.Code, _ message: String
     ) {
         interface.stream.withRing { $0.requests.refused += 1 }
-        replies.refuse(call, code, message, connection)
+        replies.refuse(call, code, message)
     }
     /// A peer may not read an interface any more, or does not want to: what it asked for before is refused.
-    func withdraw(
-        _ peer: String, _ interface: ExportedInterface, _ code: RelayError.Code, _ text: String,
-        _ connection: BusConnection
-    ) {
+    func withdraw(_ peer: String, _ interface: ExportedInterface, _ code: RelayError.Code, _ text: String) {
         let requests = state.onLoop.queue.withdraw(peer) { $0.interface.name == interface.name }
-        for request in requests { refuse(request.call, interface, code, text, connection) }
+        for request in requests { refuse(request.call, interface, code, text) }
     }
     /// A peer does not read an interface's ring: what it asked for before is no longer wanted, either.
-    func giveBack(_ call: IncomingCall, _ interface: ExportedInterface, _ connection: BusConnection) {
-        withdraw(call.sender, interface, .cancelled, "CloseRing came behind it", connection)
+    func giveBack(_ call: IncomingCall, _ interface: ExportedInterface) {
+        withdraw(call.sender, interface, .cancelled, "CloseRing came behind it")
         interface.stream.closeRing(for: call.sender, isReturned: true)
-        replies.reply(to: call, connection)
+        replies.reply(to: call)
     }
     /// A peer that has sealed its page has mapped it, and is woken from now on. Nobody looks at the page before that.
     func settlePage(of peer: String) {

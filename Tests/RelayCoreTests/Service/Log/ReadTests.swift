@@ -74,17 +74,15 @@ import Testing
                 ]
             }, "\(desk.notices.all)")
         // An `Attach` whose run the log was to find.
-        let call = IncomingCall(
-            sender: desk.peer.connection.uniqueName, serial: 1, path: DurableDesk.path, interface: Stream1.name,
-            member: "Attach", signature: "", body: [], wantsReply: true)
-        let entry = RunLookUps.Entry(
-            call: call, interface: Ledger1.name, question: RunQuestion(epoch: 1, after: 1))
-        let core = desk.service.core
+        let (core, peer) = (desk.service.core, desk.peer.connection.uniqueName)
         let log = try #require(core.interfaces.first?.log)
         desk.log.storage.failReading(RelayError(.unavailable, "no /b/path"))
         core.loop.withTurn {
             guard let connection = core.connection.onLoop else { return }
-            core.reads.find(entry, log, connection) { _ in }
+            let call = IncomingCall(
+                connection: connection, sender: peer, serial: 1, path: DurableDesk.path, interface: Stream1.name,
+                member: "Attach", signature: "", body: [], wantsReply: true)
+            core.reads.find(RunQuestion(epoch: 1, after: 1), in: Ledger1.name, log, for: call) { _ in }
         }
         #expect(await eventually { desk.notices.all(of: .readFailed).last?.message == text + "no /b/path" })
         try await desk.stop()
