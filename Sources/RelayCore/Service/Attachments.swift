@@ -13,8 +13,7 @@ final class Attachments: Sendable {
     func attach(_ call: IncomingCall, _ interface: ExportedInterface) {
         guard let request = call.read({ try Stream1.readAttach(&$0) }), request.names.count <= Stream1.maximumNames
         else {
-            let text = "Attach takes up to \(Stream1.maximumNames) names"
-            return replies.fail(call, ErrorNames.invalidArgs, text)
+            return replies.fail(call, ErrorNames.invalidArgs, "Attach takes up to \(Stream1.maximumNames) names")
         }
         if let name = interface.unknown(request.names) {
             return replies.fail(call, .notFound, "\(interface.name) has no event '\(name)'")

@@ -14,28 +14,21 @@ extension ServiceCore: SettlingHandler {
         if call.interface == StandardInterfaces.peer.name { return standard.peer(call) }
         if call.interface == Stream1.name && call.member == "Received" { return replies.received(call) }
         guard tree.exists(call.path) else {
-            let text = "\(name) has no object at \(call.path)"
-            return replies.fail(call, ErrorNames.unknownObject, text)
+            return replies.fail(call, ErrorNames.unknownObject, "\(name) has no object at \(call.path)")
         }
         let interface = tree.interface(at: call.path)
-        switch (call.interface, call.member) {
-        case (nil, "Ping"), (nil, "GetMachineId"): standard.peer(call)
-        case (StandardInterfaces.introspectable.name, _), (nil, "Introspect"): standard.introspect(call)
-        case (StandardInterfaces.properties.name, _), (nil, "Get"), (nil, "GetAll"), (nil, "Set"):
-            guard let interface else { return replies.unknown(call) }
-            standard.properties(call, interface)
-        case (Stream1.name, _), (nil, "Attach"), (nil, "Schemas"):
-            guard let interface else { return replies.unknown(call) }
-            stream(call, interface)
-        case (nil, _), (interface?.name, _):
-            guard let interface, let command = interface.commands[call.member] else {
-                if documents.refusesSubmission(call, interface) { return }
-                return replies.unknown(call)
-            }
-            calls.run(command, call)
-        default:
+        switch (call.kind, interface) {
+        case (.peer, _): standard.peer(call)
+        case (.introspection, _): standard.introspect(call)
+        case (.properties, let interface?): standard.properties(call, interface)
+        case (.stream, let interface?): stream(call, interface)
+        case (.other, _) where call.interface == nil || call.interface == interface?.name:
+            if let interface, let command = interface.commands[call.member] { return calls.run(command, call) }
+            if !documents.refusesSubmission(call, interface) { replies.unknown(call) }
+        case (.other, _):
             let text = "\(call.path) has no interface \(call.interface ?? "")"
             replies.fail(call, ErrorNames.unknownInterface, text)
+        case (_, nil): replies.unknown(call)
         }
     }
     /// The methods of `Stream1` that an object has, with their arguments.
@@ -107,20 +100,24 @@ extension ServiceCore: SettlingHandler {
 }
 
 extension IncomingCall {
+    fileprivate enum Kind { case peer, introspection, properties, stream, other }
+    /// What it is for; a call need not name its interface.
+    fileprivate var kind: Kind {
+        switch (interface, member) {
+        case (StandardInterfaces.peer.name, _), (nil, "Ping"), (nil, "GetMachineId"): .peer
+        case (StandardInterfaces.introspectable.name, _), (nil, "Introspect"): .introspection
+        case (StandardInterfaces.properties.name, _), (nil, "Get"), (nil, "GetAll"), (nil, "Set"): .properties
+        case (Stream1.name, _), (nil, "Attach"), (nil, "Schemas"): .stream
+        default: .other
+        }
+    }
     /// Whether nothing but the answer comes of it: without one it would be work for nobody, and nothing would bound how
     /// much of it a caller can order.
     fileprivate var isQuestion: Bool {
-        switch (interface, member) {
-        case (StandardInterfaces.peer.name, _), (StandardInterfaces.introspectable.name, _),
-            (StandardInterfaces.properties.name, _):
-            true
-        case (nil, "Ping"), (nil, "GetMachineId"), (nil, "Introspect"), (nil, "Get"), (nil, "GetAll"), (nil, "Set"),
-            (nil, "Schemas"):
-            true
-        case (Stream1.name, "Schemas"), (Stream1.name, "Barrier"), (Stream1.name, "Status"),
-            (Stream1.name, "GetDocument"), (Stream1.name, "Read"):
-            true
-        default: false
+        switch kind {
+        case .peer, .introspection, .properties: true
+        case .stream: ["Schemas", "Barrier", "Status", "GetDocument", "Read"].contains(member)
+        case .other: false
         }
     }
 }

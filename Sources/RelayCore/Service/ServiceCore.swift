@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The service's part that lives on the loop's thread: its life with its name.
+/// A service's connection: its life with its name, and which component each message is for.
 final class ServiceCore: Sendable {
     private enum End {
         case running
@@ -54,8 +54,8 @@ final class ServiceCore: Sendable {
             readsUnits: interfaces.contains { $0.requirements.contains(where: \.needsUnit) })
         replies = ReplySender(tree, connection, directory, ledger, loop, notices, timing)
         room = DescriptorRoom(name, connection, replies, ledger, loop, notices, timing)
-        rings = RingHandout(interfaces, directory, replies, room, ledger, loop, notices, timing)
-        reads = LogReads(directory, replies, ledger, loop, notices)
+        rings = RingHandout(interfaces, directory, replies, room, ledger, loop, timing)
+        reads = LogReads(directory, replies, ledger, loop)
         authority = PolkitAuthority(connection, loop, timing)
         permissions = PolkitPermissions(
             interfaces, connection, authority, accounts, loop, notices, timing
@@ -63,8 +63,8 @@ final class ServiceCore: Sendable {
             reads.depart(peer)
             rings.withdraw(peer, interface, .notPermitted, text)
         }
-        gate = CallGate(name, directory, replies, authority, permissions, accounts, ledger, loop, notices)
-        calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger, loop, notices)
+        gate = CallGate(name, directory, replies, authority, permissions, accounts, ledger, loop)
+        calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger, loop)
         documents = DocumentAnswers(calls, replies)
         standard = StandardAnswers(tree, gate, documents, replies)
         status = StatusAnswers(calls, queues, replies, notices)

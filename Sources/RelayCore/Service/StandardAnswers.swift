@@ -56,8 +56,7 @@ final class StandardAnswers: Sendable {
             name = text
         }
         if call.member == "Set" {
-            let text = "\(name ?? "") cannot be set: submit it, if it is editable"
-            replies.fail(call, ErrorNames.propertyReadOnly, text)
+            replies.fail(call, ErrorNames.propertyReadOnly, "\(name ?? "") cannot be set: submit it, if it is editable")
             return true
         }
         gate.ifPermitted(call, interface) { [name, weak self] in
@@ -74,8 +73,7 @@ final class StandardAnswers: Sendable {
             asked.isEmpty || [interface.name, Stream1.name].contains(asked)
             || ObjectTree.common.contains { $0.name == asked }
         guard isKnown else {
-            let text = "\(call.path) has no interface '\(asked)'"
-            return replies.fail(call, ErrorNames.unknownInterface, text)
+            return replies.fail(call, ErrorNames.unknownInterface, "\(call.path) has no interface '\(asked)'")
         }
         if call.member == "GetAll" {
             let entries = all.map { DBusValue.Entry(key: .string($0.name), value: .variant($0.value)) }

@@ -14,16 +14,15 @@ final class CallGate: Sendable {
     private let permissions: PolkitPermissions
     private let accounts: AccountCache<SystemAccounts>
     private let ledger: PeerLedger
-    private let notices: NoticeReporter
 
     init(
         _ service: String, _ directory: PeerDirectory, _ replies: ReplySender, _ authority: PolkitAuthority,
         _ permissions: PolkitPermissions, _ accounts: AccountCache<SystemAccounts>, _ ledger: PeerLedger,
-        _ loop: BusLoop, _ notices: NoticeReporter
+        _ loop: BusLoop
     ) {
         (self.service, self.directory, self.replies) = (service, directory, replies)
         (self.authority, self.permissions, self.accounts) = (authority, permissions, accounts)
-        (self.ledger, self.notices) = (ledger, notices)
+        self.ledger = ledger
         state = LoopBound(State(queue: GateQueue(ledger)), on: loop)
     }
     /// Goes on if the peer may hear of the interface's events; answers if not. In the order of the peer's calls.
@@ -158,7 +157,7 @@ final class CallGate: Sendable {
         guard case .unknown(let reason) = decision else {
             return replies.refuse(entry.call, .notPermitted, text)
         }
-        notices.report(.lookUpFailed, .warning, "\(text); \(reason)", of: replies.subject(entry.call, .unavailable))
+        replies.report(.lookUpFailed, "\(text); \(reason)", of: entry.call, .unavailable)
         replies.refuse(entry.call, .unavailable, "\(text), and \(reason): try again")
     }
     /// For `CloseRing`: behind the caller's look-up, whatever comes of that, and in the place of its calls of `OpenRing`

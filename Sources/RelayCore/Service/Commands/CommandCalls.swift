@@ -16,16 +16,14 @@ final class CommandCalls: Sendable {
     private let room: DescriptorRoom
     private let ledger: PeerLedger
     private let loop: BusLoop
-    private let notices: NoticeReporter
 
     init(
         _ service: String, _ tree: ObjectTree, _ queues: CommandQueues, _ gate: CallGate, _ directory: PeerDirectory,
-        _ replies: ReplySender, _ room: DescriptorRoom, _ ledger: PeerLedger, _ loop: BusLoop,
-        _ notices: NoticeReporter
+        _ replies: ReplySender, _ room: DescriptorRoom, _ ledger: PeerLedger, _ loop: BusLoop
     ) {
         (self.service, self.tree, self.queues, self.gate) = (service, tree, queues, gate)
         (self.directory, self.replies, self.room, self.ledger) = (directory, replies, room, ledger)
-        (self.loop, self.notices) = (loop, notices)
+        self.loop = loop
     }
     // Behind the last handler: when its service is released, it still replies.
     deinit { loop.stop() }
@@ -125,10 +123,10 @@ final class CommandCalls: Sendable {
         case .reply(let reply, let sent): (body, descriptors) = (reply, sent)
         case .error(let name, let message): return fail(call, name, message)
         case .failed(let code, let message, let cause):
-            notices.report(
-                .commandFailed, .warning,
+            replies.report(
+                .commandFailed,
                 "\(call.member) of \(call.sender) failed in the service: \(RelayError.kinds(of: cause))",
-                of: replies.subject(call, code), cause: cause)
+                of: call, code, cause: cause)
             return fail(call, ErrorNames.name(for: code), message)
         case .unreadable(let message):
             return fail(call, ErrorNames.name(for: .invalidArgument), message)

@@ -103,18 +103,26 @@ final class ReplySender: Sendable {
     func refuse(_ call: IncomingCall, _ code: RelayError.Code, _ message: String) {
         let kinds: [RelayError.Code: Notice.Kind] = [.limitsExceeded: .limitsExceeded, .notPermitted: .notPermitted]
         if let kind = kinds[code] {
-            let text = "\(call.member) of \(call.sender) at \(call.path) was refused: \(message)"
-            note(kind, text, of: call, code)
+            note(kind, "\(call.member) of \(call.sender) at \(call.path) was refused: \(message)", of: call, code)
         }
         fail(call, code, message)
     }
     /// Counts a refusal of an interface's call, and reports it.
-    func note(_ kind: Notice.Kind, _ text: String, of call: IncomingCall, _ code: RelayError.Code) {
+    func note(
+        _ kind: Notice.Kind, _ text: @autoclosure () -> String, of call: IncomingCall, _ code: RelayError.Code
+    ) {
         tree.interface(at: call.path)?.stream.state.withLock { $0.refusals.count(kind) }
-        notices.report(kind, .warning, text, of: subject(call, code))
+        report(kind, text(), of: call, code)
     }
-    func subject(_ call: IncomingCall, _ code: RelayError.Code) -> Notice.Subject {
-        Notice.Subject(interface: tree.interface(at: call.path)?.name, peer: call.sender, code: code)
+    /// Reports what became of a call.
+    func report(
+        _ kind: Notice.Kind, _ text: @autoclosure () -> String, of call: IncomingCall, _ code: RelayError.Code,
+        cause: (any Error)? = nil
+    ) {
+        notices.report(
+            kind, .warning, text(),
+            of: Notice.Subject(interface: tree.interface(at: call.path)?.name, peer: call.sender, code: code),
+            cause: cause)
     }
     func fail(_ call: IncomingCall, _ code: RelayError.Code, _ message: String) {
         fail(call, ErrorNames.name(for: code), message)
@@ -139,8 +147,7 @@ final class ReplySender: Sendable {
     /// Whether the arguments are of the right types; answers if not.
     func hasSignature(_ expected: String, _ call: IncomingCall) -> Bool {
         if call.signature == expected { return true }
-        let text = "\(call.member) takes '\(expected)', not '\(call.signature)'"
-        fail(call, ErrorNames.invalidArgs, text)
+        fail(call, ErrorNames.invalidArgs, "\(call.member) takes '\(expected)', not '\(call.signature)'")
         return false
     }
 
@@ -284,15 +291,5 @@ final class ReplySender: Sendable {
             .unreadUnknown, .warning,
             "this bus does not say what it holds for a peer: one that reads no replies can fill it; let the service's user call "
                 + "org.freedesktop.DBus.Debug.Stats (docs/OPERATING.md)")
-    }
-}
-
-extension IncomingCall {
-    /// Its arguments, or those that are wanted of them; nil if they cannot be read.
-    func read<Arguments>(_ arguments: (inout WireReader) throws -> Arguments) -> Arguments? {
-        body.withUnsafeBytes { body in
-            var reader = WireReader(body)
-            return try? arguments(&reader)
-        }
     }
 }

@@ -82,8 +82,7 @@ final class DocumentAnswers: Sendable {
         let isMeant =
             interface?.stream.properties.contains { call.member == "Submit\($0.value.name)" } ?? false
         if isMeant {
-            let text = "\(call.member.dropFirst(6)) is read only: its service alone sets it"
-            replies.refuse(call, .notPermitted, text)
+            replies.refuse(call, .notPermitted, "\(call.member.dropFirst(6)) is read only: its service alone sets it")
         }
         return isMeant
     }

@@ -22,14 +22,12 @@ final class LogReads: Sendable {
     private let replies: ReplySender
     private let ledger: PeerLedger
     private let loop: BusLoop
-    private let notices: NoticeReporter
 
     init(
-        _ directory: PeerDirectory, _ replies: ReplySender, _ ledger: PeerLedger, _ loop: BusLoop,
-        _ notices: NoticeReporter
+        _ directory: PeerDirectory, _ replies: ReplySender, _ ledger: PeerLedger, _ loop: BusLoop
     ) {
         (self.directory, self.replies, self.ledger) = (directory, replies, ledger)
-        (self.loop, self.notices) = (loop, notices)
+        self.loop = loop
         state = LoopBound(State(runs: RunLookUps(ledger)), on: loop)
     }
     var openCount: Int { open.load(ordering: .acquiring) }
@@ -109,8 +107,7 @@ final class LogReads: Sendable {
     func read(_ call: IncomingCall, _ interface: ExportedInterface, into socket: ReplaySocket? = nil) {
         guard call.wantsReply else { return }
         guard let log = interface.log else {
-            let text = "\(interface.name) is volatile: nothing of it can be read again"
-            return replies.fail(call, .notFound, text)
+            return replies.fail(call, .notFound, "\(interface.name) is volatile: nothing of it can be read again")
         }
         guard let request = call.read({ try Stream1.readRead(&$0) }),
             1...Stream1.maximumNames ~= request.names.count
@@ -180,8 +177,7 @@ final class LogReads: Sendable {
             loop.execute { [self] in
                 endReading(call)
                 state.onLoop.sockets.remove(socket, of: call.sender)
-                let text = "the socket for the replay has no room: use Read, or give another one"
-                replies.fail(call, .conflict, text)
+                replies.fail(call, .conflict, "the socket for the replay has no room: use Read, or give another one")
             }
         } catch {
             endReading(call)
@@ -196,9 +192,7 @@ final class LogReads: Sendable {
     /// The log gave no answer: the peer gets the kind of the failure, and the administrator all of it, with its path.
     private func fail(_ call: IncomingCall, of interface: String, _ error: RelayError, as code: RelayError.Code) {
         let text = "the journal could not be read for \(interface)"
-        notices.report(
-            .readFailed, .warning, "\(text): \(error.message)",
-            of: Notice.Subject(interface: interface, peer: call.sender, code: code))
+        replies.report(.readFailed, "\(text): \(error.message)", of: call, code)
         replies.fail(call, code, "\(text): \(error.clauseForPeers)")
     }
     /// For the next page: a reader that goes on asks at once.

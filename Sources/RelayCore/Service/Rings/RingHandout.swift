@@ -17,14 +17,13 @@ final class RingHandout: Sendable {
     private let replies: ReplySender
     private let room: DescriptorRoom
     private let ledger: PeerLedger
-    private let notices: NoticeReporter
 
     init(
         _ interfaces: [ExportedInterface], _ directory: PeerDirectory, _ replies: ReplySender, _ room: DescriptorRoom,
-        _ ledger: PeerLedger, _ loop: BusLoop, _ notices: NoticeReporter, _ timing: ServiceTiming
+        _ ledger: PeerLedger, _ loop: BusLoop, _ timing: ServiceTiming
     ) {
         (self.interfaces, self.directory, self.replies, self.room) = (interfaces, directory, replies, room)
-        (self.ledger, self.notices) = (ledger, notices)
+        self.ledger = ledger
         state = LoopBound(State(queue: OpenRingQueue(ledger, patience: timing.descriptorCall)), on: loop)
         room.serveRings { [weak self] reader in self?.serve(reader) ?? true }
     }
@@ -84,10 +83,10 @@ final class RingHandout: Sendable {
             if !wasReading { request.interface.stream.closeRing(for: call.sender) }
             if error.code != .limitsExceeded {
                 let remedy = "it gets signals instead; the service needs memory and descriptors for rings"
-                notices.report(
-                    .ringUnavailable, .warning,
-                    "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)",
-                    of: Notice.Subject(interface: request.interface.name, peer: call.sender, code: error.code))
+                replies.report(
+                    .ringUnavailable,
+                    "no ring of \(request.interface.name) for \(call.sender): \(error.message); \(remedy)", of: call,
+                    error.code)
             }
             refuse(call, request.interface, error.code, error.message)
         }
