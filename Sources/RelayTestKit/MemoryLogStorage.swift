@@ -127,10 +127,10 @@ package final class MemoryLogStorage: EventLogStorage {
             events.map { event -> @Sendable () -> Void in
                 switch event {
                 case .volatile(let publish): return publish
-                case .durable(let interface, let event, let body):
+                case .durable(let interface, let event):
                     let logged = interfaces[interface]
                     let committed = streams[logged.name, default: MemoryStream()].append(
-                        event, body, at: logged.clock?.timestamp ?? .now)
+                        event, at: logged.clock?.timestamp ?? .now)
                     return { logged.stream.emit([committed]) }
                 }
             }

@@ -42,16 +42,19 @@ package struct MemoryStream: Sendable {
         schemas[number] = schema
         return number
     }
-    mutating func append(_ event: Int, _ body: EventBody, at time: Timestamp) -> CommittedEvent {
-        let number = numbers[event]
+    /// Returns the event in its place.
+    mutating func append(_ event: LoggedEvent, at time: Timestamp) -> (event: LoggedEvent, stamp: Stamp) {
+        let number = numbers[event.index]
         let name = schemas[number]?.event ?? ""
-        var body = body
+        var event = event
         head += 1
-        body.stamp(head, previous: last[name] ?? 0, at: time.microseconds)
+        let stamp = Stamp(
+            epoch: runs.last?.epoch ?? 0, sequence: head, previous: last[name] ?? 0, publishedAt: time)
+        event.enter(stamp)
         last[name] = head
-        rows.append(LogPage.Event(name: name, schema: number, sequence: head, body: body.bytes))
+        rows.append(LogPage.Event(name: name, schema: number, sequence: head, body: event.body))
         latest[name] = rows.last
-        return CommittedEvent(event: event, sequence: head, body: body)
+        return (event, stamp)
     }
     mutating func keep(_ version: DocumentVersion, of operation: MemoryOperation, hash: Int) {
         operations[operation] = (hash, version)

@@ -29,7 +29,7 @@ import Testing
             try unit.publish(Closed(year: 2000))
             return try unit.query("SELECT label FROM box WHERE id = ?", [1]) { $0.text(0) }
         }
-        #expect(labels == ["Kitchen"] && ledger.stream.emitted.map(\.event) == [0, 1])
+        #expect(labels == ["Kitchen"] && ledger.stream.emitted.map(\.index) == [0, 1])
     }
     @Test("what a unit throws undoes it alone, and leaves no hole") func rolledBack() async throws {
         struct Refused: Error {}

@@ -22,12 +22,12 @@ struct Following {
         while true {
             let step = try reader.next()
             switch step {
-            case .record(let record):
+            case .record(_, let stamp):
                 if keepsTimes {
-                    late.append(Int64(bitPattern: Timestamp.now.microseconds &- record.publishedAt.microseconds))
+                    late.append(Int64(bitPattern: Timestamp.now.microseconds &- stamp.publishedAt.microseconds))
                 }
-                tally.take(record, reader.payload)
-            case .tooLarge(let record): tally.unexplained(record.sequence)
+                tally.take(stamp, reader.payload)
+            case .tooLarge(_, let stamp): tally.unexplained(stamp.sequence)
             case .lapped(let range): tally.lap(range)
             case .absent(let range): tally.unexplained(range.lowerBound)
             case .ended:

@@ -13,10 +13,10 @@ struct Tally {
     /// Of each writer: its last number, and whether a lap came since, which explains a jump.
     private var numbers: [UInt64: (number: UInt64, isAfterLap: Bool)] = [:]
 
-    mutating func take(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) {
+    mutating func take(_ stamp: Stamp, _ payload: UnsafeRawBufferPointer) {
         records += 1
-        if record.sequence <= sequence { duplicates += 1 } else if record.sequence != sequence + 1 { gaps += 1 }
-        sequence = record.sequence
+        if stamp.sequence <= sequence { duplicates += 1 } else if stamp.sequence != sequence + 1 { gaps += 1 }
+        sequence = stamp.sequence
         guard let (writer, number) = StressPayload.check(payload) else {
             torn += 1
             return

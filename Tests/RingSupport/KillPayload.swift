@@ -5,9 +5,9 @@ package enum KillPayload {
     package static let before = 500
     package static let capacity = 4_096
 
-    package static func record(_ sequence: UInt64) -> RingRecord {
-        RingRecord(
-            kind: 0, sequence: sequence, previous: sequence - 1,
+    package static func stamp(_ sequence: UInt64, epoch: UInt64 = 0) -> Stamp {
+        Stamp(
+            epoch: epoch, sequence: sequence, previous: sequence - 1,
             publishedAt: Timestamp(microseconds: sequence &* 0x9E37_79B9_7F4A_7C15))
     }
     /// The one at which the writer dies is large: it overwrites several others.

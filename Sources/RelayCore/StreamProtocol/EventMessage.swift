@@ -1,18 +1,3 @@
-/// An event that has its place in a stream.
-package struct PlacedEvent: Hashable, Sendable {
-    /// Its number among the interface's events.
-    package let index: Int
-    package let sequence: UInt64
-    /// The sequence of the preceding event of the same name, 0 when there is none.
-    package let previous: UInt64
-    package let publishedAt: Timestamp
-
-    @inline(__always)
-    init(index: Int, sequence: UInt64, previous: UInt64, publishedAt: Timestamp) {
-        (self.index, self.sequence, self.previous, self.publishedAt) = (index, sequence, previous, publishedAt)
-    }
-}
-
 /// An event as a whole message: header, fields, and the stamp, which is empty until the event has its place.
 struct EventMessage {
     /// Without a serial, which the connection that sends it has.
@@ -28,13 +13,13 @@ struct EventMessage {
         template.begin(&writer)
         try encode(&writer)
         fields = template.bodyStart..<writer.count
-        for _ in 0..<3 { writer.uint64(0) }
+        Stamp.reserve(in: &writer)
         // The serial is filled in by the connection which sends it.
         try template.finish(&writer, serial: 1)
         isSendable = true
     }
     /// What was committed, in memory that is taken, and given back by `takeMemory`.
-    init(_ template: MessageTemplate, _ event: CommittedEvent, in memory: inout WireWriter) {
+    init(_ template: MessageTemplate, _ event: LoggedEvent, in memory: inout WireWriter) {
         writer = .empty
         swap(&writer, &memory)
         template.begin(&writer)
@@ -46,30 +31,13 @@ struct EventMessage {
     var count: Int { writer.count }
 
     /// Fills the stamp in.
-    mutating func stamp(_ event: PlacedEvent) {
-        let stamp = writer.count - 3 * 8
-        writer.patch(event.sequence, at: stamp)
-        writer.patch(event.previous, at: stamp + 8)
-        writer.patch(event.publishedAt.microseconds, at: stamp + 16)
-    }
+    mutating func enter(_ stamp: Stamp) { stamp.enter(&writer) }
     /// Fields and stamp.
     var body: [UInt8] { writer.withUnsafeBytes { Array($0[fields.lowerBound...]) } }
-}
-
-/// What an outlet that needs no message gets of an event. Valid during the call that it is given to.
-struct EventPayload {
-    private let bytes: UnsafeRawBufferPointer?
-
-    /// The fields, as the message has them.
-    static var fields: Self { Self(bytes: nil) }
-    /// The bytes of the value.
-    static func value(_ bytes: UnsafeRawBufferPointer) -> Self { Self(bytes: bytes) }
-
-    func count(in message: borrowing EventMessage) -> Int { bytes?.count ?? message.fields.count }
+    /// What a record of the ring has of it: the fields, unless the value's own bytes are given.
     @inline(__always)
-    func withBytes<Result>(in message: borrowing EventMessage, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        if let bytes { return body(bytes) }
-        let fields = message.fields
-        return message.writer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[fields])) }
+    func withPayload<Result>(_ value: UnsafeRawBufferPointer?, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        if let value { return body(value) }
+        return writer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[fields])) }
     }
 }

@@ -56,14 +56,6 @@ extension Stream1 {
     package static func bodySignature(_ fields: [WireField]) throws(RelayError) -> Signature {
         try Signature("(" + fields.map(\.type.signature).joined() + WireSchema.stampSignature + ")")
     }
-
-    /// Reads an answer, and calls `event` for each event in it. For a single page; `PageReader` for many.
-    package static func readPage(
-        _ reader: inout WireReader, event: (StreamPage.Event) throws -> Void
-    ) throws -> StreamPage {
-        var pages = PageReader()
-        return try pages.read(&reader, began: { _ in }, event: event)
-    }
 }
 
 /// What `Read` asks for.

@@ -29,9 +29,9 @@ struct InterfaceState {
     private(set) var touched: [Int] = []
     private var isTouched: [Bool]
     /// What the transaction is to emit.
-    var emissions: [CommittedEvent] = []
-    /// The times of the last of these, which have no rows yet.
-    var unwritten: [UInt64] = []
+    var emissions: [(event: LoggedEvent, stamp: Stamp)] = []
+    /// How many of these have no rows yet: the last ones.
+    var unwritten = 0
     /// How old the events are that are kept.
     var ages: EventAges
     /// What the transaction adds to that.
@@ -44,31 +44,36 @@ struct InterfaceState {
         isTouched = [Bool](repeating: false, count: names.count)
     }
 
-    /// Gives the next event its place, and its body the stamp.
-    mutating func append(_ event: Int, _ body: consuming EventBody, at time: UInt64) {
-        let sequence = counters.sequence + 1
-        body.stamp(sequence, previous: counters.last[event], at: time)
-        counters.sequence = sequence
-        counters.last[event] = sequence
+    /// Gives the next event its place.
+    mutating func append(_ event: consuming LoggedEvent, at time: UInt64) {
+        let name = event.index
+        let stamp = Stamp(
+            epoch: logged.epoch, sequence: counters.sequence + 1, previous: counters.last[name],
+            publishedAt: Timestamp(microseconds: time))
+        event.enter(stamp)
+        counters.sequence = stamp.sequence
+        counters.last[name] = stamp.sequence
         counters.events += 1
-        counters.bytes += UInt64(body.bytes.count)
-        if !isTouched[event] {
-            isTouched[event] = true
-            touched.append(event)
+        counters.bytes += UInt64(event.body.count)
+        if !isTouched[name] {
+            isTouched[name] = true
+            touched.append(name)
         }
-        emissions.append(CommittedEvent(event: event, sequence: sequence, body: body))
-        unwritten.append(time)
+        emissions.append((event, stamp))
+        unwritten += 1
     }
     /// - Parameter elapsed: as `RetentionClock` has it.
     mutating func wasCommitted(at elapsed: UInt64) {
-        committed = counters
+        // One by one: as a whole, the two would have their memory in common, and the next event would copy it.
+        for name in touched { committed.last[name] = counters.last[name] }
+        (committed.sequence, committed.events, committed.bytes) = (counters.sequence, counters.events, counters.bytes)
         ages.committed(mark, at: elapsed, head: committed.sequence)
         mark = nil
         untouch()
     }
     mutating func wasRolledBack() {
         counters = committed
-        (emissions, unwritten, mark) = ([], [], nil)
+        (emissions, unwritten, mark) = ([], 0, nil)
         untouch()
     }
     /// How urgently something is to be removed.

@@ -71,9 +71,9 @@ extension JournalEngine {
         let event = try document.encoded(state)
         // The place that it gets at the unit's end: units run one after the other.
         var sequence = draft.sequence
-        if case .durable(let interface, _, _) = event, interfaces.indices.contains(interface) {
+        if case .durable(let interface, _) = event, interfaces.indices.contains(interface) {
             let before = group.events.count { event in
-                if case .durable(interface, _, _) = event { true } else { false }
+                if case .durable(interface, _) = event { true } else { false }
             }
             sequence = interfaces[interface].counters.sequence + UInt64(before) + 1
         }
@@ -83,10 +83,10 @@ extension JournalEngine {
     }
     /// Writes the last entry that the transaction has of a document.
     func writeDocument(_ name: Int, of interface: InterfaceState) throws(SQLiteError) {
-        guard let entry = interface.emissions.last(where: { $0.event == name }) else { return }
+        guard let (entry, stamp) = interface.emissions.last(where: { $0.event.index == name }) else { return }
         let insertion = sql.document
         defer { insertion.statement.reset() }
-        insertion.bind(entry.sequence, interface.names[name], of: interface.id)
+        insertion.bind(stamp.sequence, interface.names[name], of: interface.id)
         // The run is within the call: the borrowed bytes are not read later.
         let failure = entry.body.withUnsafeBytes { bytes -> SQLiteError? in
             insertion.bind(borrowed: bytes)

@@ -15,17 +15,18 @@ extension JournalEngine {
     }
 
     private func fault(of event: EncodedEvent) -> RelayError? {
-        guard case .durable(let interface, let number, _) = event else { return nil }
+        guard case .durable(let interface, let event) = event else { return nil }
+        let number = event.index
         if interfaces.indices.contains(interface) && interfaces[interface].names.indices.contains(number) { return nil }
         return RelayError(.internalFailure, "no event \(number) of interface \(interface) in \(file.path)")
     }
     private func place(_ event: consuming EncodedEvent) -> RelayError? {
         switch consume event {
         case .volatile(let body): group.volatile.append(body)
-        case .durable(let index, let number, let body):
+        case .durable(let index, let event):
             if interfaces[index].touched.isEmpty { group.dirty.append(index) }
-            interfaces[index].append(number, body, at: group.time)
-            if interfaces[index].unwritten.count < EngineStatements.rows[0] { return nil }
+            interfaces[index].append(event, at: group.time)
+            if interfaces[index].unwritten < EngineStatements.rows[0] { return nil }
             do { try write(of: index) } catch {
                 let error = consequence(ofOwn: error)
                 group.doom = (error, error)
@@ -40,10 +41,10 @@ extension JournalEngine {
     /// undoes them, for a unit's events come after all that it does.
     private func write(of index: Int) throws(SQLiteError) {
         for (rows, insertion) in sql.inserts {
-            while interfaces[index].unwritten.count >= rows {
+            while interfaces[index].unwritten >= rows {
                 defer { insertion.statement.reset() }
                 if let failure = step(insertion, rows, 0, index) { throw failure }
-                interfaces[index].unwritten.removeFirst(rows)
+                interfaces[index].unwritten -= rows
             }
         }
     }
@@ -53,11 +54,11 @@ extension JournalEngine {
             do throws(SQLiteError) { _ = try insertion.statement.step() } catch { return error }
             return nil
         }
-        let written = interfaces[index].emissions.count - interfaces[index].unwritten.count
-        let event = interfaces[index].emissions[written + row]
+        let written = interfaces[index].emissions.count - interfaces[index].unwritten
+        let (event, stamp) = interfaces[index].emissions[written + row]
         insertion.bind(
-            event.sequence, interfaces[index].names[event.event], of: interfaces[index].id,
-            time: interfaces[index].unwritten[row], row: row)
+            stamp.sequence, interfaces[index].names[event.index], of: interfaces[index].id,
+            time: stamp.publishedAt.microseconds, row: row)
         // The run is within the call: the borrowed bytes are not read later.
         return event.body.withUnsafeBytes { bytes in
             insertion.bind(borrowed: bytes, row: row)
@@ -118,7 +119,7 @@ extension JournalEngine {
         var isFirst = true
         for index in group.dirty {
             let stream = interfaces[index].logged.stream
-            var events: [CommittedEvent] = []
+            var events: [(event: LoggedEvent, stamp: Stamp)] = []
             swap(&events, &interfaces[index].emissions)
             if let at = faults.at {
                 for event in events {

@@ -16,7 +16,7 @@ struct DocumentState: Equatable, Sendable {
             epoch: version.epoch, sequence: version.sequence, previous: 0, publishedAt: Timestamp(microseconds: time))
         var body = WireWriter()
         body.append(fields)
-        for number in [stamp.sequence, stamp.previous, time] { body.uint64(number) }
+        stamp.write(into: &body)
         return Envelope(
             interface: interface, name: name,
             signature: signature.dropFirst().dropLast() + WireSchema.stampSignature, body: body.bytes, stamp: stamp)

@@ -26,17 +26,18 @@ struct StoredPage: Sendable {
         var events: [Event] = []
         do {
             page = try reply.body.withUnsafeBytes { bytes in
-                var reader = WireReader(bytes)
-                let page = try Stream1.readPage(&reader) { event in events.append(try Event(event, in: bytes)) }
+                // The body's bytes do not have their run; the page does.
+                var (reader, pages, epoch) = (WireReader(bytes), PageReader(), UInt64(0))
+                let page = try pages.read(&reader, began: { epoch = $0.epoch }) { event in
+                    events.append(try Event(event, in: bytes, epoch: epoch))
+                }
                 try reader.finish()
                 return page
             }
         } catch {
             throw CLIFailure(.software, "\(interface) answers Read with a malformed page: \(Self.reason(error))")
         }
-        // The body's bytes do not have their run; the page does.
-        let epoch = page.epoch
-        (self.events, bytes) = (events.map { $0.inEpoch(epoch) }, reply.body)
+        (self.events, bytes) = (events, reply.body)
     }
 
     private static func reason(_ error: any Error) -> String { (error as? RelayError)?.message ?? "\(error)" }
@@ -44,21 +45,13 @@ struct StoredPage: Sendable {
 
 extension StoredPage.Event {
     /// The stamp is the last three arguments, with which a body ends.
-    fileprivate init(_ event: StreamPage.Event, in bytes: UnsafeRawBufferPointer) throws {
+    fileprivate init(_ event: StreamPage.Event, in bytes: UnsafeRawBufferPointer, epoch: UInt64) throws {
         try BusNames.check(event.name, as: .member)
-        let size = 24
-        guard event.signature.hasSuffix(WireSchema.stampSignature), event.body.count >= size else {
+        let body = UnsafeRawBufferPointer(rebasing: bytes[event.body])
+        guard event.signature.hasSuffix(WireSchema.stampSignature), let stamp = Stamp(endOf: body, epoch: epoch) else {
             throw RelayError(.schemaMismatch, "\(event.name) came as '(\(event.signature))', which has no stamp")
         }
-        var reader = WireReader(
-            UnsafeRawBufferPointer(rebasing: bytes[(event.body.upperBound - size)..<event.body.upperBound]))
-        let stamp = Stamp(
-            epoch: 0, sequence: try reader.uint64(), previous: try reader.uint64(),
-            publishedAt: Timestamp(microseconds: try reader.uint64()))
         self.init(
             name: event.name, schema: event.schema, signature: event.signature, stamp: stamp, body: event.body)
-    }
-    fileprivate func inEpoch(_ epoch: UInt64) -> Self {
-        Self(name: name, schema: schema, signature: signature, stamp: stamp.inEpoch(epoch), body: body)
     }
 }

@@ -89,7 +89,7 @@ struct MonitorPrinter {
         let event = known?.events.first { $0.name == member }
         let isEvent =
             offered.contains(interface) && event != nil && message.signature.hasSuffix(WireSchema.stampSignature)
-        let stamp = isEvent ? Self.stamp(message.body) : nil
+        let stamp = isEvent ? message.body.withUnsafeBytes { Stamp(endOf: $0, epoch: 0) } : nil
         let kind: StaticString = stamp == nil ? "signal" : known?.isDocument(member) == true ? "document" : "event"
         begin(kind, now, &output)
         if let stamp, !style.json {
@@ -229,15 +229,6 @@ struct MonitorPrinter {
                     output.append(" …")
                 }
             }
-        }
-    }
-    private static func stamp(_ body: [UInt8]) -> Stamp? {
-        guard body.count >= 24 else { return nil }
-        return try? Array(body.suffix(24)).withUnsafeBytes { bytes in
-            var reader = WireReader(bytes)
-            return Stamp(
-                epoch: 0, sequence: try reader.uint64(), previous: try reader.uint64(),
-                publishedAt: Timestamp(microseconds: try reader.uint64()))
         }
     }
     private static func text(_ body: [UInt8]) -> String {

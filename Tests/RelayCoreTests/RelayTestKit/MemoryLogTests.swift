@@ -6,7 +6,7 @@ import Testing
 /// The log that stands in for a journal pages like one, or the tests that rest on it show nothing.
 @Suite("The log in memory") struct MemoryLogTests {
     private final class NoStream: CommittedEventSink {
-        func emit(_ events: [CommittedEvent]) {}
+        func emit(_ events: [(event: LoggedEvent, stamp: Stamp)]) {}
         func pruned(_ last: [String: UInt64]) {}
     }
     private func begin(_ stream: inout MemoryStream, _ epoch: UInt64, _ names: [String] = ["A", "B"]) {
@@ -25,7 +25,7 @@ import Testing
 
     private func append(_ event: Int, _ stream: inout MemoryStream) {
         var fields = WireWriter()
-        _ = stream.append(event, EventBody(&fields), at: .now)
+        _ = stream.append(LoggedEvent(event, &fields), at: .now)
     }
 
     @Test("pages are of one run, as long as allowed, and say how far they go") func pages() {

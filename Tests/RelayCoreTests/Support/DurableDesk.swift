@@ -141,3 +141,13 @@ struct ReadPage {
         events.map { if case .uint64(let sequence) = $0.values[$0.values.count - 3] { sequence } else { 0 } }
     }
 }
+
+extension Stream1 {
+    /// Reads a single page, and calls `event` for each event in it.
+    static func readPage(
+        _ reader: inout WireReader, event: (StreamPage.Event) throws -> Void
+    ) throws -> StreamPage {
+        var pages = PageReader()
+        return try pages.read(&reader, began: { _ in }, event: event)
+    }
+}

@@ -173,14 +173,14 @@ final class FakeService: BusHandler {
     func put(_ kind: Int, _ name: String, _ values: [DBusValue], wakes: Bool = true) throws {
         try state.withLock { state in
             state.sequence += 1
-            let record = RingRecord(
-                kind: kind, sequence: state.sequence, previous: state.last[name] ?? 0,
+            let stamp = Stamp(
+                epoch: 0, sequence: state.sequence, previous: state.last[name] ?? 0,
                 publishedAt: Timestamp(microseconds: 1))
             state.last[name] = state.sequence
             var body = WireWriter()
             try DBusValue.encode(values, into: &body)
             body.withUnsafeBytes { payload in
-                state.ring?.pen.write(record, kind: UInt32(kind), payload) { _ in }
+                state.ring?.pen.write(stamp, kind: UInt32(kind), payload) { _ in }
             }
             if wakes { state.ring?.page.wake(at: MonotonicClock.now) }
         }

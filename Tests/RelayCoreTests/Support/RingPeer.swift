@@ -13,6 +13,11 @@ final class RingPeer: Sendable {
         var publishedAt: Timestamp
         var payload: [UInt8]
         var isTooLarge = false
+
+        init(_ kind: Int, _ stamp: Stamp, _ payload: [UInt8], isTooLarge: Bool) {
+            (self.kind, sequence, previous) = (kind, stamp.sequence, stamp.previous)
+            (publishedAt, self.payload, self.isTooLarge) = (stamp.publishedAt, payload, isTooLarge)
+        }
     }
     let stranger: BusStranger
     /// The page of the first ring.
@@ -53,8 +58,9 @@ final class RingPeer: Sendable {
         var records: [Record] = []
         while records.last?.sequence ?? 0 < last {
             switch try reader.next() {
-            case .record(let record): records.append(Self.copy(record, Array(reader.payload), isTooLarge: false))
-            case .tooLarge(let record): records.append(Self.copy(record, [], isTooLarge: true))
+            case .record(let kind, let stamp):
+                records.append(Record(kind, stamp, Array(reader.payload), isTooLarge: false))
+            case .tooLarge(let kind, let stamp): records.append(Record(kind, stamp, [], isTooLarge: true))
             case .absent, .lapped: break
             case .ended: return records
             case .empty: try await Task.sleep(for: .microseconds(200))
@@ -62,10 +68,5 @@ final class RingPeer: Sendable {
             if Task.isCancelled { break }
         }
         return records
-    }
-    private static func copy(_ record: RingRecord, _ payload: [UInt8], isTooLarge: Bool) -> Record {
-        Record(
-            kind: record.kind, sequence: record.sequence, previous: record.previous,
-            publishedAt: record.publishedAt, payload: payload, isTooLarge: isTooLarge)
     }
 }

@@ -63,7 +63,8 @@ import Testing
         return try await ledger.journal.unitOfWork { _ in
             Snapshot(
                 file: Self.read(directory.database), wal: Self.read(directory.database + "-wal"),
-                bodies: Dictionary(uniqueKeysWithValues: ledger.stream.emitted.map { ($0.sequence, $0.body) }))
+                bodies: Dictionary(
+                    uniqueKeysWithValues: zip(ledger.stream.sequences, ledger.stream.emitted.map(\.body))))
         }
     }
 

@@ -13,16 +13,16 @@ extension TestFolder {
 /// Writes down what leaves.
 final class RecordingStream: CommittedEventSink {
     struct State {
-        var emitted: [CommittedEvent] = []
+        var emitted: [(event: LoggedEvent, stamp: Stamp)] = []
         var pruned: [String: UInt64] = [:]
     }
     let state = Mutex(State())
-    func emit(_ events: [CommittedEvent]) { state.withLock { $0.emitted += events } }
+    func emit(_ events: [(event: LoggedEvent, stamp: Stamp)]) { state.withLock { $0.emitted += events } }
     func pruned(_ last: [String: UInt64]) {
         state.withLock { state in state.pruned.merge(last) { max($0, $1) } }
     }
-    var emitted: [CommittedEvent] { state.withLock { $0.emitted } }
-    var sequences: [UInt64] { emitted.map(\.sequence) }
+    var emitted: [LoggedEvent] { state.withLock { $0.emitted.map { $0.event } } }
+    var sequences: [UInt64] { state.withLock { $0.emitted.map { $0.stamp.sequence } } }
     var pruned: [String: UInt64] { state.withLock { $0.pruned } }
 }
 
@@ -62,7 +62,7 @@ struct LedgerEncoder: EventEncoder {
         case let event as Closed:
             var writer = WireWriter()
             writer.int32(event.year)
-            return .durable(interface: 0, event: 1, body: EventBody(&writer))
+            return .durable(interface: 0, LoggedEvent(1, &writer))
         case let event as Moved: return .volatile { [moved] in moved(event.place) }
         default: throw RelayError(.notFound, "no such event")
         }
@@ -71,7 +71,7 @@ struct LedgerEncoder: EventEncoder {
         var writer = WireWriter()
         writer.int64(amount)
         try? writer.string(text)
-        return .durable(interface: 0, event: 0, body: EventBody(&writer))
+        return .durable(interface: 0, LoggedEvent(0, &writer))
     }
     static let schemas = [
         EventSchema(

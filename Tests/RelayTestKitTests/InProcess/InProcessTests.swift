@@ -146,7 +146,7 @@ import Testing
             _ = try await ask("AddMatch", [.string("type='signal',interface='org.example.A1'")])
         }
         func signal(_ message: borrowing ReceivedMessage) {
-            if let stamp = message.withBody({ RawEvent.stamp(of: $0, epoch: 0) }) { sequences.add(stamp.sequence) }
+            if let stamp = message.withBody({ Stamp(endOf: $0, epoch: 0) }) { sequences.add(stamp.sequence) }
         }
         func methodCall(_ call: IncomingCall) {
             calls.add(call.member)

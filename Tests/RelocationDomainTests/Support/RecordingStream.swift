@@ -7,12 +7,12 @@ final class RecordingStream: CommittedEventSink {
     private let log: EventLog
     init(_ log: EventLog) { self.log = log }
 
-    func emit(_ events: [CommittedEvent]) {
-        for event in events {
+    func emit(_ events: [(event: LoggedEvent, stamp: Stamp)]) {
+        for (event, stamp) in events {
             do {
-                log.append(try RelocationEncoder.event(event.event, event.body))
+                log.append(try RelocationEncoder.event(event.index, event.body))
             } catch {
-                Issue.record(error, "#\(event.sequence) was emitted, and cannot be decoded")
+                Issue.record(error, "#\(stamp.sequence) was emitted, and cannot be decoded")
             }
         }
     }

@@ -21,7 +21,7 @@ struct RelocationEncoder: EventEncoder {
         }
         var fields = WireWriter()
         try WireCodec<E>(event: E.self).encode(event, into: &fields)
-        return .durable(interface: 0, event: index, body: EventBody(&fields))
+        return .durable(interface: 0, LoggedEvent(index, &fields))
     }
     /// The event of a signal's whole body.
     static func event(named name: String, _ body: [UInt8]) throws -> any RelocationEvent {

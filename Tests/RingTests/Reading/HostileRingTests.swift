@@ -12,9 +12,9 @@ extension RingEvent {
 extension RecordWriter {
     /// A record of so many bytes, behind the one before it.
     fileprivate mutating func write(_ sequence: UInt64, count: Int) {
-        let record = RingRecord(
-            kind: 0, sequence: sequence, previous: sequence - 1, publishedAt: Timestamp(microseconds: sequence))
-        pattern(sequence, count).withUnsafeBytes { write(record, kind: 0, $0) { _ in } }
+        let stamp = Stamp(
+            epoch: 1, sequence: sequence, previous: sequence - 1, publishedAt: Timestamp(microseconds: sequence))
+        pattern(sequence, count).withUnsafeBytes { write(stamp, kind: 0, $0) { _ in } }
     }
 }
 
@@ -59,12 +59,12 @@ extension RecordWriter {
         for sequence: UInt64 in 11...60 {
             starts.append((pen.tail, Int(pen.tail % 4_096)))
             let isRaw = sequence % 3 == 0
-            let record = RingRecord(
-                kind: isRaw ? 1 : 0, sequence: sequence, previous: sequence > 13 ? sequence - 3 : 0,
+            let stamp = Stamp(
+                epoch: 3, sequence: sequence, previous: sequence > 13 ? sequence - 3 : 0,
                 publishedAt: Timestamp(microseconds: sequence))
             pattern(sequence, isRaw ? 24 : Int(sequence * 13 % 200)).withUnsafeBytes {
                 pen.write(
-                    record, kind: isRaw ? 1 : sequence % 10 == 0 ? RingLayout.skipped : 0,
+                    stamp, kind: isRaw ? 1 : sequence % 10 == 0 ? RingLayout.skipped : 0,
                     sequence % 10 == 0 && !isRaw ? UnsafeRawBufferPointer(rebasing: $0[..<0]) : $0
                 ) { _ in }
             }
@@ -86,14 +86,14 @@ extension RecordWriter {
         for _ in 0..<2_000 {
             do {
                 switch try reader.next() {
-                case .record(let record), .tooLarge(let record):
-                    try #require(record.sequence == sequence + 1 && record.previous < record.sequence)
-                    try #require(record.kind < area.header.events.count)
+                case .record(let kind, let stamp), .tooLarge(let kind, let stamp):
+                    try #require(stamp.sequence == sequence + 1 && stamp.previous < stamp.sequence)
+                    try #require(kind < area.header.events.count)
                     try #require(reader.payload.count <= RingLayout.maximumPayload(4_096))
-                    sequence = record.sequence
+                    sequence = stamp.sequence
                     // Every byte: memory that is not the reader's would end the run here.
                     for byte in reader.payload { sum &+= Int(byte) }
-                    if let transcoder = transcoders[record.kind] {
+                    if let transcoder = transcoders[kind] {
                         var writer = WireWriter()
                         do throws(RelayError) {
                             try transcoder.transcode(reader.payload, into: &writer)

@@ -47,17 +47,20 @@ extension RingReader {
         return (step, Array(payload))
     }
     /// All until there is nothing for now; ranges as they are told.
-    mutating func drain() throws -> (records: [RingRecord], payloads: [[UInt8]], other: [RingReader.Next]) {
-        var (records, payloads, other): ([RingRecord], [[UInt8]], [RingReader.Next]) = ([], [], [])
+    mutating func drain() throws -> (
+        records: [Stamp], payloads: [[UInt8]], other: [RingReader.Next], kinds: [Int]
+    ) {
+        var (records, payloads, other, kinds): ([Stamp], [[UInt8]], [RingReader.Next], [Int]) = ([], [], [], [])
         while true {
             switch try next() {
-            case .record(let record):
-                records.append(record)
+            case .record(let kind, let stamp):
+                records.append(stamp)
+                kinds.append(kind)
                 payloads.append(Array(payload))
-            case .empty: return (records, payloads, other)
+            case .empty: return (records, payloads, other, kinds)
             case .ended:
                 other.append(.ended)
-                return (records, payloads, other)
+                return (records, payloads, other, kinds)
             case let step: other.append(step)
             }
         }

@@ -36,9 +36,9 @@ import Testing
     private func check(_ reader: inout RingReader) throws -> UInt64 {
         while true {
             switch try reader.next() {
-            case .record(let record):
-                #expect(record == KillPayload.record(record.sequence))
-                #expect(Array(reader.payload) == KillPayload.bytes(record.sequence))
+            case .record(let kind, let stamp):
+                #expect(kind == 0 && stamp == KillPayload.stamp(stamp.sequence, epoch: reader.header.epoch))
+                #expect(Array(reader.payload) == KillPayload.bytes(stamp.sequence))
             case .lapped(let range): #expect(range.lowerBound <= range.upperBound)
             case .empty: return reader.sequence
             case let step: Issue.record("\(step)")

@@ -55,15 +55,4 @@ package struct RawEvent: BitwiseCopyable {
             body: Array(body), stamp: stamp, fields: schemas?.fields(schema),
             transport: isLive ? .signal : .journal)
     }
-
-    /// The last 24 bytes of a body: three numbers, aligned as the body is.
-    static func stamp(of body: UnsafeRawBufferPointer, epoch: UInt64) -> Stamp? {
-        guard body.count >= 24, body.count % 8 == 0 else { return nil }
-        func number(_ offset: Int) -> UInt64 {
-            // In bounds: counted above.
-            UInt64(littleEndian: body.loadUnaligned(fromByteOffset: body.count - 24 + offset, as: UInt64.self))
-        }
-        return Stamp(
-            epoch: epoch, sequence: number(0), previous: number(8), publishedAt: Timestamp(microseconds: number(16)))
-    }
 }

@@ -41,7 +41,7 @@ final class ReplayPage: Sendable {
     func stamp(_ index: Int) -> Stamp {
         if let live { return live.stamp }
         let stamp = bytes.withUnsafeBytes { bytes in
-            RawEvent.stamp(of: UnsafeRawBufferPointer(rebasing: bytes[entries[index].body]), epoch: epoch)
+            Stamp(endOf: UnsafeRawBufferPointer(rebasing: bytes[entries[index].body]), epoch: epoch)
         }
         // An entry without one was never made.
         return stamp ?? Stamp(epoch: epoch, sequence: 0, previous: 0, publishedAt: Timestamp(microseconds: 0))

@@ -47,28 +47,28 @@ extension RingInlet {
         _ ring: FollowedRing, through last: UInt64, most limit: Int, _ stream: StreamController,
         _ session: SessionController
     ) throws(RingFault) {
-        if let (record, isTooLarge) = ring.waiting {
-            if record.sequence > last { return }
+        if let (kind, stamp, isTooLarge) = ring.waiting {
+            if stamp.sequence > last { return }
             ring.waiting = nil
-            take(record, isTooLarge: isTooLarge, ring, stream, session)
+            take(kind, stamp, isTooLarge: isTooLarge, ring, stream, session)
         }
         let tail = try ring.reader.look()
         var (left, attempts, lastEmpty) = (limit, 16, ring.reader.position)
         // One look at least: a tail that goes back is a fault.
         while ring.reader.position != tail || ring.reader.hasNews {
             switch try ring.reader.next() {
-            case .record(let record):
-                if record.sequence > last {
-                    ring.waiting = (record, false)
+            case .record(let kind, let stamp):
+                if stamp.sequence > last {
+                    ring.waiting = (kind, stamp, false)
                     return
                 }
-                take(record, isTooLarge: false, ring, stream, session)
-            case .tooLarge(let record):
-                if record.sequence > last {
-                    ring.waiting = (record, true)
+                take(kind, stamp, isTooLarge: false, ring, stream, session)
+            case .tooLarge(let kind, let stamp):
+                if stamp.sequence > last {
+                    ring.waiting = (kind, stamp, true)
                     return
                 }
-                take(record, isTooLarge: true, ring, stream, session)
+                take(kind, stamp, isTooLarge: true, ring, stream, session)
             case .lapped:
                 stream.counts.overruns.increment()
                 stream.suspectLoss(session)
@@ -106,18 +106,15 @@ extension RingInlet {
     }
     @inline(__always)
     private func take(
-        _ record: RingRecord, isTooLarge: Bool, _ ring: FollowedRing, _ stream: StreamController,
+        _ kind: Int, _ stamp: Stamp, isTooLarge: Bool, _ ring: FollowedRing, _ stream: StreamController,
         _ session: SessionController
     ) {
-        ring.sequence = record.sequence
-        let kind = ring.kinds[record.kind]
+        ring.sequence = stamp.sequence
+        let kind = ring.kinds[kind]
         kind.event._withUnsafeGuaranteedRef { event in
             // The service keeps it.
-            if isTooLarge { return stream.skip(event, record.sequence, in: ring.epoch, session) }
+            if isTooLarge { return stream.skip(event, stamp.sequence, in: ring.epoch, session) }
             let raw = RawEvent(kind.format, payload: ring.reader.payload)
-            let stamp = Stamp(
-                epoch: ring.epoch, sequence: record.sequence, previous: record.previous,
-                publishedAt: record.publishedAt)
             stream.receive(event, raw, stamp, session)
         }
     }

@@ -110,7 +110,7 @@ final class FollowedRing: @unchecked Sendable {  // In a turn of the loop only.
     // record.
     @exclusivity(unchecked) var reader: RingReader
     /// Was read, and is not to be handled before something else. Its payload is still the reader's.
-    @exclusivity(unchecked) var waiting: (record: RingRecord, isTooLarge: Bool)?
+    @exclusivity(unchecked) var waiting: (kind: Int, stamp: Stamp, isTooLarge: Bool)?
     /// The last that was handled.
     @exclusivity(unchecked) var sequence: UInt64 = 0
     /// Since when it is left alone; nil: it is read.

@@ -203,7 +203,7 @@ extension StreamController {
     private static func stamp(
         _ event: StreamPage.Event, _ body: UnsafeRawBufferPointer, _ epoch: UInt64
     ) -> Stamp? {
-        RawEvent.stamp(of: UnsafeRawBufferPointer(rebasing: body[event.body]), epoch: epoch)
+        Stamp(endOf: UnsafeRawBufferPointer(rebasing: body[event.body]), epoch: epoch)
     }
 
     // MARK: Times

@@ -35,7 +35,7 @@ extension StreamController {
     private func event(_ message: borrowing ReceivedMessage, _ session: SessionController) {
         message.withBody { body in
             message.withSignature { text in
-                guard let stamp = RawEvent.stamp(of: body, epoch: 0) else { return }
+                guard let stamp = Stamp(endOf: body, epoch: 0) else { return }
                 // A C string, which ends with a NUL.
                 let signature = UnsafeRawBufferPointer(start: text, count: strlen(text))
                 receive(events.event(of: message, for: members), stamp, signature: signature, body, session)
@@ -47,7 +47,7 @@ extension StreamController {
         message name: UnsafeRawBufferPointer, signature: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
         _ session: SessionController
     ) {
-        guard let stamp = RawEvent.stamp(of: body, epoch: 0) else { return }
+        guard let stamp = Stamp(endOf: body, epoch: 0) else { return }
         receive(events.event(named: name, for: members), stamp, signature: signature, body, session)
     }
     private func receive(

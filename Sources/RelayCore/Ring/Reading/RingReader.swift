@@ -218,9 +218,10 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
             position += UInt64(size)
             (lastRecord, wasLapped) = (number, false)
             payload = UnsafeRawBufferPointer(start: record + RingLayout.recordHeader, count: length)
-            let found = RingRecord(
-                kind: kind, sequence: number, previous: previous, publishedAt: Timestamp(microseconds: time))
-            return isTooLarge ? .tooLarge(found) : .record(found)
+            let stamp = Stamp(
+                epoch: area.header.epoch, sequence: number, previous: previous,
+                publishedAt: Timestamp(microseconds: time))
+            return isTooLarge ? .tooLarge(kind, stamp) : .record(kind, stamp)
         }
         position += UInt64(size)
         (lastRecord, wasLapped) = (number, false)
@@ -242,10 +243,10 @@ package struct RingReader: ~Copyable, @unchecked Sendable {  // The buffer is it
 extension RingReader {
     /// What a reader found next in its ring.
     package enum Next: Hashable, Sendable {
-        /// An event. Its payload is the reader's, until the next step.
-        case record(RingRecord)
+        /// An event, by its number in the ring's list. Its payload is the reader's, until the next step.
+        case record(Int, Stamp)
         /// An event that was too large for the ring: it is on another transport, or nowhere.
-        case tooLarge(RingRecord)
+        case tooLarge(Int, Stamp)
         /// These were in the ring, and the writer has overwritten them before they were read.
         case lapped(ClosedRange<UInt64>)
         /// These never were in the ring.

@@ -38,7 +38,7 @@ package struct RecordWriter: ~Copyable {
 
     /// Appends a record with at most `RingLayout.maximumPayload` bytes.
     @inline(__always) package mutating func write(
-        _ record: RingRecord, kind: UInt32, _ payload: UnsafeRawBufferPointer, at moment: (Moment) -> Void
+        _ stamp: Stamp, kind: UInt32, _ payload: UnsafeRawBufferPointer, at moment: (Moment) -> Void
     ) {
         let next = tail &+ UInt64(RingLayout.recordSize(payload.count))
         let place = data + Int(tail & mask)
@@ -53,11 +53,11 @@ package struct RecordWriter: ~Copyable {
         moment(.intended)
         relay_store(place, UInt64(UInt32(payload.count)) | UInt64(kind) << 32)
         moment(.length)
-        relay_store(place + 8, record.sequence)
+        relay_store(place + 8, stamp.sequence)
         moment(.sequence)
-        relay_store(place + 16, record.previous)
+        relay_store(place + 16, stamp.previous)
         moment(.previous)
-        relay_store(place + 24, record.publishedAt.microseconds)
+        relay_store(place + 24, stamp.publishedAt.microseconds)
         moment(.publishedAt)
         if let bytes = payload.baseAddress {
             let half = payload.count / 2 & ~7

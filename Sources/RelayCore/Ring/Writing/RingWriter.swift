@@ -70,17 +70,17 @@ package final class RingWriter: Sendable {
     /// Publishes an event that has its place already, as a committed one has.
     ///
     /// Throws what the other form throws, and `.invalidArgument` for a sequence that does not follow.
-    package func publish(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
-        let (isPublished, hasSleepers) = lock.withLock { _ in state.pointee.append(record, payload) }
-        if !isPublished { throw refusal(record.kind, payload.count, record) }
+    package func publish(_ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
+        let (isPublished, hasSleepers) = lock.withLock { _ in state.pointee.append(kind, stamp, payload) }
+        if !isPublished { throw refusal(kind, payload.count, stamp) }
         if hasSleepers { sleepers.wake() }
     }
     /// Publishes for a caller whose own lock keeps everybody else off this ring: takes no lock, and wakes nobody, which
     /// may be a system call. Returns the readers that seem to sleep, to be woken when that lock is free; none for what
     /// `publish` would refuse.
     @inline(__always)
-    func putExclusively(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
-        SleepingReaders(state.pointee.append(record, payload).1 ? sleepers : nil)
+    func putExclusively(_ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
+        SleepingReaders(state.pointee.append(kind, stamp, payload).1 ? sleepers : nil)
     }
     /// How many events were too large for the ring. For the same caller.
     var skippedExclusively: UInt64 { state.pointee.skipped }
@@ -106,7 +106,7 @@ package final class RingWriter: Sendable {
         sleepers.remove(page)
     }
 
-    private func refusal(_ kind: Int, _ count: Int, _ record: RingRecord? = nil) -> RelayError {
+    private func refusal(_ kind: Int, _ count: Int, _ stamp: Stamp? = nil) -> RelayError {
         let (hasEnded, sequence) = lock.withLock { _ in (state.pointee.hasEnded, state.pointee.sequence) }
         if hasEnded { return RelayError(.unavailable, "the ring has ended: nothing can be published") }
         guard header.events.indices.contains(kind) else {
@@ -118,7 +118,7 @@ package final class RingWriter: Sendable {
         }
         return RelayError(
             .invalidArgument,
-            "\(event.name): sequence \(record?.sequence ?? 0) after \(record?.previous ?? 0) does not follow \(sequence)"
+            "\(event.name): sequence \(stamp?.sequence ?? 0) after \(stamp?.previous ?? 0) does not follow \(sequence)"
         )
     }
 }

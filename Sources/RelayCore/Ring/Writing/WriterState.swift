@@ -32,28 +32,29 @@ struct WriterState: ~Copyable {
     /// Returns the sequence, 0 when refused, and whether somebody seems to sleep.
     @inline(__always) mutating func append(_ kind: Int, _ payload: UnsafeRawBufferPointer) -> (UInt64, Bool) {
         guard accepts(kind, payload.count) else { return (0, false) }
-        let next = sequence &+ 1
-        return (
-            next, put(RingRecord(kind: kind, sequence: next, previous: last[kind], publishedAt: .now), payload)
-        )
+        let stamp = Stamp(
+            epoch: pen.area.header.epoch, sequence: sequence &+ 1, previous: last[kind], publishedAt: .now)
+        return (stamp.sequence, put(kind, stamp, payload))
     }
     /// Returns whether it was accepted, and whether somebody seems to sleep.
-    mutating func append(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> (Bool, Bool) {
-        guard accepts(record.kind, payload.count), record.sequence > sequence, record.previous < record.sequence else {
+    mutating func append(_ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> (Bool, Bool) {
+        guard accepts(kind, payload.count), stamp.sequence > sequence, stamp.previous < stamp.sequence else {
             return (false, false)
         }
-        return (true, put(record, payload))
+        return (true, put(kind, stamp, payload))
     }
-    @inline(__always) private mutating func put(_ record: RingRecord, _ payload: UnsafeRawBufferPointer) -> Bool {
-        let kind = UInt32(truncatingIfNeeded: record.kind)
+    @inline(__always) private mutating func put(
+        _ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer
+    ) -> Bool {
+        let word = UInt32(truncatingIfNeeded: kind)
         if payload.count <= maximumPayload {
-            pen.write(record, kind: kind, payload) { _ in }
+            pen.write(stamp, kind: word, payload) { _ in }
         } else {
             skipped &+= 1
-            pen.write(record, kind: kind | RingLayout.skipped, UnsafeRawBufferPointer(start: nil, count: 0)) { _ in }
+            pen.write(stamp, kind: word | RingLayout.skipped, UnsafeRawBufferPointer(start: nil, count: 0)) { _ in }
         }
-        sequence = record.sequence
-        last[record.kind] = record.sequence
+        sequence = stamp.sequence
+        last[kind] = stamp.sequence
         if flags.isEmpty { return false }
         // The tail is stored before a flag is read; a sleeper raises the flag before it reads the tail.
         relay_fence_full()

@@ -118,7 +118,7 @@ package final class ExportedDocument<Document: DomainDocument>: AnyExportedDocum
         }
         var writer = WireWriter(capacity: fields.count + 32)
         writer.append(fields)
-        return .durable(interface: logIndex, event: number, body: EventBody(&writer))
+        return .durable(interface: logIndex, LoggedEvent(number, &writer))
     }
 
     // MARK: Volatile

@@ -32,20 +32,18 @@ extension PublishedStream {
         return try state.withLock { state in
             if state.hasEnded { throw ended }
             guard state.documents[number]?.sequence == sequence else { return nil }
-            let event = advance(&state.place, number)
-            message.stamp(event)
-            EventPayload.fields.withBytes(in: message) { state.outlets.emit(event, $0) }.wake()
-            state.outlets.send(event, &message, in: self)
-            state.documents.enter(number, fields: fields, sequence: event.sequence, state: value)
-            placed(event.sequence)
+            let stamp = next(number, state.place)
+            emit(number, stamp, &message, nil, &state)
+            state.documents.enter(number, fields: fields, sequence: stamp.sequence, state: value)
+            placed(stamp.sequence)
             announceDocuments(&state)
-            return event.sequence
+            return stamp.sequence
         }
     }
     /// A durable document's entry was committed: also after the end, for units that are then still under way.
-    func enter(_ committed: CommittedEvent, _ state: inout State) {
+    func enter(_ entry: LoggedEvent, _ stamp: Stamp, _ state: inout State) {
         state.documents.enter(
-            committed.event, fields: Array(committed.body[..<committed.fieldsLength]), sequence: committed.sequence)
+            entry.index, fields: Array(entry.body[..<entry.fieldsLength]), sequence: stamp.sequence)
     }
     /// Reports what has changed since it was reported last, unless signals are paused: then at the pause's end.
     func announceDocuments() {

@@ -41,14 +41,14 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         try check()
         if valueSize != nil {
             var message = try compose(event)
-            return try withUnsafeBytes(of: event) { try stream.publish(index, &message, .value($0)) }
+            return try withUnsafeBytes(of: event) { try stream.publish(index, &message, value: $0) }
         }
         if stream.needsPayloadsOnly.load(ordering: .relaxed) {
             let writer = try fields(of: event)
             if try writer.withUnsafeBytes({ try stream.publish(index, fields: $0) }) { return }
         }
         var message = try compose(event)
-        try stream.publish(index, &message, .fields)
+        try stream.publish(index, &message)
     }
     private func check() throws(RelayError) {
         if isDocument { throw RelayError(.invalidArgument, "\(E.name) is a document: set it") }
@@ -71,7 +71,7 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
         try check()
         var writer = try fields(of: event)
         if valueSize == nil, stream.limit != nil { try stream.check(writer.count, index) }
-        if let logIndex { return .durable(interface: logIndex, event: index, body: EventBody(&writer)) }
+        if let logIndex { return .durable(interface: logIndex, LoggedEvent(index, &writer)) }
         let fields = writer.takeBytes()
         let bytes = valueSize == nil ? nil : withUnsafeBytes(of: event) { Array($0) }
         return .volatile { [stream, index, template] in
@@ -82,7 +82,7 @@ final class ExportedEvent<E: DomainEvent>: AnyExportedEvent, @unchecked Sendable
                 // Its size is known to fit. If the run has ended in between, the event is lost, like any volatile
                 // event.
                 guard var message = try? EventMessage(template, { $0.append(fields) }) else { return }
-                try? stream.publish(index, &message, bytes == nil ? .fields : .value(payload))
+                try? stream.publish(index, &message, value: bytes == nil ? nil : payload)
             }
         }
     }
@@ -149,8 +149,8 @@ extension EventEncoder {
 
 /// An event before it has its place.
 package enum EncodedEvent: Sendable {
-    /// The interface's and the event's place in what `EventLogStorage.open` was given, and the body, without its stamp.
-    case durable(interface: Int, event: Int, body: EventBody)
+    /// The interface's number in what `EventLogStorage.open` was given.
+    case durable(interface: Int, LoggedEvent)
     /// To be called after the commit, on the committing thread: gives it its place, and sends it.
     case volatile(@Sendable () -> Void)
 }

@@ -37,12 +37,11 @@ struct RingOutlet: Sendable {
 
     /// Returns the readers that sleep, to be woken when the lock is free, or before something that takes longer.
     // Mutating, as all that is called for each event: else the state's references might be copied, and counted.
-    @inline(__always) mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
+    @inline(__always)
+    mutating func emit(_ index: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
         guard let reference else { return SleepingReaders(nil) }
-        let record = RingRecord(
-            kind: event.index, sequence: event.sequence, previous: event.previous, publishedAt: event.publishedAt)
         // Kept by `writer`. Neither number, size nor sequence can be refused: they are the stream's.
-        return reference._withUnsafeGuaranteedRef { $0.putExclusively(record, payload) }
+        return reference._withUnsafeGuaranteedRef { $0.putExclusively(index, stamp, payload) }
     }
     var limit: PayloadLimit? { plan?.limit }
 

@@ -85,23 +85,24 @@ struct SignalOutlet: Sendable {
     // MARK: Events
 
     /// Sends the event, unless signals are paused, or pause here: then `Head` announces it.
-    mutating func emit(_ event: PlacedEvent, _ message: inout EventMessage, in stream: PublishedStream) {
+    mutating func emit(_ index: Int, _ stamp: Stamp, _ message: inout EventMessage, in stream: PublishedStream) {
         guard let connection else { return }
         if message.isSendable {
-            send(event, &message, on: connection, in: stream)
+            send(index, stamp.sequence, &message, on: connection, in: stream)
         } else if !limiter.isPaused {
             counted.tooLarge += 1
         }
-        if !hasTick { orderTick(event.sequence, on: connection, in: stream) }
+        if !hasTick { orderTick(stamp.sequence, on: connection, in: stream) }
     }
     private mutating func send(
-        _ event: PlacedEvent, _ message: inout EventMessage, on connection: BusConnection, in stream: PublishedStream
+        _ index: Int, _ sequence: UInt64, _ message: inout EventMessage, on connection: BusConnection,
+        in stream: PublishedStream
     ) {
         let count = if case .attached = audience { listeners.count } else { 1 }
         if count == 0 || limiter.isPaused { return }
-        guard limiter.admits(event.sequence, signals: count, now: MonotonicClock.now),
+        guard limiter.admits(sequence, signals: count, now: MonotonicClock.now),
             backlog?.admits(message.count * count, messages: count) != false
-        else { return pause(before: event.sequence, on: connection, in: stream) }
+        else { return pause(before: sequence, on: connection, in: stream) }
         counted.carried &+= 1
         switch audience {
         case .everyone:
@@ -110,7 +111,7 @@ struct SignalOutlet: Sendable {
         case .attached:
             let body = message.body
             for peer in listeners {
-                var header = templates[event.index].header
+                var header = templates[index].header
                 header.destination = peer
                 try? connection.send(header, body: body)
             }

@@ -14,32 +14,31 @@ extension PublishedStream: CommittedEventSink {
             (state.history, state.place.former) = (history, history.former)
         }
     }
-    package func emit(_ events: [CommittedEvent]) {
+    package func emit(_ events: [(event: LoggedEvent, stamp: Stamp)]) {
         var memory = WireWriter(capacity: 512)
         // Under the lock one by one, so that a large batch does not keep `Attach` waiting: the committing thread is
         // alone, and the order its own.
-        for event in events { emit(event, &memory) }
+        for (event, stamp) in events { emit(event, stamp, &memory) }
     }
-    private func emit(_ committed: CommittedEvent, _ memory: inout WireWriter) {
-        state.withLock { state in
-            if hasDocuments, isDocument.indices.contains(committed.event), isDocument[committed.event] {
-                enter(committed, &state)
-            }
+    private func emit(_ event: LoggedEvent, _ stamp: Stamp, _ memory: inout WireWriter) {
+        let index = event.index
+        let wake = state.withLock { state -> StreamOutlets.Wake? in
+            guard names.indices.contains(index) else { return nil }
+            if hasDocuments, isDocument[index] { enter(event, stamp, &state) }
             // After the last word nothing leaves, and no answer counts it: it is in the log, for the next run's
             // readers.
-            guard !state.hasEnded, names.indices.contains(committed.event) else { return }
-            state.place.sequence = committed.sequence
-            state.place.last[committed.event] = committed.sequence
-            guard let event = committed.place else { return }
-            committed.body.withUnsafeBytes { body in
-                state.outlets.emit(event, UnsafeRawBufferPointer(rebasing: body[..<committed.fieldsLength]))
-            }.wake()
-            guard state.outlets.takesMessages else { return }
-            var message = EventMessage(templates[event.index], committed, in: &memory)
-            state.outlets.send(event, &message, in: self)
-            message.takeMemory(into: &memory)
-            if hasDocuments { announceDocuments(&state) }
+            if state.hasEnded { return nil }
+            return event.body.withUnsafeBytes { body in
+                let fields = UnsafeRawBufferPointer(rebasing: body[..<event.fieldsLength])
+                guard state.outlets.takesMessages else { return emit(index, stamp, fields, &state) }
+                var message = EventMessage(templates[index], event, in: &memory)
+                emit(index, stamp, &message, fields, &state)
+                message.takeMemory(into: &memory)
+                if hasDocuments { announceDocuments(&state) }
+                return nil
+            }
         }
+        wake?.wake()
     }
     package func pruned(_ last: [String: UInt64]) { state.withLock { $0.history?.prune(last) } }
 

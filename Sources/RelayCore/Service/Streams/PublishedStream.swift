@@ -75,18 +75,15 @@ package final class PublishedStream: Sendable {
     /// Throws `TooLarge`, and `Unavailable` after the end: the sequence is then as before. A bus that is gone is no
     /// error here: the event has its place, and subscribers will find it missing.
     ///
-    /// - Parameter message: made before the lock: an `encode(to:)` is a user's code, which may publish, or wait for
-    ///   code that does.
-    func publish(_ index: Int, _ message: inout EventMessage, _ payload: EventPayload = .fields) throws {
-        try check(payload.count(in: message), index)
+    /// - Parameters:
+    ///   - message: made before the lock: an `encode(to:)` is a user's code, which may publish, or wait for code that
+    ///     does.
+    ///   - value: its own bytes, where these are the payload.
+    func publish(_ index: Int, _ message: inout EventMessage, value: UnsafeRawBufferPointer? = nil) throws {
+        try check(value?.count ?? message.fields.count, index)
         try state.withLock { state in
             if state.hasEnded { throw ended }
-            let event = advance(&state.place, index)
-            message.stamp(event)
-            // Under the lock, unlike where payloads are enough: a message takes longer, and sleepers need not wait
-            // for that.
-            payload.withBytes(in: message) { state.outlets.emit(event, $0) }.wake()
-            state.outlets.send(event, &message, in: self)
+            emit(index, next(index, state.place), &message, value, &state)
         }
     }
     /// Publishes an event as a payload alone, while no outlet needs a message.
@@ -97,8 +94,7 @@ package final class PublishedStream: Sendable {
         let wake = try state.withLock { state -> StreamOutlets.Wake? in
             if state.hasEnded { throw ended }
             guard needsPayloadsOnly.load(ordering: .relaxed) else { return nil }
-            let event = advance(&state.place, index)
-            return state.outlets.emit(event, payload)
+            return emit(index, next(index, state.place), payload, &state)
         }
         wake?.wake()
         return wake != nil
@@ -110,12 +106,27 @@ package final class PublishedStream: Sendable {
     }
     /// What events are stamped with.
     private var now: Timestamp { clock?.timestamp ?? .now }
-    @inline(__always) func advance(_ place: inout StreamPlace, _ index: Int) -> PlacedEvent {
-        let event = PlacedEvent(
-            index: index, sequence: place.sequence + 1, previous: place.last[index], publishedAt: now)
-        place.sequence = event.sequence
-        place.last[index] = event.sequence
-        return event
+    /// The place of the next event of a volatile interface.
+    @inline(__always) func next(_ index: Int, _ place: borrowing StreamPlace) -> Stamp {
+        Stamp(epoch: epoch, sequence: place.sequence + 1, previous: place.last[index], publishedAt: now)
+    }
+    /// Puts an event into its place, and lets it out, as a payload alone. Returns who sleeps, to be woken when the lock
+    /// is free.
+    @inline(__always)
+    func emit(
+        _ index: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer, _ state: inout State
+    ) -> StreamOutlets.Wake {
+        state.place.enter(stamp, of: index)
+        return state.outlets.emit(index, stamp, payload)
+    }
+    /// The same with a message.
+    @inline(__always)
+    func emit(
+        _ index: Int, _ stamp: Stamp, _ message: inout EventMessage, _ value: UnsafeRawBufferPointer?,
+        _ state: inout State
+    ) {
+        state.place.enter(stamp, of: index)
+        state.outlets.emit(index, stamp, &message, value, in: self)
     }
     /// Throws `TooLarge` for an event that an outlet could only skip, and that could not be had elsewhere.
     func check(_ count: Int, _ index: Int) throws(RelayError) {

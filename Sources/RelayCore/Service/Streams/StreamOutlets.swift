@@ -13,17 +13,23 @@ struct StreamOutlets: Sendable {
 
     // MARK: Events
 
-    /// Returns the sleepers, to be woken when the lock is free, or before a message is sent.
+    /// Returns the sleepers, to be woken when the lock is free.
     @inline(__always)
-    mutating func emit(_ event: PlacedEvent, _ payload: UnsafeRawBufferPointer) -> Wake {
-        ring.emit(event, payload)
+    mutating func emit(_ index: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> Wake {
+        ring.emit(index, stamp, payload)
+    }
+    /// With a message. Wakes by itself, under the lock: sending a message takes longer, and sleepers need not wait for
+    /// that.
+    @inline(__always)
+    mutating func emit(
+        _ index: Int, _ stamp: Stamp, _ message: inout EventMessage, _ value: UnsafeRawBufferPointer?,
+        in stream: PublishedStream
+    ) {
+        message.enter(stamp)
+        message.withPayload(value) { ring.emit(index, stamp, $0) }.wake()
+        signals.emit(index, stamp, &message, in: stream)
     }
     var takesMessages: Bool { signals.takesMessages }
-    /// Behind `emit`, and behind waking, since sending a message takes longer.
-    @inline(__always)
-    mutating func send(_ event: PlacedEvent, _ message: inout EventMessage, in stream: PublishedStream) {
-        signals.emit(event, &message, in: stream)
-    }
     /// A document's new state, as a property, behind the event that set it. Returns whether it was sent.
     mutating func announce(
         _ property: DocumentProperty, _ fields: [UInt8], after sequence: UInt64, in stream: PublishedStream

@@ -7,6 +7,10 @@ struct StreamPlace: Sendable {
     /// The last sequences of names that only an earlier version of the contract had.
     var former: [String: UInt64] = [:]
 
+    @inline(__always) mutating func enter(_ stamp: Stamp, of index: Int) {
+        sequence = stamp.sequence
+        last[index] = stamp.sequence
+    }
     init(events count: Int) { last = [UInt64](repeating: 0, count: count) }
 }
 

@@ -217,7 +217,7 @@ struct WholeInterfaceTests {
             body.withUnsafeBytes { body in
                 signature.withUnsafeBytes { signature in
                     let raw = RawEvent(schemas: nil, schema: nil, signature: signature, body: body, isLive: true)
-                    guard let stamp = RawEvent.stamp(of: body, epoch: 1) else { return }
+                    guard let stamp = Stamp(endOf: body, epoch: 1) else { return }
                     feed.append(live: ReplayPage(live: 0, raw, stamp), isDurable: true)
                 }
             }
