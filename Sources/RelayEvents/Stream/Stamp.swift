@@ -23,7 +23,7 @@ public struct Stamp: Hashable, Sendable {
     }
 
     /// The same in another run: signals do not carry theirs.
-    package func inEpoch(_ epoch: UInt64) -> Stamp {
+    @inlinable package func inEpoch(_ epoch: UInt64) -> Stamp {
         Stamp(epoch: epoch, sequence: sequence, previous: previous, publishedAt: publishedAt)
     }
 }

@@ -9,9 +9,12 @@ import Testing
         -> (UnsafeRawBufferPointer) throws -> E
     {
         let schemas = StreamSchemas([1: EventSchema(event: sender.name, fields: fields)])
-        let (decoder, format) = (try EventDecoder(type), try PayloadFormat(sender, schemas))
+        let (decoder, format) = (try EventDecoder(type), try EventFormat(sender, schemas))
+        let stamp = Stamp(epoch: 1, sequence: 1, previous: 0, publishedAt: .now)
         return { bytes in
-            try withExtendedLifetime(format) { try decoder.event(RawEvent(.passUnretained(format), payload: bytes)) }
+            try withExtendedLifetime(format) {
+                try decoder.event(RawEvent(stamp, .passUnretained(format), payload: bytes))
+            }
         }
     }
     @Test("raw bytes and the wire encoding come back as they were") func roundTrip() throws {

@@ -53,7 +53,7 @@ final class DocumentReader<Document: DomainDocument>: Sendable {
         return fields
     }
     private func fields(_ number: UInt32, _ schemas: StreamSchemas) -> [WireField]? {
-        schemas.byNumber[number].flatMap { $0.event == Document.name ? $0.fields : nil }
+        schemas.format(number).flatMap { $0.name == Document.name ? $0.fields : nil }
     }
     private func ask(
         _ follower: ServiceFollower, _ member: String, _ signature: Signature, _ body: [UInt8], _ timeout: Duration

@@ -1,75 +1,76 @@
 import Glibc
 import Synchronization
 
-/// Decodes events of one type, each by the schema that it was written with, or by the format of its payload. From any
-/// thread.
+/// Decodes events of one type, each as its format says. From any thread.
 class AnyEventDecoder: @unchecked Sendable {  // Its only subclass guards what changes.
     func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { fatalError("AnyEventDecoder is abstract") }
 }
 
-/// How one schema's rows become events, or why they cannot. Of no type: a generic one's metadata is looked up at every
-/// use.
-private final class DecodingPlan: Sendable {
-    let map: FieldMap
-    let signature: [UInt8]
+/// How bodies of one format become events of a type, or why they cannot. Of no type: a generic one's metadata is looked
+/// up at every use.
+final class DecodingPlan: Sendable {
+    /// Nil: what the type's own fields make, before the owner has reported any.
+    let format: EventFormat?
+    fileprivate let map: FieldMap
+    /// Of a whole body.
+    fileprivate let signature: [UInt8]
+    /// A payload is a value's own bytes, of this type.
+    let isOwn: Bool
     let fault: RelayError?
-    init(_ map: FieldMap, _ signature: String, fault: RelayError? = nil) {
-        (self.map, self.signature, self.fault) = (map, Array((signature + WireSchema.stampSignature).utf8), fault)
+    /// None of the owner's events can be read, until there is another owner.
+    let isMismatch: Bool
+
+    fileprivate init(
+        _ format: EventFormat?, _ map: FieldMap, _ signature: String, isOwn: Bool = false, fault: RelayError? = nil,
+        isMismatch: Bool = false
+    ) {
+        (self.format, self.map, self.signature) = (format, map, Array(signature.utf8))
+        (self.isOwn, self.fault, self.isMismatch) = (isOwn, fault, isMismatch)
     }
 }
 private struct DecodingPlans {
-    /// The sender's schemas, for which the plans below were made.
-    var schemas: StreamSchemas?
-    var byNumber: [UInt32: DecodingPlan] = [:]
-    /// The one that was used last.
-    var number: UInt32 = 0
     var last: DecodingPlan?
+    /// By their formats, which they keep: no other one gets the place of one of these.
+    var known: [ObjectIdentifier: DecodingPlan] = [:]
+    /// A sound owner has fewer formats of an event. Another one does not make this grow without end.
+    static let most = 64
 }
 
 /// The decoder of a known type.
 final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
-    /// How payloads of one format become events, or why they cannot.
-    final class PayloadPlan: Sendable {
-        let format: PayloadFormat
-        fileprivate let map: FieldMap
-        /// The payload is a value's own bytes, of this type.
-        let isOwn: Bool
-        let fault: RelayError?
-        fileprivate init(_ format: PayloadFormat, _ map: FieldMap, isOwn: Bool, fault: RelayError? = nil) {
-            (self.format, self.map, self.isOwn, self.fault) = (format, map, isOwn, fault)
-        }
-    }
     private let codec: WireCodec<E>
     private let form: WireForm
     private let own: DecodingPlan
-    private let layout: PayloadLayout?
+    /// As a ring's list would have the type.
+    private let entry: RingEvent
     private let plans = Mutex(DecodingPlans())
-    private let lastPayloads = Mutex<PayloadPlan?>(nil)
 
     /// Throws `UnsupportedType` with type, field and reason.
     init(_ type: E.Type) throws {
         codec = try WireCodec(event: type)
         form = codec.form
-        own = DecodingPlan(codec.map, codec.schema.signature)
-        layout = try PayloadLayout.of(type)
+        own = DecodingPlan(nil, codec.map, codec.schema.signature + WireSchema.stampSignature)
+        entry = try RingEvent(type)
     }
 
     override func anyEvent(_ raw: RawEvent) throws -> any DomainEvent { try event(raw) }
 
-    /// Throws `SchemaMismatch` for one that its schema makes unreadable, and what the codec throws for its bytes.
-    func event(_ raw: RawEvent) throws -> E {
-        if let format = raw.format { return try event(raw.body, plan(for: format)) }
-        return try event(raw, plan(raw))
+    /// Throws `SchemaMismatch` for one that its format makes unreadable, and what the codec throws for its bytes.
+    func event(_ raw: RawEvent) throws -> E { try event(raw, plan(for: raw)) }
+    func event(_ raw: RawEvent, _ plan: DecodingPlan) throws -> E {
+        if raw.isPayload { return try event(raw.body, plan) }
+        try check(raw, plan)
+        return try form.decode(E.self, stamped: raw.body, using: plan.map)
     }
     /// Calls `take` with events of a page of the journal, until it returns false, or one cannot be read; then `fault`
     /// says why. Returns how many it has taken.
-    func each(_ page: ReplayPage, _ range: Range<Int>, _ fault: inout (any Error)?, _ take: (E) -> Bool) -> Int {
+    func each(_ page: KeptEvents, _ range: Range<Int>, _ fault: inout (any Error)?, _ take: (E) -> Bool) -> Int {
         page.bytes.withUnsafeBytes { bytes in
             page.entries.withUnsafeBufferPointer { entries in each(page, bytes, entries, range, &fault, take) }
         }
     }
     private func each(
-        _ page: ReplayPage, _ bytes: UnsafeRawBufferPointer, _ entries: UnsafeBufferPointer<ReplayPage.Entry>,
+        _ page: KeptEvents, _ bytes: UnsafeRawBufferPointer, _ entries: UnsafeBufferPointer<KeptEvents.Entry>,
         _ range: Range<Int>, _ fault: inout (any Error)?, _ take: (E) -> Bool
     ) -> Int {
         let form = form
@@ -84,8 +85,8 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
             for index in range {
                 let entry = entries[index]
                 if entry.kind != kind {
-                    let raw = page.raw(index, in: bytes)
-                    let next = self.plan(raw)
+                    let raw = page.event(entry, in: bytes)
+                    let next = try self.plan(for: raw)
                     try check(raw, next)
                     if let plan, let decoder { plan.map.decoders.keep(decoder) }
                     (kind, isIdentical, plan) = (entry.kind, next.map.isIdentical, next)
@@ -99,10 +100,6 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
         } catch { fault = error }
         return taken
     }
-    @inline(__always) private func event(_ raw: RawEvent, _ plan: DecodingPlan) throws -> E {
-        try check(raw, plan)
-        return try form.decode(E.self, stamped: raw.body, using: plan.map)
-    }
     @inline(__always) private func check(_ raw: RawEvent, _ plan: DecodingPlan) throws {
         if let fault = plan.fault { throw fault }
         guard PageReader.isEqual(raw.signature, plan.signature) else {
@@ -111,78 +108,60 @@ final class EventDecoder<E: DomainEvent>: AnyEventDecoder, @unchecked Sendable {
             throw RelayError(.schemaMismatch, "\(E.name) came with signature '\(came)' instead of '\(expected)'")
         }
     }
-    /// Why no event of a schema can be read; nil when they can.
-    func fault(_ schemas: StreamSchemas?, _ number: UInt32?) -> RelayError? {
-        guard let schemas, let number else { return nil }
-        return plan(schemas, number).fault
-    }
-
-    // MARK: Payloads
-
-    func plan(for format: PayloadFormat) -> PayloadPlan {
-        lastPayloads.withLock { last in
-            if let last, last.format === format { return last }
-            let plan = makePlan(format)
-            last = plan
-            return plan
-        }
-    }
     /// A payload as an event. Throws the plan's fault, and `InvalidArgument` for its bytes.
-    func event(_ payload: UnsafeRawBufferPointer, _ plan: PayloadPlan) throws -> E {
+    private func event(_ payload: UnsafeRawBufferPointer, _ plan: DecodingPlan) throws -> E {
         if let fault = plan.fault { throw fault }
         if plan.isOwn {
             let size = MemoryLayout<E>.size
             guard payload.count == size, let bytes = payload.baseAddress else {
                 throw RelayError(.invalidArgument, "\(E.name): \(payload.count) bytes; its layout has \(size)")
             }
-            // Of this size, and every byte of it a number's: `PayloadLayout.of` checked the type.
+            // Of this size, and every byte of it a number's: `RingEvent` checked the type.
             return withUnsafeTemporaryAllocation(of: E.self, capacity: 1) { value in
                 UnsafeMutableRawBufferPointer(value).copyMemory(
                     from: UnsafeRawBufferPointer(start: bytes, count: size))
                 return value[0]
             }
         }
-        guard let transcoder = plan.format.transcoder else { return try codec.decode(payload, using: plan.map) }
+        guard let transcoder = plan.format?.transcoder else { return try codec.decode(payload, using: plan.map) }
         var writer = WireWriter(capacity: 2 * payload.count + 64)
         try transcoder.transcode(payload, into: &writer)
         return try writer.withUnsafeBytes { bytes in Result { try codec.decode(bytes, using: plan.map) } }.get()
     }
-    private func makePlan(_ format: PayloadFormat) -> PayloadPlan {
-        if format.has(layout) { return PayloadPlan(format, codec.map, isOwn: true) }
-        do throws(RelayError) {
-            return PayloadPlan(
-                format, try FieldMap(sender: format.fields, to: codec.schema, event: E.name), isOwn: false)
-        } catch {
-            return PayloadPlan(format, codec.map, isOwn: false, fault: error)
+
+    // MARK: Plans
+
+    /// Throws `SchemaMismatch` for a schema that the owner does not report.
+    func plan(for raw: RawEvent) throws -> DecodingPlan {
+        guard let format = raw.format else {
+            if let number = raw.unknownSchema { throw unreported(number) }
+            return own
         }
-    }
-
-    // MARK: Messages
-
-    private func plan(_ raw: RawEvent) -> DecodingPlan {
-        guard let schemas = raw.schemas, let number = raw.schema else { return own }
-        return plan(schemas, number)
-    }
-    private func plan(_ schemas: StreamSchemas, _ number: UInt32) -> DecodingPlan {
-        plans.withLock { plans in
-            if plans.schemas !== schemas { plans = DecodingPlans(schemas: schemas) }
-            if let last = plans.last, plans.number == number { return last }
-            let plan = plans.byNumber[number] ?? makePlan(schemas, number)
-            plans.byNumber[number] = plan
-            (plans.number, plans.last) = (number, plan)
+        return plans.withLock { plans in
+            if let last = plans.last, last.format === format { return last }
+            let plan = plans.known[ObjectIdentifier(format)] ?? makePlan(format)
+            if plans.known.count >= DecodingPlans.most { plans.known = [:] }
+            plans.known[ObjectIdentifier(format)] = plan
+            plans.last = plan
             return plan
         }
     }
-    private func makePlan(_ schemas: StreamSchemas, _ number: UInt32) -> DecodingPlan {
-        guard let schema = schemas.byNumber[number], schema.event == E.name else {
-            let text = "the service does not report the fields of \(E.name) as schema \(number) has them"
-            return DecodingPlan(codec.map, codec.schema.signature, fault: RelayError(.schemaMismatch, text))
+    private func makePlan(_ format: EventFormat) -> DecodingPlan {
+        if format.isOwn(of: entry) { return DecodingPlan(format, codec.map, format.signature, isOwn: true) }
+        // It came under another name than its schema's.
+        guard format.name == E.name else {
+            return DecodingPlan(format, codec.map, format.signature, fault: unreported(format.number ?? 0))
         }
         do throws(RelayError) {
-            let map = try FieldMap(sender: schema.fields, to: codec.schema, event: E.name)
-            return DecodingPlan(map, schema.fields.map(\.type.signature).joined())
+            let map = try FieldMap(sender: format.fields, to: codec.schema, event: E.name)
+            return DecodingPlan(format, map, format.signature)
         } catch {
-            return DecodingPlan(codec.map, codec.schema.signature, fault: error)
+            return DecodingPlan(
+                format, codec.map, format.signature, fault: error, isMismatch: format.isPresent)
         }
+    }
+    private func unreported(_ schema: UInt32) -> RelayError {
+        let text = "the service does not report the fields of \(E.name) as schema \(schema) has them"
+        return RelayError(.schemaMismatch, text)
     }
 }

@@ -42,9 +42,9 @@ final class RelayReceivers: SessionSink {
         change(interface, .available)
     }
     func token(for name: String, of interface: String) -> Int { tokens[interface]?[name] ?? -1 }
-    func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
+    func event(_ token: Int, _ raw: RawEvent) {
         // -1: an event that the contract does not have.
-        if token >= 0, !isOver { byToken[token]._withUnsafeGuaranteedRef { $0.take(raw, stamp, publisher) } }
+        if token >= 0, !isOver { byToken[token]._withUnsafeGuaranteedRef { $0.take(raw, publisher) } }
     }
     func gap(_ gap: Gap, in interface: String, of name: String?) {
         if isOver { return }

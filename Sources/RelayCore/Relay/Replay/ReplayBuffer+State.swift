@@ -3,7 +3,7 @@
 /// What comes next.
 extension ReplayBuffer.State {
     var hasItems: Bool { !isCancelled && (!queue.isEmpty || hasPage) }
-    private var hasPage: Bool { page.map { index < $0.entries.count } ?? false }
+    private var hasPage: Bool { page.map { index < $0.count } ?? false }
     var isOver: Bool { isCancelled || queue.isClosed && !hasItems && !isHeld }
 
     mutating func take() -> ReplayBuffer.Item? {
@@ -24,7 +24,7 @@ extension ReplayBuffer.State {
             }
         }
     }
-    mutating func batch() -> (page: ReplayPage, index: Int)? {
+    mutating func batch() -> (page: KeptEvents, index: Int)? {
         if isCancelled { return nil }
         if !hasPage {
             guard case .page(let next)? = queue.nextFixed, next.isBatch(from: 0) else { return nil }
@@ -35,7 +35,7 @@ extension ReplayBuffer.State {
         guard let page, page.isBatch(from: index) else { return nil }
         return (page, index)
     }
-    private mutating func begin(_ next: ReplayPage) {
+    private mutating func begin(_ next: KeptEvents) {
         queuedPages -= 1
         (page, index) = (next, 0)
     }

@@ -7,7 +7,7 @@ import Synchronization
 /// is being taken, and the next), and about as many signals as the subscription's buffer allows.
 final class ReplayBuffer: Sendable {
     enum Item {
-        case event(ReplayPage, Int)
+        case event(KeptEvents, Int)
         case gap(Gap)
         /// The replay has come to where the stream stood when it began.
         case caughtUp
@@ -27,7 +27,7 @@ final class ReplayBuffer: Sendable {
     }
     /// What is in the queue beside signals and gaps.
     enum Fixed: Sendable {
-        case page(ReplayPage)
+        case page(KeptEvents)
         case caughtUp
     }
     /// How the consumer is notified, once the lock is released.
@@ -40,10 +40,10 @@ final class ReplayBuffer: Sendable {
     /// Under the lock. What it does is in a file of its own.
     struct State: Sendable {
         /// Signals, gaps, and what is fixed among them.
-        var queue: DeliveryQueue<ReplayPage, Fixed>
+        var queue: DeliveryQueue<KeptEvents, Fixed>
         let signalLimit: Int
         /// The page that is being taken.
-        var page: ReplayPage?
+        var page: KeptEvents?
         var index = 0
         /// Those that are in the queue.
         var queuedPages = 0
@@ -92,8 +92,8 @@ final class ReplayBuffer: Sendable {
     }
     /// The consumer has taken everything, and waits for more.
     var isWaiting: Bool { state.withLock { $0.queuedPages == 0 && $0.consumer.foundNothing } }
-    func append(_ page: ReplayPage) {
-        if page.entries.isEmpty { return }
+    func append(_ page: KeptEvents) {
+        if page.count == 0 { return }
         fill { state in
             state.queuedPages += 1
             state.queue.push(.page(page))
@@ -101,7 +101,7 @@ final class ReplayBuffer: Sendable {
     }
     /// Accepts a signal of a durable interface even if it is one too many: what waited for an answer comes all at once,
     /// and is bounded elsewhere.
-    func append(live event: ReplayPage, isDurable: Bool) {
+    func append(live event: KeptEvents, isDurable: Bool) {
         let stamp = event.stamp(0)
         fill { _ = $0.queue.push(event, stamp, isBounded: !isDurable) }
     }
@@ -131,8 +131,8 @@ final class ReplayBuffer: Sendable {
 
     /// Several events in a row that come next, of which the first is the page's one at `index`; nil: `next` has what
     /// comes. They are taken by `take`.
-    func batch() -> (page: ReplayPage, index: Int)? {
-        let (batch, after) = state.withLock { state -> ((page: ReplayPage, index: Int)?, (() -> Void)?) in
+    func batch() -> (page: KeptEvents, index: Int)? {
+        let (batch, after) = state.withLock { state -> ((page: KeptEvents, index: Int)?, (() -> Void)?) in
             guard let batch = state.batch() else { return (nil, nil) }
             return (batch, state.foundRoom())
         }
@@ -140,7 +140,7 @@ final class ReplayBuffer: Sendable {
         return batch
     }
     /// The events of a batch up to here were delivered.
-    func take(_ page: ReplayPage, through index: Int) {
+    func take(_ page: KeptEvents, through index: Int) {
         state.withLock { state in
             if state.page === page { state.index = max(state.index, index) }
         }

@@ -6,15 +6,15 @@ struct ReplayDecoding<Payload: Sendable>: Sendable {
     /// each owner; always the same.
     let token: @Sendable (String) -> Int32
     /// On the consumer's side.
-    let payload: @Sendable (Int32, RawEvent, Stamp) throws -> Payload
+    let payload: @Sendable (Int32, RawEvent) throws -> Payload
     /// The same for events of a page, one after the other, until the closure returns false, or one cannot be read; then
     /// the error says why. Returns how many the closure has taken.
-    let each: @Sendable (ReplayPage, Range<Int>, inout (any Error)?, (Payload) -> Bool) -> Int
+    let each: @Sendable (KeptEvents, Range<Int>, inout (any Error)?, (Payload) -> Bool) -> Int
 
     private init(
         token: @escaping @Sendable (String) -> Int32,
-        payload: @escaping @Sendable (Int32, RawEvent, Stamp) throws -> Payload,
-        each: (@Sendable (ReplayPage, Range<Int>, inout (any Error)?, (Payload) -> Bool) -> Int)? = nil
+        payload: @escaping @Sendable (Int32, RawEvent) throws -> Payload,
+        each: (@Sendable (KeptEvents, Range<Int>, inout (any Error)?, (Payload) -> Bool) -> Int)? = nil
     ) {
         (self.token, self.payload) = (token, payload)
         if let each {
@@ -25,8 +25,8 @@ struct ReplayDecoding<Payload: Sendable>: Sendable {
             var taken = 0
             do {
                 for index in range {
-                    let (stamp, token) = (page.stamp(index), page.entries[index].token)
-                    if try !take(page.withEvent(index) { try payload(token, $0, stamp) }) { break }
+                    let event = try page.withEvent(index, page.stamp(index)) { try payload(page.token(index), $0) }
+                    if !take(event) { break }
                     taken += 1
                 }
             } catch { fault = error }
@@ -38,7 +38,7 @@ struct ReplayDecoding<Payload: Sendable>: Sendable {
 extension ReplayDecoding where Payload: DomainEvent {
     init(_ decoder: EventDecoder<Payload>) {
         self.init(
-            token: { $0 == Payload.name ? 0 : -1 }, payload: { _, raw, _ in try decoder.event(raw) },
+            token: { $0 == Payload.name ? 0 : -1 }, payload: { _, raw in try decoder.event(raw) },
             each: { page, range, fault, take in decoder.each(page, range, &fault, take) })
     }
 }
@@ -48,7 +48,7 @@ extension ReplayDecoding where Payload == any DomainEvent {
         let tokens = Dictionary(uniqueKeysWithValues: ordered.enumerated().map { ($1.key, Int32($0)) })
         let byToken = ordered.map(\.value)
         self.init(
-            token: { tokens[$0] ?? -1 }, payload: { token, raw, _ in try byToken[Int(token)].anyEvent(raw) })
+            token: { tokens[$0] ?? -1 }, payload: { token, raw in try byToken[Int(token)].anyEvent(raw) })
     }
 }
 extension ReplayDecoding where Payload: EnumInterface {
@@ -63,7 +63,7 @@ extension ReplayDecoding where Payload: EnumInterface {
         let byToken = decoders.map { ($0.decoder, cases[$0.name]) }
         self.init(
             token: { tokens[$0] ?? -1 },
-            payload: { token, raw, _ in
+            payload: { token, raw in
                 let (decoder, make) = byToken[Int(token)]
                 guard let value = make?(try decoder.anyEvent(raw)) else {
                     throw RelayError(.schemaMismatch, "\(Payload.name) has no case for event \(token)")
@@ -78,7 +78,7 @@ extension ReplayDecoding where Payload == Envelope {
         let known = NameTable()
         self.init(
             token: { names?.contains($0) == false ? -1 : known.add($0) },
-            payload: { token, raw, stamp in try raw.envelope(interface, known[token], stamp) })
+            payload: { token, raw in try raw.envelope(interface, known[token]) })
     }
     /// Names that were met, by number.
     private final class NameTable: Sendable {

@@ -58,7 +58,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         guard case .event(let page, let index)? = fed else { return giveNext(fed, &found) }
         let stamp = page.stamp(index)
         do {
-            let payload = try page.withEvent(index) { try decoding.payload(page.entries[index].token, $0, stamp) }
+            let payload = try page.withEvent(index, stamp) { try decoding.payload(page.token(index), $0) }
             // Nearly always: one that can be read, and nothing before it.
             if holdsUnreadable.load(ordering: .relaxed) { return give(payload, stamp, page, index, &found) }
             if cursor != nil { note(place(index, page, stamp)) }
@@ -73,12 +73,12 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         give(nextItem(fed), &found)
     }
     @inline(never) private func give(
-        _ payload: Payload, _ stamp: Stamp, _ page: ReplayPage, _ index: Int, _ found: inout ReplayFound
+        _ payload: Payload, _ stamp: Stamp, _ page: KeptEvents, _ index: Int, _ found: inout ReplayFound
     ) -> Payload? {
         give(item(.success(payload), stamp, page, index), &found)
     }
     @inline(never) private func give(
-        _ error: any Error, _ stamp: Stamp, _ page: ReplayPage, _ index: Int, _ found: inout ReplayFound
+        _ error: any Error, _ stamp: Stamp, _ page: KeptEvents, _ index: Int, _ found: inout ReplayFound
     ) -> Payload? {
         give(item(.failure(error), stamp, page, index) ?? nextItem(feed.next()), &found)
     }
@@ -108,7 +108,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
             case .event(let page, let index)?:
                 let stamp = page.stamp(index)
                 let read = Result {
-                    try page.withEvent(index) { try decoding.payload(page.entries[index].token, $0, stamp) }
+                    try page.withEvent(index, stamp) { try decoding.payload(page.token(index), $0) }
                 }
                 if let item = item(read, stamp, page, index) { return item }
                 fed = feed.next()
@@ -126,7 +126,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
     }
     /// What is given for an event that was decoded, or cannot be; nil: nothing yet, it is part of a run.
     @inline(never) private func item(
-        _ read: Result<Payload, any Error>, _ stamp: Stamp, _ page: ReplayPage, _ index: Int
+        _ read: Result<Payload, any Error>, _ stamp: Stamp, _ page: KeptEvents, _ index: Int
     ) -> UnreadableRun<Taken>.Item? {
         let place = cursor == nil ? nil : place(index, page, stamp)
         switch read {
@@ -159,7 +159,7 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         // What is held comes first.
         if holdsUnreadable.load(ordering: .relaxed) { return 0 }
         guard let (page, start) = feed.batch() else { return 0 }
-        let end = start + min(most, page.entries.count - start)
+        let end = start + min(most, page.count - start)
         var index = start
         var fault: (any Error)?
         let count = decoding.each(page, start..<end, &fault) { payload in
@@ -179,8 +179,8 @@ final class ReplaySource<Payload: Sendable>: Sendable {
         return count
     }
     /// With a page's last event all that was asked for is done, up to where the page goes.
-    private func place(_ index: Int, _ page: ReplayPage, _ stamp: Stamp) -> ReplayBuffer.Place {
-        let isLast = index == page.entries.count - 1
+    private func place(_ index: Int, _ page: KeptEvents, _ stamp: Stamp) -> ReplayBuffer.Place {
+        let isLast = index == page.count - 1
         return ReplayBuffer.Place(
             epoch: page.epoch, sequence: isLast ? max(page.through, stamp.sequence) : stamp.sequence)
     }

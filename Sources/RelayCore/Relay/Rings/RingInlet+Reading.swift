@@ -114,8 +114,7 @@ extension RingInlet {
         kind.event._withUnsafeGuaranteedRef { event in
             // The service keeps it.
             if isTooLarge { return stream.skip(event, stamp.sequence, in: ring.epoch, session) }
-            let raw = RawEvent(kind.format, payload: ring.reader.payload)
-            stream.receive(event, raw, stamp, session)
+            stream.receive(event, RawEvent(stamp, kind.format, payload: ring.reader.payload), session)
         }
     }
 }

@@ -156,13 +156,13 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     /// Throws for an event that nobody could read, and when there are too many of them.
     private func kinds(
         _ list: [RingEvent], _ schemas: StreamSchemas, _ stream: StreamController, _ session: SessionController
-    ) throws(RelayError) -> [(event: StreamEvent, format: PayloadFormat)] {
-        var kinds: [(event: StreamEvent, format: PayloadFormat)] = []
+    ) throws(RelayError) -> [(event: StreamEvent, format: EventFormat)] {
+        var kinds: [(event: StreamEvent, format: EventFormat)] = []
         for entry in list {
             guard let event = stream.listedEvent(entry.name, session) else {
                 throw RelayError(.tooLarge, "\(stream.interface) has more events than a relay keeps apart")
             }
-            kinds.append((event, try PayloadFormat(entry, schemas)))
+            kinds.append((event, try EventFormat(entry, schemas)))
         }
         return kinds
     }

@@ -97,7 +97,7 @@ final class FollowedRing: @unchecked Sendable {  // In a turn of the loop only.
     /// An event, and what its payloads are; not counted, since it is looked up for every record: the ring keeps both.
     struct Kind: BitwiseCopyable {
         let event: Unmanaged<StreamEvent>
-        let format: Unmanaged<PayloadFormat>
+        let format: Unmanaged<EventFormat>
     }
     let watch: RingWatch
     let number: Int
@@ -105,7 +105,7 @@ final class FollowedRing: @unchecked Sendable {  // In a turn of the loop only.
     let capacity: UInt64
     /// By the ring's numbers of its events.
     let kinds: ContiguousArray<Kind>
-    private let kept: [(event: StreamEvent, format: PayloadFormat)]
+    private let kept: [(event: StreamEvent, format: EventFormat)]
     // Exempt from the run-time check of exclusive access, which the turn already grants: it is looked at for every
     // record.
     @exclusivity(unchecked) var reader: RingReader
@@ -121,7 +121,7 @@ final class FollowedRing: @unchecked Sendable {  // In a turn of the loop only.
     @exclusivity(unchecked) var isFresh = true
 
     /// - Parameter after: the sequence from which it is wanted; nil: what is published from now on.
-    init(_ area: RingArea, kinds: [(event: StreamEvent, format: PayloadFormat)], after: UInt64?) {
+    init(_ area: RingArea, kinds: [(event: StreamEvent, format: EventFormat)], after: UInt64?) {
         reader = RingReader(area, after: after ?? 0, atTail: after == nil)
         watch = RingWatch(area)
         watch.read(to: reader.position)

@@ -8,7 +8,7 @@ package protocol SessionSink: AnyObject, Sendable {
     /// always the same.
     func token(for name: String, of interface: String) -> Int
     /// An event in its place: valid during the call.
-    func event(_ token: Int, _ raw: RawEvent, stamp: Stamp)
+    func event(_ token: Int, _ raw: RawEvent)
     /// Missing events in their place; of `name` only, where one is given.
     func gap(_ gap: Gap, in interface: String, of name: String?)
     /// What the present owner lacks: an interface, or its event `name`. Comes when it is found (`isNew`), and now and
@@ -52,13 +52,13 @@ package final class ClosureSink: SessionSink {
             return names.count - 1
         }
     }
-    package func event(_ token: Int, _ raw: RawEvent, stamp: Stamp) {
+    package func event(_ token: Int, _ raw: RawEvent) {
         let (interface, name) = names.withLock { $0[token] }
         do throws(RelayError) {
-            deliver(.event(try raw.envelope(interface, name, stamp)))
+            deliver(.event(try raw.envelope(interface, name)))
         } catch {
-            let one = stamp.sequence...stamp.sequence
-            let gap = Gap(one, epoch: stamp.epoch, count: 1, reason: .schemaMismatch, detail: error.message)
+            let one = raw.stamp.sequence...raw.stamp.sequence
+            let gap = Gap(one, epoch: raw.stamp.epoch, count: 1, reason: .schemaMismatch, detail: error.message)
             deliver(.gap(interface: interface, gap))
         }
     }

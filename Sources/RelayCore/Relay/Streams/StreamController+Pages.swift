@@ -121,12 +121,14 @@ extension StreamController {
     ) throws(RelayError) {
         askAhead(reply, member, feed, session)
         defer { dropAhead(member, session) }
-        var entries: [ReplayPage.Entry] = []
+        // One for all that is made of this page: its kinds do not keep their formats.
+        let schemas = schemas
+        var (entries, kinds): ([KeptEvents.Entry], [KeptEvents.Kind]) = ([], [])
         entries.reserveCapacity(min(reply.body.count / Self.usualCost, Self.usualCount))
         var epoch: UInt64 = 0
         var through: UInt64 = 0
         // Of the event before, which is most often of the same kind.
-        var (event, token, number): (StreamEvent?, Int32, Int32) = (nil, -1, 0)
+        var (event, token): (StreamEvent?, Int32) = (nil, -1)
         do throws(RelayError) {
             let page = try read(reply) { page in
                 (epoch, through) = (page.epoch, min(page.through, page.head))
@@ -135,31 +137,28 @@ extension StreamController {
                 if event == nil || !found.isLikeLast {
                     let kind = events.event(named: found.nameBytes, for: members)
                     (event, token) = (kind, kind.isExcess ? -1 : member.token(of: kind))
-                    number &+= 1
+                    let (start, count) = (found.signatureStart, found.signatureBytes.count)
+                    kinds.append(
+                        KeptEvents.Kind(token, schema: found.schema, of: schemas, signature: start..<start + count))
                 }
                 guard let stamp = Self.stamp(found, body, epoch) else { return }
                 guard let event, member.machine.pageEvent(event.name, stamp.sequence) else { return }
                 if event.isExcess {
                     // What came before it goes before it; the page goes on behind that.
-                    feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: 0, schemas))
+                    feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: 0, schemas))
                     entries = []
                     return reportExcess(stamp, member, session)
                 }
                 guard token >= 0 else { return }
                 counts.read.increment()
-                let start = found.signatureStart
-                entries.append(
-                    ReplayPage.Entry(
-                        token: token, kind: number, schema: found.schema,
-                        signature: start..<start + found.signatureBytes.count,
-                        body: found.body))
+                entries.append(KeptEvents.Entry(kind: Int32(kinds.count - 1), body: found.body))
             }
-            feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: through, schemas))
-            try pageEnded(page, isEmpty: number == 0, member, session)
+            feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: through, schemas))
+            try pageEnded(page, isEmpty: event == nil, member, session)
             member.markCaughtUp()
         } catch {
             // What came before the fault is accounted for.
-            feed.append(ReplayPage(page: reply.body, entries, epoch: epoch, through: 0, schemas))
+            feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: 0, schemas))
             throw error
         }
     }
@@ -177,11 +176,13 @@ extension StreamController {
             guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
             if event.isExcess { return reportExcess(stamp, member, session) }
             guard event.isWanted else { return }
+            let format = schemas?.format(found.schema)
             let raw = RawEvent(
-                schemas: schemas, schema: found.schema, signature: found.signatureBytes,
-                body: UnsafeRawBufferPointer(rebasing: body[found.body]), isLive: false)
+                .journal, stamp, format.map { .passUnretained($0) },
+                unknown: schemas != nil && format == nil ? found.schema : nil, signature: found.signatureBytes,
+                body: UnsafeRawBufferPointer(rebasing: body[found.body]))
             counts.count(raw)
-            session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
+            session.sink.event(event.token, raw)
         }
         try pageEnded(page, isEmpty: isEmpty, member, session)
         session.settle()
@@ -200,7 +201,7 @@ extension StreamController {
     }
     /// Of which each covers 65,536 events at a service of this library.
     private static let mostEmptyPages = 65_536
-    private static func stamp(
+    @inline(__always) private static func stamp(
         _ event: StreamPage.Event, _ body: UnsafeRawBufferPointer, _ epoch: UInt64
     ) -> Stamp? {
         Stamp(endOf: UnsafeRawBufferPointer(rebasing: body[event.body]), epoch: epoch)

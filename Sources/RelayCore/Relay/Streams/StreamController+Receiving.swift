@@ -54,8 +54,9 @@ extension StreamController {
         _ event: StreamEvent, _ stamp: Stamp, signature: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
         _ session: SessionController
     ) {
-        let raw = RawEvent(schemas: schemas, schema: event.schema, signature: signature, body: body, isLive: true)
-        for member in members { receive(event, raw, stamp, member, session) }
+        let format = event.format.map { Unmanaged.passUnretained($0) }
+        let raw = RawEvent(.signal, stamp, format, signature: signature, body: body)
+        for member in members { receive(event, raw, member, session) }
     }
     /// The owner announces where the stream stands, by `Head` or by `End`.
     private func head(_ member: String, _ body: UnsafeRawBufferPointer, _ session: SessionController) {
@@ -81,18 +82,18 @@ extension StreamController {
 
     /// An event of a ring. Nearly every one is the next in order: then nothing is looked up.
     @inline(__always)
-    func receive(_ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ session: SessionController) {
+    func receive(_ event: StreamEvent, _ raw: RawEvent, _ session: SessionController) {
         if hasOthers {
-            for member in members { receive(event, raw, stamp, member, session) }
-        } else if let epoch = shared.machine.receiveNext(event.name, stamp.sequence, stamp.previous) {
+            for member in members { receive(event, raw, member, session) }
+        } else if let epoch = shared.machine.receiveNext(event.name, raw.stamp.sequence, raw.stamp.previous) {
             if event.isWanted {
                 counts.ring.increment()
-                session.sink.event(event.token, raw, stamp: stamp.inEpoch(epoch))
+                session.sink.event(event.token, raw.inEpoch(epoch))
             } else if event.isExcess {
-                reportExcess(stamp.inEpoch(epoch), shared, session)
+                reportExcess(raw.stamp.inEpoch(epoch), shared, session)
             }
         } else {
-            receive(event, raw, stamp, shared, session)
+            receive(event, raw, shared, session)
         }
     }
     /// An event that a ring has no room for: the service keeps it, and shows here that it is there.
@@ -105,24 +106,23 @@ extension StreamController {
         }
     }
     private func receive(
-        _ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ member: StreamSubscriber,
-        _ session: SessionController
+        _ event: StreamEvent, _ raw: RawEvent, _ member: StreamSubscriber, _ session: SessionController
     ) {
+        let stamp = raw.stamp
         if member.feed != nil, member.machine.isSettled, isFull(event, member) { member.machine.fellBehind() }
         let action = member.machine.receive(event.name, stamp.sequence, stamp.previous)
         switch action.event {
         case .drop: return
         case .hold:
-            let held = StreamSubscriber.HeldEvent(event, raw, stamp)
             let action = member.machine.hold(
-                event.name, stamp.sequence, stamp.previous, held, cost: held.body.count)
+                event.name, stamp.sequence, stamp.previous, (event, KeptEvents(raw)), cost: raw.body.count)
             if action.request == nil { return }
             // A hole: another stream of this bus may have one, too.
             session.suspectLoss(but: self)
             run(action, member, session)
         case .deliver(let epoch):
             if !action.output.isEmpty { show(action.output, member, session) }
-            deliver(event, raw, stamp.inEpoch(epoch), member, session)
+            deliver(event, raw.inEpoch(epoch), member, session)
             orderTickIfNeeded(member, session)
         }
     }
@@ -133,21 +133,20 @@ extension StreamController {
     }
     /// An event in its place.
     private func deliver(
-        _ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp, _ member: StreamSubscriber,
-        _ session: SessionController
+        _ event: StreamEvent, _ raw: RawEvent, _ member: StreamSubscriber, _ session: SessionController
     ) {
-        if event.isExcess { return reportExcess(stamp, member, session) }
+        if event.isExcess { return reportExcess(raw.stamp, member, session) }
         guard let feed = member.feed else {
             if event.isWanted {
                 counts.count(raw)
-                session.sink.event(event.token, raw, stamp: stamp)
+                session.sink.event(event.token, raw)
             }
             return
         }
         let token = member.token(of: event)
         guard token >= 0 else { return }
         counts.count(raw)
-        feed.append(live: ReplayPage(live: token, raw, stamp), isDurable: member.machine.isDurable)
+        feed.append(live: KeptEvents(raw, token: token), isDurable: member.machine.isDurable)
     }
 
     // MARK: Actions
@@ -173,10 +172,12 @@ extension StreamController {
             switch part {
             case .deliver(let held, _) where hasRoom && isFull(held.event, member):
                 hasRoom = false
-                member.machine.fellBehind(before: held.stamp.sequence)
+                member.machine.fellBehind(before: held.kept.stamp(0).sequence)
             case .deliver(let held, let epoch):
                 if !hasRoom { continue }
-                held.withRaw(schemas) { deliver(held.event, $0, held.stamp.inEpoch(epoch), member, session) }
+                held.kept.withEvent(0, held.kept.stamp(0).inEpoch(epoch)) { raw in
+                    deliver(held.event, raw.known(by: held.event.format), member, session)
+                }
             case .gap(let gap): report(gap, member, session)
             }
         }

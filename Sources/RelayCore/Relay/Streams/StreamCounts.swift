@@ -21,7 +21,11 @@ struct StreamCounts: ~Copyable {
 
     /// An event reaches a member that way.
     @inline(__always) func count(_ raw: RawEvent) {
-        if raw.isPayload { ring.increment() } else if raw.isLive { signals.increment() } else { read.increment() }
+        switch raw.transport {
+        case .signal: signals.increment()
+        case .ring: ring.increment()
+        case .journal: read.increment()
+        }
     }
     func count(_ gap: Gap) {
         gapCounts.withLock { gaps in

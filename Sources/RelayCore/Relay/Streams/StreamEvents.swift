@@ -10,14 +10,14 @@ package final class StreamEvent: @unchecked Sendable {  // In a turn of the loop
     /// By the publisher's subscriptions.
     @exclusivity(unchecked) fileprivate(set) var isWanted: Bool
     /// Of its signals.
-    fileprivate(set) var schema: UInt32?
+    fileprivate(set) var format: EventFormat?
 
     /// It is one of too many.
     var isExcess: Bool { index == Self.excessIndex }
 
-    fileprivate init(_ index: Int, _ name: String, token: Int, isWanted: Bool, schema: UInt32?) {
+    fileprivate init(_ index: Int, _ name: String, token: Int, isWanted: Bool, format: EventFormat?) {
         (self.index, self.name, utf8, self.token) = (index, name, Array(name.utf8), token)
-        (self.isWanted, self.schema) = (isWanted, schema)
+        (self.isWanted, self.format) = (isWanted, format)
     }
 }
 
@@ -35,9 +35,9 @@ struct StreamEvents {
     /// All names that are wanted by name are among them.
     private var hasWanted = false
     /// Stands for every event that nobody wants.
-    private let unwanted = StreamEvent(StreamEvent.unwantedIndex, "", token: -1, isWanted: false, schema: nil)
+    private let unwanted = StreamEvent(StreamEvent.unwantedIndex, "", token: -1, isWanted: false, format: nil)
     /// Stands for every event past the limit.
-    private let excess = StreamEvent(StreamEvent.excessIndex, "", token: -1, isWanted: false, schema: nil)
+    private let excess = StreamEvent(StreamEvent.excessIndex, "", token: -1, isWanted: false, format: nil)
     /// A service that sends ever new names does not make this grow without end. A sound one has no more than half of
     /// that; what it lacks may be wanted besides.
     private static let limit = 2 * ContractLimits.events
@@ -49,7 +49,7 @@ struct StreamEvents {
     mutating func adopt(_ reported: [UInt32: EventSchema]) -> StreamSchemas {
         let adopted = lastSchemas.flatMap { $0.byNumber == reported ? $0 : nil } ?? StreamSchemas(reported)
         (schemas, lastSchemas) = (adopted, adopted)
-        for event in events { event.schema = adopted.present(of: event.name) }
+        for event in events { event.format = adopted.present(of: event.name) }
         return adopted
     }
 
@@ -110,7 +110,7 @@ struct StreamEvents {
     @discardableResult private mutating func append(_ name: String, _ shared: StreamSubscriber) -> StreamEvent {
         let event = StreamEvent(
             events.count, name, token: sink.token(for: name, of: interface), isWanted: shared.wants(name),
-            schema: schemas?.present(of: name))
+            format: schemas?.present(of: name))
         events.append(event)
         return event
     }

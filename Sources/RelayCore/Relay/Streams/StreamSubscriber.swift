@@ -1,29 +1,7 @@
 /// A member of a stream: the publisher's subscriptions together, or one positioned subscription. Each has a machine of
 /// its own.
 final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of the loop only.
-    typealias Machine = StreamMachine<HeldEvent>
-    struct HeldEvent {
-        let event: StreamEvent
-        let signature: [UInt8]
-        let body: [UInt8]
-        let format: PayloadFormat?
-        let stamp: Stamp
-
-        init(_ event: StreamEvent, _ raw: RawEvent, _ stamp: Stamp) {
-            (self.event, signature, body) = (event, Array(raw.signature), Array(raw.body))
-            (format, self.stamp) = (raw.format, stamp)
-        }
-        func withRaw<Result>(_ schemas: StreamSchemas?, _ read: (RawEvent) -> Result) -> Result {
-            body.withUnsafeBytes { body in
-                if let format { return read(RawEvent(.passUnretained(format), payload: body)) }
-                return signature.withUnsafeBytes { signature in
-                    read(
-                        RawEvent(
-                            schemas: schemas, schema: event.schema, signature: signature, body: body, isLive: true))
-                }
-            }
-        }
-    }
+    typealias Machine = StreamMachine<(event: StreamEvent, kept: KeptEvents)>
     // Exempt from the run-time check of exclusive access, which the turn already grants: it is asked about every event.
     @exclusivity(unchecked) var machine: Machine
     /// What is wanted; nil stands for every event. Of a positioned subscription it does not change.

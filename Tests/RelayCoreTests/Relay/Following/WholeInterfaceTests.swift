@@ -216,9 +216,9 @@ struct WholeInterfaceTests {
             let signature = Array(try DBusValue.signature(of: values).description.utf8)
             body.withUnsafeBytes { body in
                 signature.withUnsafeBytes { signature in
-                    let raw = RawEvent(schemas: nil, schema: nil, signature: signature, body: body, isLive: true)
                     guard let stamp = Stamp(endOf: body, epoch: 1) else { return }
-                    feed.append(live: ReplayPage(live: 0, raw, stamp), isDurable: true)
+                    let raw = RawEvent(.signal, stamp, nil, signature: signature, body: body)
+                    feed.append(live: KeptEvents(raw, token: 0), isDurable: true)
                 }
             }
         }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Neighbouring gaps", .computing, .tags(.g2, .g3)) struct NeighbouringGapTests {
     private enum Step: Int, CaseIterable { case event, gap, take }
 
-    private static func page(_ sequence: UInt64) throws -> ReplayPage {
+    private static func page(_ sequence: UInt64) throws -> KeptEvents {
         let values = FollowingTests.said(Int64(sequence)) + [.uint64(sequence), .uint64(sequence - 1), .uint64(1)]
         var body = WireWriter()
         try DBusValue.encode(values, into: &body)
@@ -15,8 +15,7 @@ import Testing
             signature.withUnsafeBytes { signature in
                 let stamp = Stamp(
                     epoch: 1, sequence: sequence, previous: sequence - 1, publishedAt: Timestamp(microseconds: 1))
-                let raw = RawEvent(schemas: nil, schema: nil, signature: signature, body: body, isLive: true)
-                return ReplayPage(live: 0, raw, stamp)
+                return KeptEvents(RawEvent(.signal, stamp, nil, signature: signature, body: body), token: 0)
             }
         }
     }

@@ -21,20 +21,19 @@ import Testing
         enum CodingKeys: CodingKey { case number }
     }
     /// Of events with these numbers, whose sequences count from 1.
-    private func page(_ numbers: [Int64]) throws -> ReplayPage {
+    private func page(_ numbers: [Int64]) throws -> KeptEvents {
         let signature = Array("xttt".utf8)
-        var (bytes, entries): ([UInt8], [ReplayPage.Entry]) = (signature + [0, 0, 0, 0], [])
+        var (bytes, entries): ([UInt8], [KeptEvents.Entry]) = (signature + [0, 0, 0, 0], [])
         for (index, number) in numbers.enumerated() {
             var body = WireWriter()
             let sequence = UInt64(index + 1)
             try DBusValue.encode(
                 [.int64(number), .uint64(sequence), .uint64(sequence - 1), .uint64(1)], into: &body)
-            entries.append(
-                ReplayPage.Entry(
-                    token: 0, kind: 1, schema: nil, signature: 0..<4, body: bytes.count..<bytes.count + body.count))
+            entries.append(KeptEvents.Entry(kind: 0, body: bytes.count..<bytes.count + body.count))
             bytes += body.bytes
         }
-        return ReplayPage(page: bytes, entries, epoch: 1, through: UInt64(numbers.count), nil)
+        let kind = KeptEvents.Kind(0, schema: 1, of: nil, signature: 0..<4)
+        return KeptEvents(page: bytes, entries, [kind], epoch: 1, through: UInt64(numbers.count), nil)
     }
     private func line(_ taken: ReplaySource<Picky>.Taken) -> String {
         switch taken {
