@@ -13,7 +13,7 @@ let optimised: [CSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"]
 let transportSupport: Target.Dependency = .product(name: "TransportSupport", package: "relay")
 
 // One folder for each executable. Run one: swift run -c release --package-path Benchmarks publish-bench
-// signal-bench starts the peers beside it: swift build -c release --package-path Benchmarks first.
+// signal-bench and command-bench start the peers beside them: swift build -c release --package-path Benchmarks first.
 // Debian 12's, and 13's.
 let iceoryx = ["/usr/include/iceoryx/v2.0.3", "/usr/include/iceoryx/v2.0.6"]
 
@@ -31,18 +31,33 @@ let package = Package(
         .executableTarget(
             name: "libdbus-peer", dependencies: ["PeerSupport", "CLibDBus"], path: "libdbus-peer", cSettings: optimised),
         .executableTarget(
-            name: "sdbus-peer", dependencies: ["PeerSupport", "CSDBus"], path: "sdbus-peer", cSettings: optimised),
+            name: "sdbus-peer", dependencies: ["PeerSupport", "JournalRows", "CSDBus"], path: "sdbus-peer",
+            cSettings: optimised),
+        .systemLibrary(name: "CGIO", path: "CGIO", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .executableTarget(
-            name: "relay-peer", dependencies: ["PeerSupport", .product(name: "RelayCore", package: "relay")],
-            path: "relay-peer", swiftSettings: strict),
+            name: "gdbus-peer", dependencies: ["PeerSupport", "CGIO"], path: "gdbus-peer", cSettings: optimised),
         .executableTarget(
-            name: "signal-bench", dependencies: [.product(name: "RelayTestKit", package: "relay")],
+            name: "relay-peer",
+            dependencies: [
+                "PeerSupport", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayJournal", package: "relay"),
+            ], path: "relay-peer", swiftSettings: strict),
+        // Starts peers, and looks at what they took.
+        .target(name: "BenchSupport", path: "bench-support", swiftSettings: strict),
+        .executableTarget(
+            name: "signal-bench", dependencies: ["BenchSupport", .product(name: "RelayTestKit", package: "relay")],
             path: "signal-bench", swiftSettings: strict),
+        .executableTarget(
+            name: "command-bench",
+            dependencies: ["BenchSupport", transportSupport, .product(name: "RelayTestKit", package: "relay")],
+            path: "command-bench", swiftSettings: strict),
         .systemLibrary(
             name: "CPlainSQLite", path: "CPlainSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "JournalRows", dependencies: ["CPlainSQLite"], path: "journal-rows", cSettings: optimised),
         .target(name: "SyncCount", path: "sync-count", cSettings: optimised),
         .executableTarget(
-            name: "sqlite-peer", dependencies: ["CPlainSQLite"], path: "sqlite-peer", cSettings: optimised),
+            name: "sqlite-peer", dependencies: ["PeerSupport", "JournalRows"], path: "sqlite-peer",
+            cSettings: optimised),
         .executableTarget(
             name: "journal-bench",
             dependencies: [
@@ -82,7 +97,7 @@ let package = Package(
         .executableTarget(
             name: "transport-bench",
             dependencies: [
-                transportSupport, .product(name: "transport-ring", package: "relay"),
+                "BenchSupport", transportSupport, .product(name: "transport-ring", package: "relay"),
                 .product(name: "RelayTestKit", package: "relay"),
             ],
             path: "transport-bench", swiftSettings: strict),

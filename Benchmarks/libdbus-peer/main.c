@@ -1,4 +1,4 @@
-// A sender and a receiver of signals as plain libdbus programs are written: the measure for ours.
+// A sender and a receiver of signals, a service and its caller, as plain libdbus programs are written: the measure for ours.
 #include <dbus/dbus.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,26 +14,30 @@ static DBusConnection *connect_to(const char *address) {
     return connection;
 }
 
+static void send_event(DBusConnection *connection, uint64_t number) {
+    const char *text = PEER_TEXT;
+    DBusMessage *message = dbus_message_new_signal(PEER_PATH, PEER_INTERFACE, PEER_MEMBER);
+    if (!message) peer_fail("signal", "out of memory");
+    dbus_uint64_t sent_at = peer_now(), sequence = number, previous = number - 1, published_at = peer_wall_clock();
+    dbus_int64_t a = -(dbus_int64_t)number;
+    if (!dbus_message_append_args(message, DBUS_TYPE_UINT64, &sequence, DBUS_TYPE_UINT64, &sent_at, DBUS_TYPE_STRING,
+            &text, DBUS_TYPE_INT64, &a, DBUS_TYPE_UINT64, &sequence, DBUS_TYPE_UINT64, &previous, DBUS_TYPE_UINT64,
+            &published_at, DBUS_TYPE_INVALID))
+        peer_fail("append", "out of memory");
+    if (!dbus_connection_send(connection, message, NULL)) peer_fail("send", "out of memory");
+    dbus_message_unref(message);
+    // The send above wrote what the socket took; the rest has to wait for the bus.
+    if (dbus_connection_has_messages_to_send(connection)) dbus_connection_flush(connection);
+}
+
 static int send_all(const peer_options *options) {
     DBusConnection *connection = connect_to(options->bus);
     peer_ready();
     peer_wait_for_go();
-    const char *text = PEER_TEXT;
     uint64_t start = peer_now();
     for (uint64_t number = 1; number <= options->count; number++) {
         peer_pace(start, number, options->rate);
-        DBusMessage *message = dbus_message_new_signal(PEER_PATH, PEER_INTERFACE, PEER_MEMBER);
-        if (!message) peer_fail("signal", "out of memory");
-        dbus_uint64_t sent_at = peer_now(), sequence = number, previous = number - 1, published_at = peer_wall_clock();
-        dbus_int64_t a = -(dbus_int64_t)number;
-        if (!dbus_message_append_args(message, DBUS_TYPE_UINT64, &sequence, DBUS_TYPE_UINT64, &sent_at, DBUS_TYPE_STRING,
-                &text, DBUS_TYPE_INT64, &a, DBUS_TYPE_UINT64, &sequence, DBUS_TYPE_UINT64, &previous, DBUS_TYPE_UINT64,
-                &published_at, DBUS_TYPE_INVALID))
-            peer_fail("append", "out of memory");
-        if (!dbus_connection_send(connection, message, NULL)) peer_fail("send", "out of memory");
-        dbus_message_unref(message);
-        // The send above wrote what the socket took; the rest has to wait for the bus.
-        if (dbus_connection_has_messages_to_send(connection)) dbus_connection_flush(connection);
+        send_event(connection, number);
     }
     dbus_connection_flush(connection);
     peer_report_sent(options->count, start);
@@ -79,7 +83,118 @@ static int receive_all(const peer_options *options) {
     return 0;
 }
 
+static void append_text(DBusMessage *message, const char *text) {
+    if (!message || !dbus_message_append_args(message, DBUS_TYPE_STRING, &text, DBUS_TYPE_INVALID))
+        peer_fail("message", "out of memory");
+}
+
+static DBusHandlerResult called(DBusConnection *connection, DBusMessage *message, void *data) {
+    (void)data;
+    if (!dbus_message_is_method_call(message, PEER_CALLS, PEER_ECHO)) return DBUS_HANDLER_RESULT_NOT_YET_HANDLED;
+    const char *text;
+    DBusError error = DBUS_ERROR_INIT;
+    if (!dbus_message_get_args(message, &error, DBUS_TYPE_STRING, &text, DBUS_TYPE_INVALID))
+        peer_fail("call", error.message);
+    DBusMessage *reply = dbus_message_new_method_return(message);
+    append_text(reply, text);
+    if (!dbus_connection_send(connection, reply, NULL)) peer_fail("reply", "out of memory");
+    dbus_message_unref(reply);
+    return DBUS_HANDLER_RESULT_HANDLED;
+}
+
+static _Noreturn void answer_all(const peer_options *options) {
+    if (options->directory) peer_fail("--directory", "the durable command is sdbus-peer's");
+    DBusConnection *connection = connect_to(options->bus);
+    DBusObjectPathVTable object = {.message_function = called};
+    DBusError error = DBUS_ERROR_INIT;
+    if (!dbus_connection_register_object_path(connection, PEER_CALLS_PATH, &object, NULL))
+        peer_fail("object", "out of memory");
+    if (dbus_bus_request_name(connection, PEER_SERVICE, DBUS_NAME_FLAG_DO_NOT_QUEUE, &error)
+        != DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER)
+        peer_fail(PEER_SERVICE, error.message ? error.message : "somebody else has it");
+    peer_serve();
+    while (dbus_connection_read_write_dispatch(connection, peer_idle_milliseconds(options)))
+        for (uint64_t number; peer_event_is_due(options, &number);) send_event(connection, number);
+    peer_fail("answer", "the bus closed the connection");
+}
+
+static void check_reply(DBusMessage *reply) {
+    const char *text;
+    DBusError error = DBUS_ERROR_INIT;
+    if (dbus_set_error_from_message(&error, reply)
+        || !dbus_message_get_args(reply, &error, DBUS_TYPE_STRING, &text, DBUS_TYPE_INVALID))
+        peer_fail("reply", error.message);
+    if (strcmp(text, PEER_TEXT) != 0) peer_fail("reply", "it is not what was sent");
+    dbus_message_unref(reply);
+}
+
+static DBusMessage *new_call(void) {
+    DBusMessage *message = dbus_message_new_method_call(PEER_SERVICE, PEER_CALLS_PATH, PEER_CALLS, PEER_ECHO);
+    append_text(message, PEER_TEXT);
+    return message;
+}
+
+static void call_once(DBusConnection *connection) {
+    DBusError error = DBUS_ERROR_INIT;
+    DBusMessage *message = new_call(), *reply = dbus_connection_send_with_reply_and_block(connection, message, -1, &error);
+    dbus_message_unref(message);
+    if (!reply) peer_fail("call", error.message);
+    check_reply(reply);
+}
+
+typedef struct {
+    DBusConnection *connection;
+    uint64_t called_at;
+} place;
+
+static void replied(DBusPendingCall *pending, void *data);
+
+static void call_next(place *mine) {
+    if (!peer_call_next(&mine->called_at)) return;
+    DBusMessage *message = new_call();
+    DBusPendingCall *pending = NULL;
+    if (!dbus_connection_send_with_reply(mine->connection, message, &pending, -1) || !pending
+        || !dbus_pending_call_set_notify(pending, replied, mine, NULL))
+        peer_fail("call", "out of memory, or the bus closed the connection");
+    dbus_message_unref(message);
+    dbus_pending_call_unref(pending);
+}
+
+static void replied(DBusPendingCall *pending, void *data) {
+    place *mine = data;
+    check_reply(dbus_pending_call_steal_reply(pending));
+    peer_answered(mine->called_at);
+    call_next(mine);
+}
+
+static int call_all(const peer_options *options) {
+    if (options->directory) peer_fail("--directory", "the durable command is sdbus-peer's");
+    DBusConnection *connection = connect_to(options->bus);
+    for (int i = 0; i < 100; i++) call_once(connection);
+    peer_ready();
+    peer_wait_for_go();
+    peer_calls_begin(options);
+    if (options->flight == 1) {
+        for (uint64_t called_at; peer_call_next(&called_at); peer_answered(called_at)) call_once(connection);
+    } else {
+        place places[64];
+        for (uint64_t i = 0; i < options->flight; i++) {
+            places[i].connection = connection;
+            call_next(&places[i]);
+        }
+        while (!peer_calls_are_over() && dbus_connection_read_write_dispatch(connection, 100)) {}
+    }
+    peer_report_called(options);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     peer_options options = peer_parse(argc, argv);
-    return options.sends ? send_all(&options) : receive_all(&options);
+    switch (options.role) {
+    case PEER_SEND: return send_all(&options);
+    case PEER_RECEIVE: return receive_all(&options);
+    case PEER_ANSWER: answer_all(&options);
+    case PEER_CALL: return call_all(&options);
+    }
+    return 64;
 }

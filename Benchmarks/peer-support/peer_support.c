@@ -26,26 +26,47 @@ void peer_fail(const char *what, const char *why) {
 }
 
 static _Noreturn void usage(const char *program) {
-    fprintf(stderr, "usage: %s send|receive --bus ADDRESS --count N [--rate N] [--quiet SECONDS]\n", program);
+    fprintf(stderr,
+        "usage: %s send|receive --bus ADDRESS --count N [--rate N] [--quiet SECONDS]\n"
+        "       %s answer --bus ADDRESS [--count N --rate N] [--directory FOLDER]\n"
+        "       %s call --bus ADDRESS --seconds S --flight N --latencies FILE [--quiet SECONDS] [--directory -]\n",
+        program, program, program);
     exit(64);
+}
+
+static bool parse_role(const char *word, peer_role *role) {
+    static const char *const words[] = {"send", "receive", "answer", "call"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(word, words[i]) == 0) return *role = (peer_role)i, true;
+    return false;
 }
 
 peer_options peer_parse(int argc, char *const *argv) {
     peer_options options = {.count = 0, .quiet_seconds = 2};
-    if (argc < 2) usage(argv[0]);
-    if (strcmp(argv[1], "send") == 0) options.sends = true;
-    else if (strcmp(argv[1], "receive") != 0) usage(argv[0]);
+    if (argc < 2 || !parse_role(argv[1], &options.role)) usage(argv[0]);
     for (int i = 2; i < argc; i += 2) {
         if (i + 1 == argc) usage(argv[0]);
-        char *end = "";
-        if (strcmp(argv[i], "--bus") == 0) options.bus = argv[i + 1];
-        else if (strcmp(argv[i], "--count") == 0) options.count = strtoull(argv[i + 1], &end, 10);
-        else if (strcmp(argv[i], "--rate") == 0) options.rate = strtoull(argv[i + 1], &end, 10);
-        else if (strcmp(argv[i], "--quiet") == 0) options.quiet_seconds = strtod(argv[i + 1], &end);
+        char *end = "", *value = argv[i + 1];
+        if (strcmp(argv[i], "--bus") == 0) options.bus = value;
+        else if (strcmp(argv[i], "--count") == 0) options.count = strtoull(value, &end, 10);
+        else if (strcmp(argv[i], "--rate") == 0) options.rate = strtoull(value, &end, 10);
+        else if (strcmp(argv[i], "--quiet") == 0) options.quiet_seconds = strtod(value, &end);
+        else if (strcmp(argv[i], "--seconds") == 0) options.seconds = strtod(value, &end);
+        else if (strcmp(argv[i], "--flight") == 0) options.flight = strtoull(value, &end, 10);
+        else if (strcmp(argv[i], "--latencies") == 0) options.latencies = value;
+        else if (strcmp(argv[i], "--directory") == 0) options.directory = value;
         else usage(argv[0]);
         if (*end) usage(argv[0]);
     }
-    if (!options.bus || options.count == 0 || options.count > 100000000) usage(argv[0]);
+    if (!options.bus || options.count > 100000000) usage(argv[0]);
+    switch (options.role) {
+    case PEER_SEND: case PEER_RECEIVE: if (options.count == 0) usage(argv[0]); break;
+    // Its events have a rate: it has to look for calls in between.
+    case PEER_ANSWER: if (options.count > 0 && options.rate == 0) usage(argv[0]); break;
+    case PEER_CALL:
+        if (!(options.seconds > 0) || options.flight == 0 || options.flight > 64 || !options.latencies) usage(argv[0]);
+        break;
+    }
     return options;
 }
 
@@ -63,6 +84,8 @@ static double cpu_seconds(void) {
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
         + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
+
+double peer_cpu(void) { return cpu_seconds() - cpu_at_start; }
 
 void peer_ready(void) {
     cpu_at_start = cpu_seconds();
@@ -84,7 +107,7 @@ void peer_pace(uint64_t start, uint64_t number, uint64_t rate) {
 
 void peer_report_sent(uint64_t count, uint64_t start) {
     double elapsed = (double)(peer_now() - start) / 1e9;
-    printf("{\"sent\":%" PRIu64 ",\"elapsed\":%.6f,\"cpu\":%.6f}\n", count, elapsed, cpu_seconds() - cpu_at_start);
+    printf("{\"sent\":%" PRIu64 ",\"elapsed\":%.6f,\"cpu\":%.6f}\n", count, elapsed, peer_cpu());
     fflush(stdout);
 }
 
@@ -135,7 +158,7 @@ static uint64_t percentile(double p) {
 }
 
 void peer_report_received(void) {
-    double cpu = cpu_seconds() - cpu_at_start;
+    double cpu = peer_cpu();
     uint64_t received = get(&record.received);
     qsort(record.latencies, received, sizeof *record.latencies, compare);
     printf("{\"received\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"duplicates\":%" PRIu64 ",\"reordered\":%" PRIu64

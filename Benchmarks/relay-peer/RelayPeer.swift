@@ -2,19 +2,18 @@ import Dispatch
 import PeerSupport
 import RelayCore
 
-/// A sender and a receiver of typed events, through the public API alone.
+/// A sender and a receiver of typed events, a service and its caller, through the public API alone.
 @main
 enum RelayPeer {
-    static let serviceName = "org.eventrelay.Bench"
-
     static func main() async {
         let options = peer_parse(CommandLine.argc, CommandLine.unsafeArgv)
         let bus = Bus.address(String(cString: options.bus))
         do {
-            if options.sends {
-                try await send(options, on: bus)
-            } else {
-                try await receive(options, on: bus)
+            switch options.role {
+            case PEER_SEND: try await send(options, on: bus)
+            case PEER_RECEIVE: try await receive(options, on: bus)
+            case PEER_ANSWER: try await Answering.run(options, on: bus)
+            default: try await Calling.run(options, on: bus)
             }
         } catch {
             peer_fail("relay-peer", "\(error)")
@@ -22,7 +21,7 @@ enum RelayPeer {
     }
 
     private static func send(_ options: peer_options, on bus: Bus) async throws {
-        let service = try EventService(name: serviceName, on: bus, exporting: Bench1.self)
+        let service = try EventService(name: PEER_SERVICE, on: bus, exporting: Bench1.self)
         let running = Task { try await service.run() }
         let (count, rate) = (options.count, options.rate)
         // A thread of its own: it blocks, which the pool's few threads must not.
@@ -52,7 +51,7 @@ enum RelayPeer {
     }
 
     private static func receive(_ options: peer_options, on bus: Bus) async throws {
-        let relay = try EventRelay(following: serviceName, on: bus, interfaces: Bench1.self)
+        let relay = try EventRelay(following: PEER_SERVICE, on: bus, interfaces: Bench1.self)
         peer_expect(options.count)
         let subscription = relay.publisher.subscribe(to: Ticked.self, delivery: .immediate, onGap: .ignore) { event in
             if event.text.utf8.count != 24 || event.a != Int64(bitPattern: 0 &- event.number) {

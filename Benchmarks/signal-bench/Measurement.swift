@@ -13,23 +13,3 @@ struct Measurement: Codable {
     let receiverMicroseconds: Double
     let daemonMicroseconds: Double
 }
-
-/// What a sender prints.
-struct SenderLine: Codable {
-    let sent: Int
-    let elapsed: Double
-    let cpu: Double
-}
-
-/// What a receiver prints: times in seconds, latencies in nanoseconds.
-struct ReceiverLine: Codable {
-    let received: Int
-    let lost: Int
-    let duplicates: Int
-    let reordered: Int
-    let elapsed: Double
-    let p50: Double
-    let p99: Double
-    let p999: Double
-    let cpu: Double
-}

@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// The command line.
@@ -15,7 +16,7 @@ struct Options {
     var rate = 1_000
     var seconds = 3
     var rounds = 5
-    var pairs = Pair.allCases.filter { FileManager.default.isExecutableFile(atPath: PairRunner.path(of: $0)) }
+    var pairs = Pair.allCases.filter { FileManager.default.isExecutableFile(atPath: Peer.path(of: $0.executable)) }
     var jsonFile: String?
 
     init(_ arguments: some Sequence<String>) throws {

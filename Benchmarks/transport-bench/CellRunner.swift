@@ -1,3 +1,4 @@
+import BenchSupport
 import CTransportSupport
 import Foundation
 import TransportReport
@@ -84,10 +85,10 @@ final class CellRunner {
             for receiver in receivers { receiver.signal(SIGSTOP) }
             usleep(10_000)
         }
-        let daemon = daemon(of: cell).map { PeerProcess.cpuTime(of: $0) }
+        let daemon = try daemon(of: cell).map(ProcessorTime.nanoseconds)
         page.go()
         try wait(cell.section == .publish ? [sender] : receivers + [sender], 60) { page.isDone }
-        let daemonCPU = self.daemon(of: cell).map { PeerProcess.cpuTime(of: $0) - (daemon ?? 0) } ?? 0
+        let daemonCPU = try self.daemon(of: cell).map { try ProcessorTime.nanoseconds(of: $0) - (daemon ?? 0) } ?? 0
         if cell.section == .publish { for receiver in receivers { receiver.end(SIGKILL) } }
         try finish(cell.section == .publish ? [sender] : receivers + [sender])
         return try figures(cell, page, daemonCPU)

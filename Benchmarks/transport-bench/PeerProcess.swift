@@ -44,14 +44,4 @@ final class PeerProcess {
         signal(SIGKILL)
         while exitCode == nil { usleep(1_000) }
     }
-
-    /// CPU time of all its threads so far, in nanoseconds.
-    static func cpuTime(of processID: pid_t) -> UInt64 {
-        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task")) ?? []
-        return tasks.reduce(0) { sum, task in
-            let path = "/proc/\(processID)/task/\(task)/schedstat"
-            let words = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: " ")
-            return sum + (words?.first.flatMap { UInt64($0) } ?? 0)
-        }
-    }
 }

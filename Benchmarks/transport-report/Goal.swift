@@ -9,13 +9,13 @@ public struct Goal: Sendable {
     /// What there is to say besides.
     public let note: String
 
-    init(_ text: String, _ value: Double?, atMost limit: Double, note: String = "") {
+    public init(_ text: String, _ value: Double?, atMost limit: Double, note: String = "") {
         (self.text, self.value, self.limit, isFloor, self.note) = (text, value, limit, false, note)
     }
-    init(_ text: String, _ value: Double?, atLeast limit: Double, note: String = "") {
+    public init(_ text: String, _ value: Double?, atLeast limit: Double, note: String = "") {
         (self.text, self.value, self.limit, isFloor, self.note) = (text, value, limit, true, note)
     }
-    init(_ text: String, beside value: Double?, note: String = "") {
+    public init(_ text: String, beside value: Double?, note: String = "") {
         (self.text, self.value, limit, isFloor, self.note) = (text, value, nil, false, note)
     }
     public var isMet: Bool {

@@ -4,7 +4,7 @@ public struct Table: Sendable {
     public let heads: [String]
     public private(set) var rows: [[String]] = []
     public init(_ title: String, _ heads: [String]) { (self.title, self.heads) = (title, heads) }
-    mutating func add(_ row: [String]) { rows.append(row) }
+    public mutating func add(_ row: [String]) { rows.append(row) }
 
     /// Columns as wide as their widest cell; the first to the left, numbers to the right.
     public var text: String {

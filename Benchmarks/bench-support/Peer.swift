@@ -1,7 +1,7 @@
 import Foundation
 
-/// A process of a pair, spoken to in lines.
-final class Peer {
+/// A process that is measured, spoken to in lines.
+public final class Peer {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
@@ -9,8 +9,15 @@ final class Peer {
     private let name: String
     private let deadline: DispatchWorkItem
 
+    /// Where a peer's program is: beside this one.
+    public static func path(of program: String) -> String {
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent(program).path
+    }
+
     /// Starts it, and kills it after `timeout` seconds: reading then fails.
-    init(_ path: String, _ arguments: [String], timeout: Double) throws {
+    public init(_ path: String, _ arguments: [String], timeout: Double) throws {
         name = "\(URL(fileURLWithPath: path).lastPathComponent) \(arguments.first ?? "")"
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
@@ -27,7 +34,9 @@ final class Peer {
         process.waitUntilExit()
     }
 
-    func line() throws -> String {
+    public var processID: pid_t { process.processIdentifier }
+
+    public func line() throws -> String {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
                 defer { buffer.removeSubrange(...end) }
@@ -38,18 +47,23 @@ final class Peer {
             buffer.append(data)
         }
     }
-    func waitUntilReady() throws {
+    public func waitUntilReady() throws {
         let line = try line()
         if line != "ready" { throw BenchError(message: "\(name) said '\(line)' instead of 'ready'") }
     }
-    func go() throws { try input.fileHandleForWriting.write(contentsOf: Data("go\n".utf8)) }
-    func report<Line: Decodable>(_ type: Line.Type) throws -> Line {
+    public func go() throws { try input.fileHandleForWriting.write(contentsOf: Data("go\n".utf8)) }
+    public func report<Line: Decodable>(_ type: Line.Type) throws -> Line {
         let line = try line()
         do { return try JSONDecoder().decode(type, from: Data(line.utf8)) } catch {
             throw BenchError(message: "\(name) said '\(line)': \(error)")
         }
     }
-    func finish() throws {
+    /// Ends what runs until its input ends.
+    public func end() throws {
+        try input.fileHandleForWriting.close()
+        try finish()
+    }
+    public func finish() throws {
         process.waitUntilExit()
         deadline.cancel()
         if process.terminationStatus != 0 {
