@@ -50,7 +50,9 @@ import RelayJournal
         case .unit: try await Journals.commitUnits(count, folder: words[3], bus)
         case .replay: try await Journals.replay(count, folder: words[3], bus)
         case .handle: try await Journals.handle(count, folder: words[3], bus)
-        case .command: try await call(count, bus)
+        case .command: try await Calls.both(count, bus)
+        case .call: try await Calls.call(count, bus)
+        case .answer: try await Calls.answer(count, bus)
         }
     }
 
@@ -76,19 +78,6 @@ import RelayJournal
             precondition(reader.payload.loadUnaligned(as: Int.self) == number)
         }
     }
-    private static func call(_ count: Int, _ bus: Bus) async throws {
-        let service = try EventService(name: Names.service, on: bus, exporting: Commands1.self)
-        service.handle(Add.self) { command, _ in Add.Reply(sum: command.first + command.second) }
-        let running = await Running(service)
-        let relay = try EventRelay(following: Names.service, on: bus, interfaces: Commands1.self)
-        relay.activate()
-        for number in 0..<Int64(count) {
-            let reply = try await relay.call(Add(first: number, second: 1))
-            precondition(reply.sum == number + 1)
-        }
-        relay.invalidate()
-        try await running.end()
-    }
 }
 
 /// The path that is walked.
@@ -109,8 +98,10 @@ enum Path: String, CaseIterable {
     case unit
     /// One event of a journal, until it was taken from a stream; until a handler has it.
     case replay, handle
-    /// A call and its reply.
+    /// A call and its reply, in one process.
     case command
+    /// Each side of it by itself. The other is a process of its own, which walks the other path as often.
+    case call, answer
 }
 
 enum Names {
