@@ -48,7 +48,8 @@ import TransportReport
         for load in options.loads { print(report.table(of: load)) }
         print(
             "Medians of \(options.rounds) rounds of \(options.seconds) s, in turns; ratios are medians of the rounds'."
-                + " Percentiles are of the calls that were sent. × best: of the C program with the most calls a second.")
+                + " Percentiles are of the calls that were sent. × best: of the C program with the most calls a second."
+        )
         for goal in report.goals { print("- \(goal.verdict): \(goal.line)") }
         if let file = options.jsonFile { try report.json.write(to: URL(fileURLWithPath: file)) }
         // What --only left out is said to be not measured, and is no miss.
