@@ -23,7 +23,7 @@ extension EventRelay {
     ///   be missing. `.timedOut`, `.cancelled`, `.notPermitted`; `.notFound` from a service that is too old for
     ///   barriers.
     public func barrier(timeout: Duration = .seconds(25)) async throws {
-        try await follower.core.barrier(nil, timeout: timeout)
+        try await follower.core.calls.barriers.wait(nil, timeout: timeout)
     }
     /// Waits until everything that the service published on one interface before this call has been delivered. Events
     /// of other interfaces may still be on their way.
@@ -33,6 +33,6 @@ extension EventRelay {
     /// - Throws: as ``barrier(timeout:)``; also `.notFound` for an interface that the relay was not made for.
     public func barrier<I: EventInterface>(for interface: I.Type, timeout: Duration = .seconds(25)) async throws {
         try check(interface, "the barrier")
-        try await follower.core.barrier(I.name, timeout: timeout)
+        try await follower.core.calls.barriers.wait(I.name, timeout: timeout)
     }
 }

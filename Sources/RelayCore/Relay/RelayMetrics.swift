@@ -81,7 +81,7 @@ extension SessionController {
     /// Without a turn: an `.immediate` handler has one already, and one of another relay could wait for it for ever.
     var metrics: RelayMetrics {
         RelayMetrics(
-            streams: measured.withLock { $0 }.map { stream in
+            streams: streams.measured.map { stream in
                 let ofReplays = drops(of: stream.interface).unreadable
                 return stream.metrics(unreadable: sink.unreadable(of: stream.interface) + ofReplays)
             }, overflowed: overflowed, foreignSignals: foreign.load(ordering: .relaxed))

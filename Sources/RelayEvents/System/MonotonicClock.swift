@@ -19,6 +19,11 @@ package enum MonotonicClock {
     }
     /// A duration as what the clock counts; one that is too long for it as its end.
     package static func nanoseconds(_ duration: Duration) -> UInt64 { deadline(after: duration, from: 0) }
+    /// What is left until then; not below zero.
+    package static func left(until deadline: UInt64) -> Duration {
+        let now = now
+        return .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0))
+    }
     /// For epoll: rounded up, else the loop would spin through the deadline's last millisecond. At most 24 days.
     package static func milliseconds(until deadline: UInt64) -> Int32 { milliseconds(until: deadline, from: now) }
     package static func milliseconds(until deadline: UInt64, from now: UInt64) -> Int32 {

@@ -47,7 +47,7 @@ import Testing
         #expect(
             await eventually {
                 core.loop.withTurn {
-                    core.state.onLoop.streams[Ledger1.name]?.members.contains {
+                    core.streams[Ledger1.name]?.members.contains {
                         $0.feed != nil && $0.machine.isFollowing && !$0.machine.awaitsAnswer
                     } ?? false
                 }

@@ -119,7 +119,7 @@ import Testing
         #expect(await eventually { live.values.contains("active") && replayed.values == ["1 one"] })
         let core = relay.follower.core
         let features = await withCheckedContinuation { continuation in
-            core.loop.execute { continuation.resume(returning: core.state.onLoop.features) }
+            core.loop.execute { continuation.resume(returning: core.owner.features) }
         }
         #expect(features == growth.features)
         try await relay.call(Book(number: 3))

@@ -36,7 +36,7 @@ struct FloodedLedger {
         #expect(await eventually { lines.values == ["1"] })
         let core = relay.follower.core
         #expect(await core.isConfirmed())
-        name = try #require(core.loop.withTurn { core.ownName })
+        name = try #require(core.loop.withTurn { core.owner.connection?.uniqueName })
         standing = await StandingLoop(core.loop)
         flood = try DescriptorFlood(of: name, at: bus.address)
         #expect(try await flood.hasMuted(by: witness))
@@ -55,6 +55,6 @@ struct FloodedLedger {
 extension SessionController {
     /// A word of the service has confirmed all that came: there is no doubt whose answer would show what is lost later.
     func isConfirmed() async -> Bool {
-        await eventually { loop.withTurn { streams.allSatisfy { !$0.shared.machine.needsTick } } }
+        await eventually { loop.withTurn { streams.all.allSatisfy { !$0.shared.machine.needsTick } } }
     }
 }

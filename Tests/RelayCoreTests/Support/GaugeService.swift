@@ -137,15 +137,15 @@ extension EventRelay {
     /// How an interface's events come at the moment.
     func phase(of interface: String) -> TransportChoice.Phase? {
         let core = follower.core
-        return core.loop.withTurn { core.state.onLoop.streams[interface]?.inlets.choice.phase }
+        return core.loop.withTurn { core.streams[interface]?.inlets.choice.phase }
     }
     func rules() -> [String] {
         let core = follower.core
-        return core.loop.withTurn { core.state.onLoop.connection?.rules.keys.map(\.description) ?? [] }
+        return core.loop.withTurn { core.owner.connection?.rules.keys.map(\.description) ?? [] }
     }
     var ringThread: RingThread? {
         let core = follower.core
-        return core.loop.withTurn { core.transport.thread }
+        return core.loop.withTurn { core.rings.thread }
     }
     func isOnRing(_ interface: String = Gauge1.name) async -> Bool {
         await eventually { phase(of: interface) == .direct }
@@ -157,7 +157,7 @@ extension EventRelay {
         await withCheckedContinuation { continuation in core.loop.execute { continuation.resume() } }
         return await eventually {
             core.loop.withTurn {
-                core.state.onLoop.streams[interface]?.members.allSatisfy {
+                core.streams[interface]?.members.allSatisfy {
                     $0.machine.isFollowing && !$0.machine.awaitsAnswer
                 } ?? false
             }

@@ -1,127 +1,183 @@
+import Synchronization
+
 /// Commands on their way: sent to the owner, waiting until it is known, or answered and waiting for the events before
 /// the answer.
-final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
-    private var waiting = WaitingCalls()
-    /// In the order in which they came.
-    private var heldReplies: [HeldReply] = []
-    let barriers = BarrierBroker()
-    /// There are some, or barriers. Looked at in every turn of a ring.
-    var holdsReplies: Bool { hasHeldReplies || barriers.areMarked }
-    @exclusivity(unchecked) private var hasHeldReplies = false
-    /// The calls whose progress is listened to, by their serials.
-    private var progress: [UInt32: CallTicket] = [:]
-    /// There are some. Looked at for every signal.
-    @exclusivity(unchecked) private(set) var awaitsProgress = false
-    /// Why no call can be made any more.
-    private var failure: RelayError?
+///
+/// - Isolation: in a turn of the loop, but for `call`, `begin` and `cancel`.
+final class CallBroker: Sendable {
+    private struct State {
+        var waiting = WaitingCalls()
+        /// In the order in which they came.
+        var heldReplies: [HeldReply] = []
+        /// The calls whose progress is listened to, by their serials.
+        var progress: [UInt32: CallTicket] = [:]
+        /// Why no call can be made any more.
+        var failure: RelayError?
+    }
+    private let owner: ServiceOwner
+    private let streams: FollowedStreams
+    /// Any owner of the name may have a call.
+    private let mayAskAnyone: Bool
+    /// The bus may start the service.
+    private let mayStart: Bool
+    private let state: LoopBound<State>
+    let barriers: BarrierBroker
+    // The state in short, since it is looked at for every signal, and in every turn of a ring.
+    private let listens = Atomic<Bool>(false)
+    private let holds = Atomic<Bool>(false)
 
     private static let cancelled = RelayError(.cancelled, "the task was cancelled before its call was sent")
 
+    init(_ owner: ServiceOwner, _ streams: FollowedStreams, mayAskAnyone: Bool, mayStart: Bool) {
+        (self.owner, self.streams, self.mayAskAnyone, self.mayStart) = (owner, streams, mayAskAnyone, mayStart)
+        state = LoopBound(State(), on: owner.loop)
+        barriers = BarrierBroker(owner, streams)
+    }
+    /// There are replies that wait for events, or barriers.
+    var holdsReplies: Bool { holds.load(ordering: .relaxed) || barriers.areMarked }
+    /// There are calls whose progress is listened to.
+    var awaitsProgress: Bool { listens.load(ordering: .relaxed) }
     /// No call waits, and no reply.
-    var isIdle: Bool { waiting.isEmpty && heldReplies.isEmpty }
+    var isIdle: Bool { state.onLoop.waiting.isEmpty && state.onLoop.heldReplies.isEmpty }
+
+    // MARK: From any thread
+
+    func call(_ call: MethodCall, timeout: Duration, isCancellable: Bool = false) async throws -> BusReply {
+        let ticket = CallTicket(isCancellable: isCancellable)
+        let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                begin(call, timeout: timeout, ticket) { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            cancel(ticket)
+        }
+        return try result.get()
+    }
+    /// Sends a call, or lets it wait. The completion comes once, on the loop's thread.
+    func begin(
+        _ call: MethodCall, timeout: Duration, _ ticket: CallTicket,
+        completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
+    ) {
+        let waiting = WaitingCall(
+            call: call, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket, completion: completion)
+        owner.loop.execute { [self] in admit(waiting) }
+    }
+    func cancel(_ ticket: CallTicket) {
+        owner.loop.execute { [self] in
+            ticket.isCancelled = true
+            // It has run: its answer is worth more than that it was cancelled.
+            if release(ticket) { return }
+            if let serial = ticket.serial {
+                if ticket.isCancellable, !ticket.isAnswered { ticket.sendCancel() }
+                ticket.connection?.cancel(serial)
+            } else {
+                drop(ticket, Self.cancelled)
+            }
+        }
+    }
 
     // MARK: Admission
 
     /// Sends a call, or lets it wait until the owner is known.
-    func admit(_ call: WaitingCall, _ session: SessionController) {
+    private func admit(_ call: WaitingCall) {
         if call.ticket.isCancelled { return call.end(Self.cancelled) }
         let title = call.call.title
-        switch session.callRoute {
+        switch owner.callRoute {
         case .inactive:
-            call.end(RelayError(.unavailable, "the relay of \(session.service) is not active: call activate() first"))
-        case .over: call.end(failure ?? Self.cancelled)
+            call.end(RelayError(.unavailable, "the relay of \(owner.service) is not active: call activate() first"))
+        case .over: call.end(state.onLoop.failure ?? Self.cancelled)
         case .cutOff: call.end(RelayError(.unavailable, "\(title): the bus is gone"))
-        case .wait: wait(call, session)
-        case .owner(let owner):
+        case .wait: wait(call)
+        case .owner(let name):
             // Code that subscribes and then calls sees the events of the call: its `Attach` goes first.
-            if session.streams.contains(where: { $0.inlets.isOpening }) { return wait(call, session) }
+            if streams.areOpening { return wait(call) }
             // By the name where it may be: a service that has just given it up, being idle, is started again by that.
-            let isByName = session.requirement.isAnyone && session.activation.startsService
-            send(call, to: isByName ? nil : owner, session)
+            send(call, to: mayAskAnyone && mayStart ? nil : name)
         case .nobody:
-            if session.requirement.isAnyone { return send(call, to: nil, session) }
+            if mayAskAnyone { return send(call, to: nil) }
             // Which peer the bus would start is not known yet: it is started first, and verified.
-            guard session.activation.startsService else {
-                return call.end(RelayError(.unavailable, "\(session.service) is not running"))
-            }
-            wait(call, session)
-            session.startService()
+            guard mayStart else { return call.end(RelayError(.unavailable, "\(owner.service) is not running")) }
+            wait(call)
+            startService()
         }
     }
-    /// - Parameter owner: nil: the name's owner, which the bus may start.
-    private func send(_ waiting: WaitingCall, to owner: String?, _ session: SessionController) {
-        var call = waiting.call
-        if let owner { call.destination = owner }
-        call.flags.insert(.allowInteractiveAuthorization)
-        if !session.activation.startsService { call.flags.insert(.noAutoStart) }
-        let sent = call
-        let isSent = session.send(call, waiting) { [self] session, result in
-            endProgress(of: waiting.ticket)
-            if waiting.ticket.isCancellable, case .failure(let error) = result, error.code == .timedOut {
-                session?.sendCancel(sent, waiting.ticket)
-            }
-            waiting.ticket.isAnswered = true
-            if let session { answered(result, waiting, session) } else { waiting.completion(result) }
+    /// Asks the bus to start the service. Not activatable is no failure: then it is waited for, but not by calls.
+    func startService() {
+        owner.start { [self] error in
+            endWaiting(RelayError(.unavailable, "\(owner.service) is not running: \(error.message)", cause: error))
         }
-        if !isSent { return wait(waiting, session) }
+    }
+    /// - Parameter name: nil: the name's owner, which the bus may start.
+    private func send(_ waiting: WaitingCall, to name: String?) {
+        var call = waiting.call
+        if let name { call.destination = name }
+        call.flags.insert(.allowInteractiveAuthorization)
+        if !mayStart { call.flags.insert(.noAutoStart) }
+        guard let connection = owner.connection else { return wait(waiting) }
+        owner.noteWaiting()
+        let ticket = waiting.ticket
+        (ticket.call, ticket.connection) = (call, connection)
+        ticket.serial = connection.send(call, timeout: waiting.timeLeft) { [self] result in
+            endProgress(of: ticket)
+            if ticket.isCancellable, case .failure(let error) = result, error.code == .timedOut { ticket.sendCancel() }
+            ticket.isAnswered = true
+            answered(result, waiting)
+        }
         // Sent are duplicates. The caller's own are closed now: it may wait for the end of a pipe.
-        for descriptor in sent.descriptors { descriptor.close() }
-        waiting.ticket.call = sent
-        if waiting.ticket.onProgress != nil, let serial = waiting.ticket.serial {
-            progress[serial] = waiting.ticket
-            awaitsProgress = true
+        for descriptor in call.descriptors { descriptor.close() }
+        if ticket.onProgress != nil, let serial = ticket.serial {
+            state.onLoop.progress[serial] = ticket
+            listens.store(true, ordering: .relaxed)
         }
     }
     private func endProgress(of ticket: CallTicket) {
         guard ticket.onProgress != nil, let serial = ticket.serial else { return }
-        progress[serial] = nil
-        awaitsProgress = !progress.isEmpty
+        state.onLoop.progress[serial] = nil
+        listens.store(!state.onLoop.progress.isEmpty, ordering: .relaxed)
     }
     /// The owner has sent progress. That of a call that has been answered is discarded.
     func progressed(_ message: borrowing ReceivedMessage) {
         guard message.hasSignature(Stream1.progressSignature) else { return }
         let (serial, signature, body) = message.withBody { body -> (UInt32, String, [UInt8]) in
             var reader = WireReader(body)
-            guard let serial = try? reader.uint32(), progress[serial] != nil, let signature = try? reader.signature(),
-                (try? reader.align(8)) != nil
+            guard let serial = try? reader.uint32(), state.onLoop.progress[serial] != nil,
+                let signature = try? reader.signature(), (try? reader.align(8)) != nil
             else { return (0, "", []) }
             return (serial, signature.text, Array(body[reader.position...]))
         }
-        if !signature.isEmpty { progress[serial]?.onProgress?(signature, body) }
+        if !signature.isEmpty, let ticket = state.onLoop.progress[serial] { ticket.onProgress?(signature, body) }
     }
-    private func wait(_ call: WaitingCall, _ session: SessionController) {
-        if !waiting.add(call) {
+    private func wait(_ call: WaitingCall) {
+        if !state.onLoop.waiting.add(call) {
             return call.end(RelayError(.limitsExceeded, "\(call.call.title): too many calls wait for the bus"))
         }
         // The timer outlives the wait: it must not keep the call and its descriptors.
-        session.schedule(after: call.timeLeft) { [self, weak ticket = call.ticket, title = call.call.title] _ in
+        owner.loop.schedule(after: call.timeLeft) { [self, weak ticket = call.ticket, title = call.call.title] in
             if let ticket { drop(ticket, RelayError(.timedOut, "\(title): no bus in time")) }
         }
     }
-    func admitWaiting(_ session: SessionController) {
-        for call in waiting.takeAll() { admit(call, session) }
-        barriers.admitWaiting(session)
+    func admitWaiting() {
+        for call in state.onLoop.waiting.takeAll() { admit(call) }
+        barriers.admitWaiting()
     }
     func endWaiting(_ error: RelayError) {
-        for call in waiting.takeAll() { call.end(error) }
+        for call in state.onLoop.waiting.takeAll() { call.end(error) }
     }
-    private func drop(_ ticket: CallTicket, _ error: RelayError) { waiting.take(ticket)?.end(error) }
+    private func drop(_ ticket: CallTicket, _ error: RelayError) { state.onLoop.waiting.take(ticket)?.end(error) }
 
     // MARK: Answers
 
     /// An answer comes behind the events that the service published before it: those in rings, and those that
     /// have to be read.
-    private func answered(
-        _ result: Result<BusReply, RelayError>, _ call: WaitingCall, _ session: SessionController
-    ) {
-        for stream in session.streams { stream.drainInlet(session) }
+    private func answered(_ result: Result<BusReply, RelayError>, _ call: WaitingCall) {
+        for stream in streams.all { stream.drainInlet() }
         let timeLeft = call.timeLeft
-        guard Self.isFromService(result), isCatchingUp(session), timeLeft > .zero, !call.ticket.isCancelled else {
+        guard Self.isFromService(result), streams.areCatchingUp, timeLeft > .zero, !call.ticket.isCancelled else {
             return call.completion(result)
         }
-        let timer = session.schedule(after: timeLeft) { [self] session in _ = release(call.ticket, session) }
-        heldReplies.append(HeldReply(call: call, result: result, timer: timer))
-        hasHeldReplies = true
+        let timer = owner.loop.schedule(after: timeLeft) { [self] in _ = release(call.ticket) }
+        state.onLoop.heldReplies.append(HeldReply(call: call, result: result, timer: timer))
+        holds.store(true, ordering: .relaxed)
     }
     private static func isFromService(_ result: Result<BusReply, RelayError>) -> Bool {
         switch result {
@@ -129,47 +185,38 @@ final class CallBroker: @unchecked Sendable {  // In a turn of the loop only.
         case .failure(let error): error.cause is RemoteError
         }
     }
-    private func isCatchingUp(_ session: SessionController) -> Bool { session.streams.contains { $0.isCatchingUp } }
     /// Completes the answers that waited, if nothing keeps them any more, and the barriers that have been reached.
-    func releaseReplies(_ session: SessionController) {
-        barriers.advance(session)
-        if !hasHeldReplies || isCatchingUp(session) { return }
+    func releaseReplies() {
+        barriers.advance()
+        if !holds.load(ordering: .relaxed) || streams.areCatchingUp { return }
         for reply in takeReplies() {
-            session.loop.cancel(timer: reply.timer)
+            owner.loop.cancel(timer: reply.timer)
             reply.complete()
         }
     }
     private func takeReplies() -> [HeldReply] {
-        defer { (heldReplies, hasHeldReplies) = ([], false) }
-        return heldReplies
+        holds.store(false, ordering: .relaxed)
+        defer { state.onLoop.heldReplies = [] }
+        return state.onLoop.heldReplies
     }
     /// This one waits no longer. False: it does not wait.
-    private func release(_ ticket: CallTicket, _ session: SessionController) -> Bool {
-        guard let index = heldReplies.firstIndex(where: { $0.call.ticket === ticket }) else { return false }
-        let reply = heldReplies.remove(at: index)
-        session.loop.cancel(timer: reply.timer)
+    private func release(_ ticket: CallTicket) -> Bool {
+        guard let index = state.onLoop.heldReplies.firstIndex(where: { $0.call.ticket === ticket }) else {
+            return false
+        }
+        let reply = state.onLoop.heldReplies.remove(at: index)
+        owner.loop.cancel(timer: reply.timer)
         reply.complete()
         return true
     }
 
     // MARK: The end
 
-    func cancel(_ ticket: CallTicket, _ session: SessionController) {
-        ticket.isCancelled = true
-        // It has run: its answer is worth more than that it was cancelled.
-        if release(ticket, session) { return }
-        if let serial = ticket.serial {
-            if ticket.isCancellable, !ticket.isAnswered, let call = ticket.call { session.sendCancel(call, ticket) }
-            ticket.connection?.cancel(serial)
-        } else {
-            drop(ticket, Self.cancelled)
-        }
-    }
     /// Nothing more comes: answers that waited for events are complete.
     func completeHeld() { for reply in takeReplies() { reply.complete() } }
     /// Later calls fail with this, too.
     func end(_ reason: RelayError) {
-        failure = reason
+        state.onLoop.failure = reason
         endWaiting(reason)
     }
 }

@@ -93,9 +93,9 @@ extension EventRelay {
             let ticket = CallTicket(isCancellable: C.isCancellable) { signature, body in
                 if let progress = codec.decodeProgress(signature, body) { listener.yield(progress) }
             }
-            let core = follower.core
-            let running = RunningCommand<C>(stream, decoding: codec.outcome(of:)) { core.cancel(ticket) }
-            core.begin(call, timeout: timeout, ticket) { running.end($0) }
+            let calls = follower.core.calls
+            let running = RunningCommand<C>(stream, decoding: codec.outcome(of:)) { calls.cancel(ticket) }
+            calls.begin(call, timeout: timeout, ticket) { running.end($0) }
             return running
         } catch {
             let running = RunningCommand<C>(stream, decoding: { _ in .failed(error) }, onCancel: {})

@@ -6,10 +6,7 @@ struct WaitingCall: Sendable {
     let completion: @Sendable (Result<BusReply, RelayError>) -> Void
 
     /// What is left of its time.
-    var timeLeft: Duration {
-        let now = MonotonicClock.now
-        return .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0))
-    }
+    var timeLeft: Duration { MonotonicClock.left(until: deadline) }
     func end(_ error: RelayError) { completion(.failure(error)) }
 }
 
@@ -52,6 +49,20 @@ final class CallTicket: @unchecked Sendable {  // Touched on the loop's thread o
 
     init(isCancellable: Bool = false, onProgress: (@Sendable (String, [UInt8]) -> Void)? = nil) {
         (self.isCancellable, self.onProgress) = (isCancellable, onProgress)
+    }
+    /// Reports to the service that the caller has given up. Past the calls that wait there.
+    func sendCancel() {
+        guard let serial, let connection, let call else { return }
+        var body = WireWriter()
+        body.uint32(serial)
+        do throws(RelayError) {
+            let header = MessageHeader.methodCall(
+                path: call.path, interface: Stream1.name, member: "Cancel", destination: call.destination,
+                signature: try Signature(Stream1.cancelSignature), flags: [.noReplyExpected, .noAutoStart])
+            try connection.send(header, body: body.bytes)
+        } catch {
+            // The connection is gone, which the service sees.
+        }
     }
 }
 

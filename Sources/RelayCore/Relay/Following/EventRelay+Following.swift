@@ -98,7 +98,7 @@ extension EventRelay {
                 guard let self else { throw RelayError(.unavailable, "the relay has ended") }
                 let snapshot = try await ask(self)
                 // The events behind it would be taken for those of an earlier run, and dropped without a word.
-                if let run = follower.core.run(of: I.name, feed), run != snapshot.epoch {
+                if let run = follower.core.streams.run(of: I.name, feed), run != snapshot.epoch {
                     throw RelayError(
                         .conflict,
                         "\(I.name): the reply names run \(snapshot.epoch), and the events are of run \(run): reply with "
@@ -138,9 +138,9 @@ func allPages<Query: PagedQuery>(
     return pages
 }
 
-extension SessionController {
+extension FollowedStreams {
     /// The run whose events a positioned subscription has now; nil while that is not known.
     fileprivate func run(of interface: String, _ feed: ReplayBuffer) -> UInt64? {
-        loop.withTurn { state.onLoop.streams[interface]?.members.first { $0.feed === feed }?.machine.ownerEpoch }
+        loop.withTurn { self[interface]?.members.first { $0.feed === feed }?.machine.ownerEpoch }
     }
 }

@@ -11,27 +11,26 @@ extension PageBroker {
     private static let longest = 1 << 20
 
     /// A page came as a message.
-    func openLine(afterPage size: Int, _ session: SessionController) {
-        guard size >= Self.worthwhile, session.features.contains(.replays), case .unused = line, session.hasOwner,
-            let stream = session.streams.first(where: { $0.schemas != nil })
+    func openLine(afterPage size: Int, _ stream: StreamController) {
+        guard size >= Self.worthwhile, owner.features.contains(.replays), case .unused = line.onLoop, owner.isPresent
         else { return }
         // Pages go on coming as messages, after the next of which this is tried again.
-        guard session.hasRoom(forDescriptors: 3, "the replay of \(stream.interface)") else { return }
+        guard owner.hasRoom(forDescriptors: 3, "the replay of \(stream.interface)") else { return }
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        guard session.canPassDescriptors, socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-            line = .refused
+        guard owner.canPassDescriptors, socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            line.onLoop = .refused
             return
         }
         var room = Self.room
         setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
         let (ours, theirs) = (ReceivedDescriptor(ends[0]), ReceivedDescriptor(ends[1]))
-        line = .asked
+        line.onLoop = .asked
         let generation = generation
-        session.ask("OpenReplay", at: stream.path, descriptors: [theirs]) { [self] session, result in
-            guard let session, self.generation == generation else { return }
-            if case .success = result { line = .open(ours) } else { line = .refused }
-            readNext(session)
+        owner.ask("OpenReplay", at: stream.path, descriptors: [theirs]) { [self] result in
+            guard self.generation == generation else { return }
+            if case .success = result { line.onLoop = .open(ours) } else { line.onLoop = .refused }
+            readNext()
         }
     }
     /// What `Replay` answered, as `Read` would have. Nil: the page is to be asked for once more, by `Read`.
@@ -46,17 +45,17 @@ extension PageBroker {
                 return .success(BusReply(sender: reply.sender, signature: Stream1.pageSignature, body: body))
             }
             // Nobody knows what the socket has next.
-            line = .refused
+            line.onLoop = .refused
         } catch {
             switch error.code {
             case .limitsExceeded, .unavailable: return result
             // The page may be in the socket, or come there. Another socket takes its place.
             case .timedOut:
-                line = .unused
+                line.onLoop = .unused
                 return result
             // Has no room for this page, but for others.
             case .tooLarge: member.needsMessage = true
-            default: line = .refused
+            default: line.onLoop = .refused
             }
         }
         return nil

@@ -2,10 +2,11 @@
 /// thread does. It holds the events of one run until it is drained. The owner puts an event there before it sends
 /// anything that counts the event: `Head`, `End`, a reply.
 ///
-/// The stream calls `open`. The answer comes later, in a turn, as `inletOpened`, `inletRefused`, `inletUnreadable` or
-/// `inletUnanswered` of the stream. Once it is open it may call `inletFaulted`. It gives each event to `receive`.
+/// The stream calls `open`. The answer comes later, in a turn, to the stream's `choose`. Once it is open it may call
+/// `inletFaulted`. It gives each event to `receive`.
 final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     let transport: RingTransport
+    let owner: ServiceOwner
     @exclusivity(unchecked) private(set) var ring: FollowedRing? {
         didSet { uncountedRing = ring.map { .passUnretained($0) } }
     }
@@ -29,7 +30,10 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     /// Until its lag is that part of its capacity, a ring can be left alone.
     static let parkingPart: UInt64 = 2
 
-    init(_ transport: RingTransport) { (self.transport, backoff) = (transport, Backoff(transport.timing.ring)) }
+    init(_ transport: RingTransport) {
+        (self.transport, owner) = (transport, transport.owner)
+        backoff = Backoff(owner.timing.ring)
+    }
 
     /// The run whose events it has; nil while it is not open.
     var epoch: UInt64? { ring?.epoch }
@@ -43,123 +47,120 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     // MARK: Opening
 
     /// Asks the owner for it. An answer under way no longer counts.
-    func open(_ stream: StreamController, _ session: SessionController) {
-        guard session.hasOwner else { return }
+    func open(_ stream: StreamController) {
+        guard owner.isPresent else { return }
         generation += 1
         (opened, awaited) = (nil, nil)
-        guard transport.isUsed, session.canPassDescriptors else { return stream.inletRefused(session) }
+        guard transport.isUsed, owner.canPassDescriptors else { return stream.choose { $0.refused() } }
         // The ring and the wait page, and one more for what happens meanwhile.
-        guard session.hasRoom(forDescriptors: 3, "the ring of \(stream.interface)") else {
-            stream.inletRefused(session)
-            return orderRetry(stream, session)
+        guard owner.hasRoom(forDescriptors: 3, "the ring of \(stream.interface)") else {
+            stream.choose { $0.refused() }
+            return orderRetry(stream)
         }
         // Asked for before, so that it is known how to read what comes.
-        stream.askSchemas(session)
+        stream.askSchemas()
         isAsking = true
         let generation = generation
-        session.ask("OpenRing", at: stream.path) { [self] session, result in
+        owner.ask("OpenRing", at: stream.path) { [self] result in
             // A ring of an answer that no longer counts was given back.
-            if let session, self.generation == generation { answered(result, stream, session) }
+            if self.generation == generation { answered(result, stream) }
         }
     }
-    private func answered(
-        _ result: Result<BusReply, RelayError>, _ stream: StreamController, _ session: SessionController
-    ) {
+    private func answered(_ result: Result<BusReply, RelayError>, _ stream: StreamController) {
         isAsking = false
         let reply: BusReply
         do throws(RelayError) { reply = try result.get() } catch {
             switch error.code {
             case .timedOut:
-                stream.inletUnanswered(session)
-                orderRetry(stream, session)
+                stream.choose { $0.unanswered() }
+                orderRetry(stream)
             // Calls that wait go to the next owner.
-            case .unavailable where !session.isConnected: break
+            case .unavailable where !owner.isConnected: break
             default:
                 // Not repeated while this was under way, which it would have ended.
-                if isReturning { giveBack(stream, session, isRepeated: true) }
-                stream.inletRefused(session)
+                if isReturning { giveBack(stream, isRepeated: true) }
+                stream.choose { $0.refused() }
                 // Too many others, or no memory: that passes.
-                if error.code == .limitsExceeded || error.code == .unavailable { orderRetry(stream, session) }
+                if error.code == .limitsExceeded || error.code == .unavailable { orderRetry(stream) }
             }
             return
         }
         endReturning()
         do throws(RelayError) {
             guard reply.signature == "hh", reply.descriptors.count == 2 else {
-                throw RelayError(.schemaMismatch, "\(session.service) answered OpenRing with '\(reply.signature)'")
+                throw RelayError(.schemaMismatch, "\(owner.service) answered OpenRing with '\(reply.signature)'")
             }
             let area = try reply.descriptors[0].withNumber { number throws(RelayError) in
                 try RingArea(receiving: number)
             }
             if transport.thread == nil {
-                try transport.prepare(reply.descriptors[1], session)
+                try transport.prepare(reply.descriptors[1], reportingTo: stream.observer)
                 awaited = area
-                orderGivingUp(stream, session)
+                orderGivingUp(stream)
             } else {
                 opened = area
-                begin(stream, session)
+                begin(stream)
             }
-        } catch { giveUp(stream, error, session) }
+        } catch { giveUp(stream, error) }
     }
     /// The owner's wait page is mapped and sealed, or will not be.
-    func pagePrepared(_ result: Result<Void, RelayError>, _ stream: StreamController, _ session: SessionController) {
+    func pagePrepared(_ result: Result<Void, RelayError>, _ stream: StreamController) {
         guard let area = awaited else { return }
         awaited = nil
         switch result {
         case .success:
             opened = area
-            begin(stream, session)
-        case .failure(let error): giveUp(stream, error, session)
+            begin(stream)
+        case .failure(let error): giveUp(stream, error)
         }
     }
-    private func orderGivingUp(_ stream: StreamController, _ session: SessionController) {
+    private func orderGivingUp(_ stream: StreamController) {
         let generation = generation
-        session.schedule(after: session.timing.page) { [self] session in
+        owner.loop.schedule(after: owner.timing.page) { [self] in
             guard self.generation == generation, awaited != nil else { return }
             awaited = nil
-            let text = "the wait page of \(session.service) could not be sealed in time"
-            giveUp(stream, RelayError(.unavailable, text), session)
+            let text = "the wait page of \(owner.service) could not be sealed in time"
+            giveUp(stream, RelayError(.unavailable, text))
         }
     }
     /// A ring that was handed out, and cannot be read here.
-    private func giveUp(_ stream: StreamController, _ error: RelayError, _ session: SessionController) {
-        stream.inletUnreadable(session)
+    private func giveUp(_ stream: StreamController, _ error: RelayError) {
+        stream.choose { $0.unreadable() }
         // No memory or no thread here: that passes.
-        if error.code == .unavailable { orderRetry(stream, session) }
+        if error.code == .unavailable { orderRetry(stream) }
     }
     /// Signals go on; after a while the ring is asked for again.
-    private func orderRetry(_ stream: StreamController, _ session: SessionController) {
+    private func orderRetry(_ stream: StreamController) {
         guard stream.inlets.choice.phase == .signals else { return }
         let generation = generation
-        session.schedule(after: backoff.spread()) { [self] session in
-            if self.generation == generation { stream.retryInlet(session) }
+        owner.loop.schedule(after: backoff.spread()) { [self] in
+            if self.generation == generation { stream.choose { $0.retry() } }
         }
     }
     /// It is known now which fields the owner's events have.
-    func schemasArrived(_ stream: StreamController, _ session: SessionController) { begin(stream, session) }
+    func schemasArrived(_ stream: StreamController) { begin(stream) }
     /// Begins to read a ring that was opened, once it is known how.
-    private func begin(_ stream: StreamController, _ session: SessionController) {
+    private func begin(_ stream: StreamController) {
         guard let area = opened, let schemas = stream.schemas, let thread = transport.thread else { return }
         opened = nil
         let after = stream.place(inRun: area.header.epoch)
         do throws(RelayError) {
-            let kinds = try kinds(area.header.events, schemas, stream, session)
+            let kinds = try kinds(area.header.events, schemas, stream)
             let ring = FollowedRing(area, kinds: kinds, after: after)
             ring.watch.park(ring.capacity / Self.parkingPart)
             try thread.add(ring.watch)
             self.ring = ring
             transport.add(self, stream)
             backoff.reset()
-            stream.inletOpened(session)
-        } catch { giveUp(stream, error, session) }
+            stream.choose { $0.opened() }
+        } catch { giveUp(stream, error) }
     }
     /// Throws for an event that nobody could read, and when there are too many of them.
     private func kinds(
-        _ list: [RingEvent], _ schemas: StreamSchemas, _ stream: StreamController, _ session: SessionController
-    ) throws(RelayError) -> [(event: StreamEvent, format: EventFormat)] {
+        _ list: [RingEvent], _ schemas: StreamSchemas, _ stream: StreamController) throws(RelayError) -> [(event: StreamEvent, format: EventFormat)] {
         var kinds: [(event: StreamEvent, format: EventFormat)] = []
         for entry in list {
-            guard let event = stream.listedEvent(entry.name, session) else {
+            guard let event = stream.events.listed(entry.name, for: stream.members) else {
                 throw RelayError(.tooLarge, "\(stream.interface) has more events than a relay keeps apart")
             }
             kinds.append((event, try EventFormat(entry, schemas)))
@@ -170,29 +171,29 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     // MARK: Closing
 
     /// Gives it back, also what the owner may have given without its answer having come.
-    func close(_ stream: StreamController, _ session: SessionController) {
+    func close(_ stream: StreamController) {
         // Behind `OpenRing`, whatever becomes of that, and before an `Attach`: from its answer on the owner reports and
         // sends what it does to those without a ring.
-        giveBack(stream, session)
+        giveBack(stream)
         guard let ring else { return }
         self.ring = nil
         // A job comes behind this turn, in which the ring may be the one that is being read.
-        session.loop.execute { withExtendedLifetime(ring) {} }
+        owner.loop.execute { withExtendedLifetime(ring) {} }
         transport.remove(self)
         transport.thread?.remove(ring.watch)
     }
     /// An `OpenRing` that follows puts it off, and has another ring, or is refused.
-    private func giveBack(_ stream: StreamController, _ session: SessionController, isRepeated: Bool = false) {
+    private func giveBack(_ stream: StreamController, isRepeated: Bool = false) {
         isReturning = true
         closings += 1
         let number = closings
-        session.insist("CloseRing", at: stream.path, isRepeated: isRepeated) { [self] in
+        owner.insist("CloseRing", at: stream.path, isRepeated: isRepeated) { [self] in
             closings == number && !isAsking
-        } _: { [self] session, isRepeated in
+        } _: { [self] isRepeated in
             guard closings == number else { return }
             endReturning()
             // Nothing was sent until now, and nothing that is sent from now on need show that.
-            if isRepeated { stream.inletReturned(session) }
+            if isRepeated { stream.askWhereItStands() }
         }
     }
     private func endReturning() {

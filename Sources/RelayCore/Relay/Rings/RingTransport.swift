@@ -5,14 +5,17 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
         let inlet: Unmanaged<RingInlet>
         let stream: Unmanaged<StreamController>
     }
-    /// What every turn of the ring thread looks at. Not in the session's state: a look there would cost more than an
-    /// event. Not counted: the session keeps its streams, and they keep their inlets.
+    /// What every turn of the ring thread looks at. Not `LoopBound`: a look there would cost more than an event. Not
+    /// counted: the session keeps its streams, and they keep their inlets.
     @exclusivity(unchecked) private var open: ContiguousArray<OpenRing> = []
     @exclusivity(unchecked) private(set) var thread: RingThread?
-    /// For which owner the wait page is being mapped and sealed, by the owners' count.
-    private var preparation: Int?
-    /// Threads that do so, or that an owner does not let go.
-    private(set) var preparing = 0
+    private struct Preparation {
+        /// For which owner the wait page is being mapped and sealed, by the owners' count.
+        var generation: Int?
+        /// Threads that do so, or that an owner does not let go.
+        var threads = 0
+    }
+    private let preparation: LoopBound<Preparation>
 
     /// How many records are read in one turn of the ring thread: the loop's thread waits no longer for its own.
     private static let batch = 256
@@ -21,27 +24,29 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
 
     /// Whether the owner is asked for rings at all.
     let isUsed: Bool
-    let timing: RelayTiming
+    let owner: ServiceOwner
 
-    init(isUsed: Bool, _ timing: RelayTiming) { (self.isUsed, self.timing) = (isUsed, timing) }
+    init(isUsed: Bool, _ owner: ServiceOwner) {
+        (self.isUsed, self.owner) = (isUsed, owner)
+        preparation = LoopBound(Preparation(), on: owner.loop)
+    }
     /// The owner is gone, or the relay has ended. All rings are closed.
     func forgetOwner() { thread = nil }
 
     // MARK: The thread
 
     /// In the ring thread's turn: some of what is new in each ring.
-    private func read(_ session: SessionController) {
+    private func read() {
         // By numbers: a copy of the list would be counted. The one behind a ring that ends here has its turn the next
         // time.
         var number = 0
         while number < open.count {
             let ring = open[number]
             ring.stream._withUnsafeGuaranteedRef { stream in
-                ring.inlet._withUnsafeGuaranteedRef { $0.drainOrPark(most: Self.batch, stream, session) }
+                ring.inlet._withUnsafeGuaranteedRef { $0.drainOrPark(most: Self.batch, stream) }
             }
             number += 1
         }
-        if session.calls.holdsReplies { session.calls.releaseReplies(session) }
     }
     func add(_ inlet: RingInlet, _ stream: StreamController) {
         open.append(OpenRing(inlet: .passUnretained(inlet), stream: .passUnretained(stream)))
@@ -54,14 +59,16 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
 
     /// Maps and seals the owner's wait page, on a thread of its own: the file's lock is the owner's, too, and the owner
     /// may hold it for ever. Such a thread is lost until then; there are few.
-    func prepare(_ page: ReceivedDescriptor, _ session: SessionController) throws(RelayError) {
-        let generation = session.ownerGeneration
-        if preparation == generation { return }
+    ///
+    /// - Parameter observer: hears of the end of that, and of each turn of the ring thread.
+    func prepare(_ page: ReceivedDescriptor, reportingTo observer: (any StreamObserver)?) throws(RelayError) {
+        let generation = owner.generation
+        if preparation.onLoop.generation == generation { return }
         guard preparing < Self.mostPreparing else {
-            throw RelayError(.unavailable, "\(session.service) and its former owners hold \(preparing) wait pages")
+            throw RelayError(.unavailable, "\(owner.service) and its former owners hold \(preparing) wait pages")
         }
         do throws(SystemError) {
-            try OwnThread.start("relay-page") { [weak self, weak session, loop = session.loop] in
+            try OwnThread.start("relay-page") { [weak self, weak observer, loop = owner.loop] in
                 let result = Result { () throws(RelayError) in
                     try page.withNumber { number throws(RelayError) in
                         let waiter = try RingWaiter(receiving: number)
@@ -69,26 +76,27 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
                         return waiter
                     }
                 }
-                loop.execute { [weak self, weak session] in
-                    if let self, let session { prepared(result, generation, session) }
+                loop.execute { [weak self, weak observer] in
+                    if let self, let observer { prepared(result, generation, observer) }
                 }
             }
         } catch { throw RelayError(.unavailable, "no thread for a wait page: \(error)", cause: error) }
-        preparing += 1
-        preparation = generation
+        preparation.onLoop.threads += 1
+        preparation.onLoop.generation = generation
     }
-    private func prepared(
-        _ result: Result<RingWaiter, RelayError>, _ generation: Int, _ session: SessionController
-    ) {
-        preparing -= 1
-        guard session.ownerGeneration == generation, session.hasOwner else { return }
-        preparation = nil
+    /// How many threads map and seal a page.
+    var preparing: Int { preparation.onLoop.threads }
+    private func prepared(_ result: Result<RingWaiter, RelayError>, _ generation: Int, _ observer: any StreamObserver) {
+        preparation.onLoop.threads -= 1
+        guard owner.generation == generation, owner.isPresent else { return }
+        preparation.onLoop.generation = nil
         if case .success(let waiter) = result {
-            thread = RingThread(waiter, session.loop) { [self, session] in read(session) }
+            thread = RingThread(waiter, owner.loop) { [self, observer] in
+                read()
+                observer.ringsRead()
+            }
         }
-        for stream in session.streams {
-            stream.inlets.ring.pagePrepared(result.map { _ in }, stream, session)
-        }
+        observer.pagePrepared(result.map { _ in })
     }
 }
 

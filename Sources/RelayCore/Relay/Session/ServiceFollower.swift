@@ -31,8 +31,7 @@ package final class ServiceFollower: Sendable {
         try requirement.check(forOwnerOf: service)
         loop = try BusLoop(name: "relay", clock: bus.clock)
         core = SessionController(
-            service, bus, requirement, activation, durable, RingTransport(isUsed: usesRings, timing), timing, sink,
-            loop)
+            service, bus, requirement, activation, durable, usesRings: usesRings, timing, sink, loop)
         self.cursors = CursorStore(
             cursors, service: service, timing: timing.cursors, faults: faults, onFailure: onCursorFailure)
     }
@@ -104,29 +103,21 @@ package final class ServiceFollower: Sendable {
         let source = ReplaySource(ReplayBuffer(buffer, core.drops(of: interface)), decoding, cursor)
         return (source, { [core] in core.add(source, to: interface, names: names, from: from, searching: time) })
     }
-    /// Calls a method of the service's object for an interface.
+    /// Calls a method of the service's object for an interface, or of another one: what introspection needs.
     package func call(
-        interface: String, member: String, signature: Signature = .empty, body: [UInt8] = [],
-        timeout: Duration = .seconds(25)
-    ) async throws -> BusReply {
-        try await call(
-            path: Stream1.path(of: interface), interface: interface, member: member, signature: signature, body: body,
-            timeout: timeout)
-    }
-    /// Calls a method at any of the service's objects: what introspection needs.
-    package func call(
-        path: String, interface: String, member: String, signature: Signature = .empty, body: [UInt8] = [],
+        path: String? = nil, interface: String, member: String, signature: Signature = .empty, body: [UInt8] = [],
         timeout: Duration = .seconds(25)
     ) async throws -> BusReply {
         var call = MethodCall(
-            to: core.service, path: path, interface: interface, member: member, signature: signature, body: body)
+            to: core.service, path: path ?? Stream1.path(of: interface), interface: interface, member: member,
+            signature: signature, body: body)
         call.isConfirmed = interface == Stream1.name && Stream1.confirmed.contains(member)
-        return try await core.call(call, timeout: timeout)
+        return try await core.calls.call(call, timeout: timeout)
     }
     /// Signals that came from somebody else than the service's owner, and were dropped.
     package var foreignSignals: Int { core.foreign.load(ordering: .relaxed) }
     /// Rings that held what no ring holds: their events have come as signals since.
-    package var ringFaults: Int { core.inletFaults }
+    package var ringFaults: Int { core.streams.faults }
     /// Pages of the journal that came through a socket, and not through the bus.
     package var replayedPages: Int { core.pages.replayedPages.load(ordering: .relaxed) }
 }

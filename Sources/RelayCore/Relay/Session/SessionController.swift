@@ -1,9 +1,7 @@
 import Synchronization
 
-/// A relay's session with its service: the connection to the bus, the owner of the service's name, the relay's states.
-///
-/// It alone touches `SessionState`. Streams, calls and pages have controllers of their own, which are handed the
-/// session with every call, in a turn of the loop.
+/// A relay's session with its service: routes what the bus brings to its parts, follows the owner of the service's name,
+/// and reports the relay's states.
 package final class SessionController: BusHandler {
     let service: String
     let bus: Bus
@@ -13,38 +11,38 @@ package final class SessionController: BusHandler {
     private let durable: Set<String>
     let sink: any SessionSink
     package let loop: BusLoop
+    let timing: RelayTiming
+    let accounts: AccountCache<SystemAccounts>
     let state: LoopBound<SessionState>
-    let transport: RingTransport
-    let calls = CallBroker()
-    let pages = PageBroker()
+    let owner: ServiceOwner
+    let streams: FollowedStreams
+    let rings: RingTransport
+    let pages: PageBroker
+    let calls: CallBroker
     /// What is to be followed, as far as the loop has not heard of it.
     private let follows = Mutex<[String: Set<String>?]>([:])
     /// Why there is no connection to the bus, after the last attempt; nil with one.
     let busFailure = Mutex<RelayError?>(nil)
     let foreign = Atomic<Int>(0)
-    private let faults = Atomic<Int>(0)
     /// What positioned subscriptions dropped, by the interface.
     private let drops = Mutex<[String: DropCounts]>([:])
-    /// The streams in their order, for code that counts without a turn.
-    let measured = Mutex<[StreamController]>([])
-    let accounts: AccountCache<SystemAccounts>
-    let timing: RelayTiming
 
     init(
         _ service: String, _ bus: Bus, _ requirement: PeerRequirement, _ activation: EventRelay.Activation,
-        _ durable: Set<String>, _ transport: RingTransport, _ timing: RelayTiming, _ sink: any SessionSink,
-        _ loop: BusLoop
+        _ durable: Set<String>, usesRings: Bool, _ timing: RelayTiming, _ sink: any SessionSink, _ loop: BusLoop
     ) {
         (self.service, self.bus, self.requirement, self.activation) = (service, bus, requirement, activation)
-        (self.durable, self.transport, self.sink, self.loop) = (durable, transport, sink, loop)
-        self.timing = timing
+        (self.durable, self.timing, self.sink, self.loop) = (durable, timing, sink, loop)
         accounts = AccountCache(of: SystemAccounts(), timing: timing.accounts)
         state = LoopBound(SessionState(timing), on: loop)
+        owner = ServiceOwner(service, loop, timing, sink)
+        streams = FollowedStreams(on: loop)
+        rings = RingTransport(isUsed: usesRings, owner)
+        pages = PageBroker(owner)
+        calls = CallBroker(owner, streams, mayAskAnyone: requirement.isAnyone, mayStart: activation.startsService)
         // Here, on the caller's thread: a look-up may ask the network.
         requirement.lookUp(in: accounts)
     }
-    /// Of rings that held what they cannot hold.
-    var inletFaults: Int { faults.load(ordering: .relaxed) }
 
     // MARK: From any thread
 
@@ -62,7 +60,8 @@ package final class SessionController: BusHandler {
 
     func activate() {
         loop.execute { [self] in
-            switch state.onLoop.session.activate() {
+            owner.handler.onLoop.value = self
+            switch owner.state.onLoop.session.activate() {
             case .ignored: break
             case .connect: connect()
             }
@@ -70,7 +69,7 @@ package final class SessionController: BusHandler {
     }
     func invalidate(then next: @escaping @Sendable () -> Void = {}) {
         loop.execute { [self] in
-            close(state.onLoop.session.end(), RelayError(.unavailable, "the relay of \(service) was invalidated"))
+            close(owner.state.onLoop.session.end(), RelayError(.unavailable, "the relay of \(service) was invalidated"))
             // Behind the calls that have just ended.
             loop.execute(next)
         }
@@ -80,10 +79,10 @@ package final class SessionController: BusHandler {
         loop.execute { [self] in
             // The latest: a subscription that ends and another one that begins at once lose nothing between the two.
             guard let names = follows.withLock({ $0.removeValue(forKey: interface) }) else { return }
-            startIfNeeded(by: stream(interface)) { $0.want(names, self) }
-            settle()
+            startIfNeeded(by: stream(interface)) { $0.want(names) }
+            streamSettled()
             // What is no longer wanted keeps nobody waiting.
-            calls.releaseReplies(self)
+            calls.releaseReplies()
         }
     }
     /// Begins to fill a positioned subscription's feed; what is published after this misses nothing of it.
@@ -96,33 +95,12 @@ package final class SessionController: BusHandler {
             names: names, from: start, isDurable: durable.contains(interface), searching: time.map { TimeSearch($0) },
             feed, token: source.token, learn: source.learn)
         feed.onRoom { [weak self] room in self?.execute { $0.found(room, member) } }
-        source.onEnd { [weak self] in self?.execute { $0.remove(member, interface) } }
+        source.onEnd { [weak self] in self?.execute { $0.remove(member) } }
         loop.execute { [self] in
-            if state.onLoop.session.isOver { return feed.finish() }
-            startIfNeeded(by: stream(interface)) { $0.add(member, self) }
+            if owner.state.onLoop.session.isOver { return feed.finish() }
+            startIfNeeded(by: stream(interface)) { $0.add(member) }
         }
     }
-    func call(_ call: MethodCall, timeout: Duration, isCancellable: Bool = false) async throws -> BusReply {
-        let ticket = CallTicket(isCancellable: isCancellable)
-        let result: Result<BusReply, RelayError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                begin(call, timeout: timeout, ticket) { continuation.resume(returning: $0) }
-            }
-        } onCancel: {
-            cancel(ticket)
-        }
-        return try result.get()
-    }
-    /// Sends a call, or lets it wait. The completion comes once, on the loop's thread.
-    func begin(
-        _ call: MethodCall, timeout: Duration, _ ticket: CallTicket,
-        completion: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
-    ) {
-        let waiting = WaitingCall(
-            call: call, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket, completion: completion)
-        loop.execute { [self] in calls.admit(waiting, self) }
-    }
-    func cancel(_ ticket: CallTicket) { loop.execute { [self] in calls.cancel(ticket, self) } }
     /// A job for the loop's thread, which need not run when the session is gone by then.
     private func execute(_ job: @escaping @Sendable (SessionController) -> Void) {
         loop.execute { [weak self] in if let self { job(self) } }
@@ -131,13 +109,10 @@ package final class SessionController: BusHandler {
     // MARK: Streams
 
     private func stream(_ interface: String) -> StreamController {
-        if let stream = state.onLoop.streams[interface] { return stream }
+        if let stream = streams[interface] { return stream }
         let stream = StreamController(
-            StreamAddress(service, interface), isDurable: durable.contains(interface), transport, sink)
-        state.onLoop.streams[interface] = stream
-        state.onLoop.streamsInOrder.append(stream)
-        measured.withLock { $0.append(stream) }
-        stream.begin(stream.shared, self)
+            StreamAddress(service, interface), isDurable: durable.contains(interface), owner, rings, pages, sink, self)
+        streams.append(stream)
         return stream
     }
     /// A service may have ended while nothing was wanted of it.
@@ -146,23 +121,21 @@ package final class SessionController: BusHandler {
         change(stream)
         if !wasWanted && stream.isWanted { startIfWanted() }
     }
-    private func remove(_ member: StreamSubscriber, _ interface: String) {
-        guard let stream = state.onLoop.streams[interface] else { return }
-        stream.remove(member, self)
-        settle()
-        calls.releaseReplies(self)
+    private func remove(_ member: StreamSubscriber) {
+        guard let stream = member.stream else { return }
+        stream.remove(member)
+        streamSettled()
+        calls.releaseReplies()
     }
     private func found(_ room: ReplayBuffer.Room, _ member: StreamSubscriber) {
-        if room.contains(.signals), let stream = stream(of: member) {
-            stream.run(member.machine.resume(), member, self)
-        }
-        if room.contains(.page) { pages.readNext(self) }
+        if room.contains(.signals), let stream = member.stream { stream.run(member.machine.resume(), member) }
+        if room.contains(.page) { pages.readNext() }
     }
 
     // MARK: Connecting
 
     private func connect() {
-        if state.onLoop.session.isOver { return }
+        if owner.state.onLoop.session.isOver { return }
         BusConnection.open(bus, on: loop, handler: self, timing: timing.bus) { [weak self] result in
             guard let self else { return }
             switch result {
@@ -173,13 +146,13 @@ package final class SessionController: BusHandler {
                 // libdbus does not say it in words that help.
                 let error = SpareDescriptors.error(for: 1, "the connection to \(bus)") ?? failure
                 busFailure.withLock { $0 = error }
-                if !state.onLoop.hasReportedOutage, !state.onLoop.session.isOver {
+                if !state.onLoop.hasReportedOutage, !owner.state.onLoop.session.isOver {
                     state.onLoop.hasReportedOutage = true
                     sink.connectionFailed(error)
                 }
                 calls.endWaiting(error)
-                calls.barriers.endAll(error, isLast: false, self)
-                switch state.onLoop.session.connectionFailed() {
+                calls.barriers.endAll(error, isLast: false)
+                switch owner.state.onLoop.session.connectionFailed() {
                 case .ignored: break
                 case .retry(let standing):
                     report(standing)
@@ -190,34 +163,31 @@ package final class SessionController: BusHandler {
     }
     private func retry() {
         let delay = state.onLoop.backoff.spread()
-        schedule(after: delay) { $0.connect() }
+        loop.schedule(after: delay) { [weak self] in self?.connect() }
     }
     private func connected(_ connection: BusConnection) {
-        guard case .askForOwner = state.onLoop.session.connected() else { return connection.close() }
-        state.onLoop.connection = connection
+        guard case .askForOwner = owner.state.onLoop.session.connected() else { return connection.close() }
+        owner.state.onLoop.connection = connection
         state.onLoop.hasReportedOutage = false
         addOwnerRule()
-        for stream in state.onLoop.streamsInOrder { stream.connected(self) }
+        for stream in streams.all { stream.connected() }
         askBusForOwner()
     }
     private func addOwnerRule(isRepeated: Bool = false) {
-        addMatch(.owner(of: service), "announce who owns \(service)") { session, isTaken in
+        owner.addMatch(.owner(of: service), "announce who owns \(service)") { [self] isTaken in
             if !isTaken {
-                let connection = session.state.onLoop.connection
-                session.schedule(after: session.timing.retry) { [weak connection] session in
-                    if let connection, session.state.onLoop.connection === connection {
-                        session.addOwnerRule(isRepeated: true)
-                    }
+                loop.schedule(after: timing.retry) { [weak self, weak connection = owner.connection] in
+                    if let self, let connection, owner.connection === connection { addOwnerRule(isRepeated: true) }
                 }
             } else if isRepeated {
                 // What was announced meanwhile did not come.
-                session.askForOwner()
+                owner.askForOwner()
             }
         }
     }
     package func disconnected(_ reason: RelayError) {
-        guard case .forget(let loss) = state.onLoop.session.busVanished() else { return }
-        state.onLoop.connection = nil
+        guard case .forget(let loss) = owner.state.onLoop.session.busVanished() else { return }
+        owner.state.onLoop.connection = nil
         forgetOwner(loss) { $0.disconnected() }
         retry()
     }
@@ -227,15 +197,14 @@ package final class SessionController: BusHandler {
         _ leave: (inout StreamSubscriber.Machine) -> StreamSubscriber.Machine.Action
     ) {
         foreign.add(loss.dropped, ordering: .relaxed)
-        state.onLoop.features = []
-        let streams = state.onLoop.streamsInOrder
+        owner.state.onLoop.features = []
         // What their inlets still have was published before it went.
-        for stream in streams { stream.drain(self) }
-        for stream in streams { stream.forgetOwner(self, leave) }
-        transport.forgetOwner()
+        for stream in streams.all { stream.drain() }
+        for stream in streams.all { stream.forgetOwner(leave) }
+        rings.forgetOwner()
         pages.forgetOwner()
-        calls.barriers.interrupt(self)
-        calls.releaseReplies(self)
+        calls.barriers.interrupt()
+        calls.releaseReplies()
         // A relay that was not in step yet has no other state than before.
         sink.ownerGone()
         report(loss.standing)
@@ -243,16 +212,14 @@ package final class SessionController: BusHandler {
     private func close(_ end: ServiceSession<HeldSignal>.End, _ reason: RelayError) {
         guard case .end(let dropped) = end else { return }
         calls.completeHeld()
-        state.onLoop.connection?.close()
-        state.onLoop.connection = nil
+        owner.connection?.close()
+        owner.state.onLoop.connection = nil
         foreign.add(dropped, ordering: .relaxed)
         calls.end(reason)
-        calls.barriers.endAll(reason, isLast: true, self)
-        for stream in state.onLoop.streamsInOrder { stream.end(self) }
-        transport.forgetOwner()
+        calls.barriers.endAll(reason, isLast: true)
+        for stream in streams.all { stream.end() }
+        rings.forgetOwner()
     }
-    /// Retrying will not help.
-    func fail(_ error: RelayError) { fail(state.onLoop.session.end(), error) }
     func fail(_ end: ServiceSession<HeldSignal>.End, _ error: RelayError) {
         guard case .end = end else { return }
         sink.state(.invalidated(error))
@@ -264,15 +231,15 @@ package final class SessionController: BusHandler {
     package func signal(_ message: borrowing ReceivedMessage) {
         if message.hasSender("org.freedesktop.DBus") {
             guard let change = OwnerChange(message), change.name == service else { return }
-            return ownerChanged(state.onLoop.session.ownerChanged(to: change.newOwner))
+            return ownerChanged(owner.state.onLoop.session.ownerChanged(to: change.newOwner))
         }
-        switch state.onLoop.session.verdict({ message.hasSender($0) }) {
+        switch owner.state.onLoop.session.verdict({ message.hasSender($0) }) {
         case .take:
             if calls.awaitsProgress, message.hasInterface(Stream1.name), message.hasMember(Stream1.progress) {
                 return calls.progressed(message)
             }
-            for stream in state.onLoop.streamsInOrder where message.hasPath(stream.address.path) {
-                stream.signal(message, self)
+            for stream in streams.all where message.hasPath(stream.address.path) {
+                stream.signal(message)
             }
         case .hold: hold(message)
         // Anybody can send a signal of this name to us; only the owner's count.
@@ -283,33 +250,33 @@ package final class SessionController: BusHandler {
     }
     /// Keeps what an owner sends of a stream until it is verified.
     private func hold(_ message: borrowing ReceivedMessage) {
-        for stream in state.onLoop.streamsInOrder where message.hasPath(stream.address.path) {
+        for stream in streams.all where message.hasPath(stream.address.path) {
             let isEvent = message.hasInterface(stream.interface)
             let isWord = message.hasInterface(Stream1.name) && message.hasSignature(Stream1.headSignature)
             guard isEvent || isWord, let member = message.member else { continue }
             let signal = HeldSignal(
                 stream: stream, isEvent: isEvent, member: member, signature: Array(message.signature.utf8),
                 body: message.body)
-            state.onLoop.session.hold(signal, cost: signal.body.count)
+            owner.state.onLoop.session.hold(signal, cost: signal.body.count)
         }
     }
     package func replyDropped(from sender: String?) {
         // The owner's own: late, since its call was given up.
-        if let sender, sender != "org.freedesktop.DBus", sender != owner { noteStranger() }
+        if let sender, sender != "org.freedesktop.DBus", sender != owner.name { noteStranger() }
     }
     package func methodCall(_ call: IncomingCall) {
         noteStranger()
-        state.onLoop.connection?.fail(
+        owner.connection?.fail(
             call, ErrorNames.unknownObject, "nothing is exported here: this is a relay of \(service)")
+    }
+
+    /// Reports to a service that a reply is no longer on its way.
+    package func replyReceived(from sender: String, serial: UInt32) {
+        owner.connection?.sendReceived(serial, to: sender)
     }
 
     // MARK: States
 
-    /// Active once all streams are in step. What the owner lacks is no matter of the connection: see
-    /// `EventRelay.InterfaceState`.
-    func settle() {
-        if state.onLoop.streamsInOrder.allSatisfy(\.isSettled) { report(state.onLoop.session.settled()) }
-    }
     /// Nil: it is as it was reported last.
     private func report(_ standing: ServiceSession<HeldSignal>.Standing?) {
         switch standing {
@@ -319,6 +286,22 @@ package final class SessionController: BusHandler {
         case nil: break
         }
     }
-    /// A ring held what it cannot hold.
-    func noteFault() { faults.add(1, ordering: .relaxed) }
+}
+
+extension SessionController: StreamObserver {
+    func streamOpened() { calls.admitWaiting() }
+    func streamAdvanced() { calls.releaseReplies() }
+    /// Active once all streams are in step. What the owner lacks is no matter of the connection: see
+    /// `EventRelay.InterfaceState`.
+    func streamSettled() {
+        if streams.areSettled { report(owner.state.onLoop.session.settled()) }
+    }
+    /// Not of an inlet that shows it.
+    func streamLost(_ stream: StreamController) {
+        for other in streams.all where other !== stream && !other.inlets.reportsLoss { other.suspectLoss() }
+    }
+    func ringsRead() { if calls.holdsReplies { calls.releaseReplies() } }
+    func pagePrepared(_ result: Result<Void, RelayError>) {
+        for stream in streams.all { stream.inlets.ring.pagePrepared(result, stream) }
+    }
 }

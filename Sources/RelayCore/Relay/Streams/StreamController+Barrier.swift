@@ -2,15 +2,15 @@
 extension StreamController {
     /// The owner has reported how far the stream has come. False: it cannot be looked at yet, since a reply is due that
     /// decides which of the ring's events count.
-    func hear(_ head: StreamHead, _ session: SessionController) -> Bool {
+    func hear(_ head: StreamHead) -> Bool {
         if !inlets.takesSignals {
             if awaitsAnswer { return false }
-            drain(session)
+            drain()
         }
         // One that waits for the reply to `Attach` learns by that reply where the stream stands, and no earlier.
         for member in members where !member.machine.awaitsAnswer {
             let action = member.machine.head(epoch: head.epoch, sequence: head.sequence, last: head.last)
-            run(action, member, session)
+            run(action, member)
         }
         return true
     }

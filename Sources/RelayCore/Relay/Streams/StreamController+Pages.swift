@@ -9,19 +9,19 @@ extension StreamController {
     // MARK: Requests
 
     /// A page is wanted, in place of any that was asked for before.
-    func read(after: UInt64, _ member: StreamSubscriber, _ session: SessionController) {
+    func read(after: UInt64, _ member: StreamSubscriber) {
         if member.askedAhead == after {
             member.askedAhead = nil
             return
         }
         member.readGeneration += 1
         member.readAfter = after
-        askSchemas(session)
-        session.pages.ask(member, session)
+        askSchemas()
+        pages.ask(member)
     }
     /// Looks for the place to begin at, once there is an owner to ask.
-    func seek(_ member: StreamSubscriber, _ session: SessionController) {
-        if session.owner != nil { read(after: 0, member, session) }
+    func seek(_ member: StreamSubscriber) {
+        if owner.name != nil { read(after: 0, member) }
     }
     /// The page that a member waits for.
     func request(of member: StreamSubscriber) -> StreamRead {
@@ -36,21 +36,19 @@ extension StreamController {
     // MARK: Answers
 
     /// A member's request was answered: the latest one.
-    func pageArrived(
-        _ result: Result<BusReply, RelayError>, _ member: StreamSubscriber, _ session: SessionController
-    ) {
+    func pageArrived(_ result: Result<BusReply, RelayError>, _ member: StreamSubscriber) {
         do throws(RelayError) {
             let reply = try result.get()
             counts.pages.increment()
             if member.search != nil {
-                try search(reply, member, session)
+                try search(reply, member)
             } else if let feed = member.feed {
-                try take(reply, member, feed, session)
+                try take(reply, member, feed)
             } else {
-                try takeShared(reply, member, session)
+                try takeShared(reply, member)
             }
         } catch {
-            readFailed(error, member, session)
+            readFailed(error, member)
         }
     }
     /// Shows a page's head, and each event in it with the body of the answer.
@@ -70,57 +68,54 @@ extension StreamController {
                 .schemaMismatch, "\(reply.sender) sent a page that cannot be read: \(error)", cause: error)
         }
     }
-    private func readFailed(_ error: RelayError, _ member: StreamSubscriber, _ session: SessionController) {
+    private func readFailed(_ error: RelayError, _ member: StreamSubscriber) {
         switch error.code {
         case .notFound:
             if member.search != nil {
                 // It keeps nothing: all there is begins now.
                 member.search = nil
-                run(member.machine.unanswered(), member, session)
+                run(member.machine.unanswered(), member)
             } else {
-                run(member.machine.readRefused(), member, session)
+                run(member.machine.readRefused(), member)
                 member.markCaughtUp()
-                session.settle()
+                observer?.streamSettled()
             }
-        case .unavailable: session.askForOwner()
+        case .unavailable: owner.askForOwner()
         case .limitsExceeded, .internalFailure, .storageFull, .timedOut:
             // It has no room for another page now, or trouble of its own.
             member.isPaused = true
-            session.pages.lineUp(member)
+            pages.lineUp(member)
             let generation = member.readGeneration
-            session.schedule(after: session.timing.retry) { session in
+            owner.loop.schedule(after: owner.timing.retry) { [pages] in
                 guard member.readGeneration == generation else { return }
                 member.isPaused = false
-                session.pages.readNext(session)
+                pages.readNext()
             }
-        default: refused(error, session)
+        default: refused(error)
         }
     }
     /// Requests the page after this one before this one is read, if there is one and the consumer waits: the service
     /// reads meanwhile.
-    private func askAhead(
-        _ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer, _ session: SessionController
-    ) {
+    private func askAhead(_ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer) {
         guard feed.isWaiting,
             let page = try? reply.read(Stream1.pageSignature, { try PageReader.trailer($0) }),
             page.through < page.head, page.through > member.readAfter
         else { return }
         member.readGeneration += 1
         (member.readAfter, member.askedAhead) = (page.through, page.through)
-        session.pages.ask(member, session)
+        pages.ask(member)
     }
     /// Nothing is wanted there: the answer no longer counts.
-    private func dropAhead(_ member: StreamSubscriber, _ session: SessionController) {
+    private func dropAhead(_ member: StreamSubscriber) {
         guard member.askedAhead != nil else { return }
         member.askedAhead = nil
         member.readGeneration += 1
-        session.pages.withdraw(member)
+        pages.withdraw(member)
     }
     private func take(
-        _ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer, _ session: SessionController
-    ) throws(RelayError) {
-        askAhead(reply, member, feed, session)
-        defer { dropAhead(member, session) }
+        _ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer) throws(RelayError) {
+        askAhead(reply, member, feed)
+        defer { dropAhead(member) }
         // One for all that is made of this page: its kinds do not keep their formats.
         let schemas = schemas
         var (entries, kinds): ([KeptEvents.Entry], [KeptEvents.Kind]) = ([], [])
@@ -132,7 +127,7 @@ extension StreamController {
         do throws(RelayError) {
             let page = try read(reply) { page in
                 (epoch, through) = (page.epoch, min(page.through, page.head))
-                run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member, session)
+                run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member)
             } event: { found, body in
                 if event == nil || !found.isLikeLast {
                     let kind = events.event(named: found.nameBytes, for: members)
@@ -147,14 +142,14 @@ extension StreamController {
                     // What came before it goes before it; the page goes on behind that.
                     feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: 0, schemas))
                     entries = []
-                    return reportExcess(stamp, member, session)
+                    return reportExcess(stamp, member)
                 }
                 guard token >= 0 else { return }
                 counts.read.increment()
                 entries.append(KeptEvents.Entry(kind: Int32(kinds.count - 1), body: found.body))
             }
             feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: through, schemas))
-            try pageEnded(page, isEmpty: event == nil, member, session)
+            try pageEnded(page, isEmpty: event == nil, member)
             member.markCaughtUp()
         } catch {
             // What came before the fault is accounted for.
@@ -162,19 +157,17 @@ extension StreamController {
             throw error
         }
     }
-    private func takeShared(
-        _ reply: BusReply, _ member: StreamSubscriber, _ session: SessionController
-    ) throws(RelayError) {
+    private func takeShared(_ reply: BusReply, _ member: StreamSubscriber) throws(RelayError) {
         var (epoch, isEmpty): (UInt64, Bool) = (0, true)
         let page = try read(reply) { page in
             epoch = page.epoch
-            run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member, session)
+            run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member)
         } event: { found, body in
             isEmpty = false
             guard let stamp = Self.stamp(found, body, epoch) else { return }
             let event = events.event(named: found.nameBytes, for: members)
             guard member.machine.pageEvent(event.name, stamp.sequence) else { return }
-            if event.isExcess { return reportExcess(stamp, member, session) }
+            if event.isExcess { return reportExcess(stamp, member) }
             guard event.isWanted else { return }
             let format = schemas?.format(found.schema)
             let raw = RawEvent(
@@ -182,22 +175,20 @@ extension StreamController {
                 unknown: schemas != nil && format == nil ? found.schema : nil, signature: found.signatureBytes,
                 body: UnsafeRawBufferPointer(rebasing: body[found.body]))
             counts.count(raw)
-            session.sink.event(event.token, raw)
+            sink.event(event.token, raw)
         }
-        try pageEnded(page, isEmpty: isEmpty, member, session)
-        session.settle()
+        try pageEnded(page, isEmpty: isEmpty, member)
+        observer?.streamSettled()
     }
     /// Pages without an event get on, too, where the wanted ones are rare. Not for ever: a service that has nothing else
     /// would be read until its sequences are at their end.
-    private func pageEnded(
-        _ page: StreamPage, isEmpty: Bool, _ member: StreamSubscriber, _ session: SessionController
-    ) throws(RelayError) {
+    private func pageEnded(_ page: StreamPage, isEmpty: Bool, _ member: StreamSubscriber) throws(RelayError) {
         member.emptyPages = isEmpty && page.through < page.head ? member.emptyPages + 1 : 0
         if member.emptyPages > Self.mostEmptyPages {
             member.emptyPages = 0
             throw RelayError(.schemaMismatch, "\(Self.mostEmptyPages) pages in a row had no event")
         }
-        run(member.machine.pageEnded(through: page.through, head: page.head), member, session)
+        run(member.machine.pageEnded(through: page.through, head: page.head), member)
     }
     /// Of which each covers 65,536 events at a service of this library.
     private static let mostEmptyPages = 65_536
@@ -209,9 +200,7 @@ extension StreamController {
 
     // MARK: Times
 
-    private func search(
-        _ reply: BusReply, _ member: StreamSubscriber, _ session: SessionController
-    ) throws(RelayError) {
+    private func search(_ reply: BusReply, _ member: StreamSubscriber) throws(RelayError) {
         var found: (sequence: UInt64, publishedAt: Timestamp)?
         let page = try read(reply) { _ in
         } event: { event, body in
@@ -220,12 +209,12 @@ extension StreamController {
         let place = try member.search?.take(event: found, oldest: page.oldest, through: page.through, head: page.head)
         guard let place else {
             member.readGeneration += 1
-            return session.pages.lineUp(member)
+            return pages.lineUp(member)
         }
         member.search = nil
         // What came meanwhile is in the journal, too.
         member.machine = StreamSubscriber.Machine(from: .at(place), isDurable: true)
-        begin(member, session)
-        run(member.machine.want(member.names), member, session)
+        begin(member)
+        run(member.machine.want(member.names), member)
     }
 }

@@ -6,6 +6,9 @@ final class StreamSubscriber: Hashable, @unchecked Sendable {  // In a turn of t
     @exclusivity(unchecked) var machine: Machine
     /// What is wanted; nil stands for every event. Of a positioned subscription it does not change.
     var names: Set<String>?
+    /// Of which it is a member; nil once it is none any more. Not counted: it is asked for while its session lives,
+    /// which keeps its streams.
+    unowned var stream: StreamController?
     /// A positioned subscription's; nil: the publisher's.
     let feed: ReplayBuffer?
     private let token: @Sendable (String) -> Int32

@@ -1,7 +1,7 @@
 /// The ways into one stream, and the choice between them: its ring, or signals. The journal is none: it is read on
 /// demand.
 struct StreamInlets {
-    private(set) var choice = TransportChoice()
+    var choice = TransportChoice()
     let ring: RingInlet
 
     init(_ transport: RingTransport) { ring = RingInlet(transport) }
@@ -28,8 +28,4 @@ struct StreamInlets {
     var isOpening: Bool { choice.phase == .opening }
     /// Events of the owner may be in the ring that the stream does not have.
     var holdsBack: Bool { ring.isParked || ring.isOpening }
-
-    mutating func choose(_ decide: (inout TransportChoice) -> [TransportChoice.Action]) -> [TransportChoice.Action] {
-        decide(&choice)
-    }
 }

@@ -123,7 +123,7 @@ extension Captured: FixedLayoutEvent where Event: RawScopeEvent {}
         #expect(
             await eventually {
                 follower.loop.withTurn {
-                    follower.core.state.onLoop.streams[Event.Interface.name]?.inlets.choice.phase == .direct
+                    follower.core.streams[Event.Interface.name]?.inlets.choice.phase == .direct
                 }
             })
         var ring = try await RingPeer.join(bus.bus).openRing(name, Event.Interface.name)

@@ -23,7 +23,7 @@ import Testing
         #expect(await log.wait(for: "3"))
         try Self.put(4...4, service)
         let core = log.relay.follower.core
-        core.loop.withTurn { core.state.onLoop.streams[Plain1.name]?.drainInlet(core) }
+        core.loop.withTurn { core.streams[Plain1.name]?.drainInlet() }
         #expect(Self.events(log) == ["1", "2", "3", "4"])
         service.vanish()
     }
@@ -39,7 +39,7 @@ import Testing
         #expect(
             await eventually {
                 core.loop.withTurn {
-                    core.transport.thread == nil && core.state.onLoop.streams[Plain1.name]?.inlets.ring.epoch == nil
+                    core.rings.thread == nil && core.streams[Plain1.name]?.inlets.ring.epoch == nil
                 }
             })
     }

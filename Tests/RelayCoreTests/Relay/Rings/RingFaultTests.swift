@@ -117,12 +117,12 @@ import Testing
         #expect(await log.wait(for: "100"))
         let core = log.relay.follower.core
         let (position, tail) = core.loop.withTurn { () -> (UInt64, UInt64) in
-            guard let stream = core.state.onLoop.streams[Plain1.name],
+            guard let stream = core.streams[Plain1.name],
                 let found = stream.inlets.ring.ring
             else { return (0, 1) }
             // All but the last are known: each step passes over two of them.
             found.reader = RingReader(ring.area, after: 99, passing: 2)
-            stream.drain(core)
+            stream.drain()
             return (found.reader.position, (try? found.reader.look()) ?? 1)
         }
         #expect(position == tail)
@@ -140,16 +140,16 @@ import Testing
             if event.number == 9 { relay_store_release(ring.area.tail, honest.load(ordering: .relaxed)) }
         }
         try core.loop.withTurn {
-            let stream = try #require(core.state.onLoop.streams[Plain1.name])
+            let stream = try #require(core.streams[Plain1.name])
             let inlet = stream.inlets.ring
             for number: Int64 in 2...9 { try service.put(0, "Said", FollowingTests.said(number)) }
             let tail = try #require(try inlet.ring?.reader.look())
             honest.store(tail, ordering: .relaxed)
             // The others are in the reader's own memory from then on, and are delivered without a look at the ring.
-            inlet.drainOrPark(most: 1, stream, core)
+            inlet.drainOrPark(most: 1, stream)
             relay_store(ring.area.intent, tail + 4_096)
             relay_store_release(ring.area.tail, tail + 1_024)
-            stream.drain(core)
+            stream.drain()
         }
         #expect(await eventually { log.relay.follower.ringFaults == 1 })
         #expect(await log.wait(for: "9"))

@@ -132,7 +132,7 @@ import Testing
         #expect(
             await eventually {
                 follower.loop.withTurn {
-                    let stream = follower.core.state.onLoop.streams[Gauge1.name]
+                    let stream = follower.core.streams[Gauge1.name]
                     let isFollowing = stream?.members.contains { $0.machine.isFollowing } ?? false
                     return stream?.inlets.ring.epoch != nil && isFollowing
                 }
@@ -161,20 +161,20 @@ import Testing
         let core = follower.core
         #expect(
             await eventually {
-                core.loop.withTurn { core.state.onLoop.streams[Ledger1.name]?.inlets.ring.epoch != nil }
+                core.loop.withTurn { core.streams[Ledger1.name]?.inlets.ring.epoch != nil }
             })
         let start = StreamPosition.since(Timestamp(microseconds: 0))
         let tool = try follower.subscribe(interface: Ledger1.name, names: nil, from: start) {}
         #expect(
             await eventually {
                 core.loop.withTurn {
-                    let member = core.state.onLoop.streams[Ledger1.name]?.members.last
+                    let member = core.streams[Ledger1.name]?.members.last
                     return member?.feed != nil && member?.search == nil && member?.machine.isFollowing == true
                 }
             })
         #expect(
             core.loop.withTurn {
-                core.state.onLoop.streams[Ledger1.name]?.members.allSatisfy { $0.machine.reportsLoss }
+                core.streams[Ledger1.name]?.members.allSatisfy { $0.machine.reportsLoss }
             } == true)
         tool.cancel()
         follower.invalidate()
@@ -237,7 +237,7 @@ import Testing
         #expect(
             await eventually {
                 follower.loop.withTurn {
-                    let stream = follower.core.state.onLoop.streams[Gauge1.name]
+                    let stream = follower.core.streams[Gauge1.name]
                     let isFollowing = stream?.members.allSatisfy { $0.machine.isFollowing } ?? false
                     return stream?.inlets.ring.epoch != nil && isFollowing
                 }

@@ -35,11 +35,11 @@ import Testing
 
         let core = log.relay.follower.core
         #expect(await core.isConfirmed())
-        let name = try #require(core.loop.withTurn { core.ownName })
+        let name = try #require(core.loop.withTurn { core.owner.connection?.uniqueName })
         let standing = await StandingLoop(core.loop)
         let flood = try DescriptorFlood(of: name, at: bus.address)
         #expect(try await flood.hasMuted(by: witness))
-        if losesAnswer { await standing.perform { core.askForOwner() } }
+        if losesAnswer { await standing.perform { core.owner.askForOwner() } }
         try await first.stop()
         let second = try await service(bus)
         for number in Int64(1)...3 { try second.publish(Said(thread: 0, number: number)) }
@@ -84,17 +84,17 @@ import Testing
         let service = try await service(bus)
         #expect(await log.wait(for: "active"))
         let core = log.relay.follower.core
-        let name = try #require(core.loop.withTurn { core.ownName })
+        let name = try #require(core.loop.withTurn { core.owner.connection?.uniqueName })
         let standing = await StandingLoop(core.loop)
         let flood = try DescriptorFlood(of: name, at: bus.address)
         #expect(try await flood.hasMuted(by: witness))
         let last = Mutex<Result<BusReply, RelayError>?>(nil)
         await standing.perform {
             let rules = ["org.example.A1", "org.example.A2"].map { MatchRule(sender: Desk.name, interface: $0) }
-            core.addMatch(rules[0], "pass on org.example.A1") { _, _ in }
+            core.owner.addMatch(rules[0], "pass on org.example.A1") { _ in }
             // Asked for behind it, so that its time is over later.
-            core.state.onLoop.connection?.addMatch(rules[1]) { answer in last.withLock { $0 = answer } }
-            for rule in rules { core.removeMatch(rule) }
+            core.owner.connection?.addMatch(rules[1]) { answer in last.withLock { $0 = answer } }
+            for rule in rules { core.owner.removeMatch(rule) }
         }
         #expect(try await DescriptorFlood.waiting(for: name, by: witness) > 64)
         await flood.end()

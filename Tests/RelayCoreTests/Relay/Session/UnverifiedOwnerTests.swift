@@ -94,7 +94,9 @@ import Testing
             await eventually {
                 let core = relay.follower.core
                 return await withCheckedContinuation { continuation in
-                    core.loop.execute { continuation.resume(returning: core.state.onLoop.session.isOwnershipKnown) }
+                    core.loop.execute {
+                        continuation.resume(returning: core.owner.state.onLoop.session.isOwnershipKnown)
+                    }
                 }
             })
         let peer = try speak(bus, as: DurableDesk.name) { messages in

@@ -137,27 +137,27 @@ import Testing
         let relay = try EventRelay(following: Desk.name, on: bus.bus, interfaces: Desk1.self)
         relay.activate()
         let core = relay.follower.core
-        #expect(await eventually { core.loop.withTurn { core.owner } == former.name })
+        #expect(await eventually { core.loop.withTurn { core.owner.name } == former.name })
         try await own(former, "ReleaseName", of: Desk.name)
         let owner = try await fixture.peer()
         try await own(owner, of: Desk.name)
-        #expect(await eventually { core.loop.withTurn { core.owner } == owner.name })
+        #expect(await eventually { core.loop.withTurn { core.owner.name } == owner.name })
         let ticket = CallTicket()
         let ended = Mutex<Result<BusReply, RelayError>?>(nil)
         let call = MethodCall(
             to: Desk.name, path: Stream1.path(of: Desk1.name), interface: Desk1.name, member: "Restricted")
-        core.begin(call, timeout: .seconds(300), ticket) { result in ended.withLock { $0 = result } }
+        core.calls.begin(call, timeout: .seconds(300), ticket) { result in ended.withLock { $0 = result } }
         func incoming() -> IncomingCall? { owner.handler.all.calls.first { $0.member == "Restricted" } }
         #expect(await eventually { incoming() != nil })
         let (serial, name) = try core.loop.withTurn {
-            (try #require(ticket.serial), try #require(core.ownName))
+            (try #require(ticket.serial), try #require(core.owner.connection?.uniqueName))
         }
         #expect(ticket.call?.destination == Desk.name)
         for _ in 0..<3 {
             try former.connection.send(.methodReturn(to: serial, destination: name))
             _ = try await former.connection.call(.toBus("GetId"))
         }
-        #expect(await eventually { core.loop.withTurn { core.state.onLoop.connection?.strayReplies ?? 0 } >= 2 })
+        #expect(await eventually { core.loop.withTurn { core.owner.connection?.strayReplies ?? 0 } >= 2 })
         #expect(ended.withLock { $0 } == nil)
         owner.connection.reply(to: try #require(incoming()))
         #expect(await eventually { ended.withLock { $0 } != nil })

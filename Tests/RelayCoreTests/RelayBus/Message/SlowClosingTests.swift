@@ -71,7 +71,7 @@ struct SlowClosingTests {
         let service = try await FollowingTests.fake(bus.bus, epoch: 1)
         #expect(await log.relay.isLive(Plain1.name))
         let core = log.relay.follower.core
-        let name = try #require(core.loop.withTurn { core.state.onLoop.connection?.uniqueName })
+        let name = try #require(core.loop.withTurn { core.owner.connection?.uniqueName })
         let file = try SlowFile()
         try file.send(.signal, to: name, on: bus.address)
         #expect(await eventually { file.waiting > 0 })

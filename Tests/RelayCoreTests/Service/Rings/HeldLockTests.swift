@@ -72,7 +72,7 @@ struct HeldLockTests {
         try service.publish("Said", FollowingTests.said(1))
         #expect(await log.wait(for: "1"))
         let core = log.relay.follower.core
-        #expect(core.loop.withTurn { core.transport.preparing } == 1)
+        #expect(core.loop.withTurn { core.rings.preparing } == 1)
         withExtendedLifetime(lock) {}
         lock = nil
         await played.join()
