@@ -12,33 +12,36 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     }
     /// The same, not counted, since it is looked up for every event: `close` keeps it to the end of the turn.
     @exclusivity(unchecked) private(set) var uncountedRing: Unmanaged<FollowedRing>?
-    /// Counts the requests of `OpenRing`: only the latest answer counts.
-    private var generation = 0
-    /// The latest was not answered yet, nor given up.
-    private var isAsking = false
-    /// Counts the requests of `CloseRing`, alike.
-    private var closings = 0
-    /// `CloseRing` was not answered yet: the owner may take this relay for a reader, and send it no signals.
-    private var isReturning = false
-    /// A ring that waits until the owner's wait page is mapped and sealed.
-    private var awaited: RingArea?
-    /// A ring that waits for the schemas, without which nobody can read it.
-    private var opened: RingArea?
-    /// How long after a refusal of `OpenRing` it is asked for again.
-    private var backoff: Backoff
+    private struct State {
+        /// Counts the requests of `OpenRing`: only the latest answer counts.
+        var generation = 0
+        /// The latest was not answered yet, nor given up.
+        var isAsking = false
+        /// Counts the requests of `CloseRing`, alike.
+        var closings = 0
+        /// `CloseRing` was not answered yet: the owner may take this relay for a reader, and send it no signals.
+        var isReturning = false
+        /// A ring that waits until the owner's wait page is mapped and sealed.
+        var awaited: RingArea?
+        /// A ring that waits for the schemas, without which nobody can read it.
+        var opened: RingArea?
+        /// How long after a refusal of `OpenRing` it is asked for again.
+        var backoff: Backoff
+    }
+    private let state: LoopBound<State>
 
     /// Until its lag is that part of its capacity, a ring can be left alone.
     static let parkingPart: UInt64 = 2
 
     init(_ transport: RingTransport) {
         (self.transport, owner) = (transport, transport.owner)
-        backoff = Backoff(owner.timing.ring)
+        state = LoopBound(State(backoff: Backoff(owner.timing.ring)), on: owner.loop)
     }
 
     /// The run whose events it has; nil while it is not open.
     var epoch: UInt64? { ring?.epoch }
     /// The owner takes it for open, which it is not yet.
-    var isOpening: Bool { opened != nil || awaited != nil }
+    var isOpening: Bool { state.onLoop.opened != nil || state.onLoop.awaited != nil }
     /// The owner has ended it: nothing more comes in it.
     var hasEnded: Bool { ring?.hasEnded == true }
     /// Its events were left alone, since an answer was due that decides which of them count.
@@ -49,8 +52,8 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     /// Asks the owner for it. An answer under way no longer counts.
     func open(_ stream: StreamController) {
         guard owner.isPresent else { return }
-        generation += 1
-        (opened, awaited) = (nil, nil)
+        state.onLoop.generation += 1
+        (state.onLoop.opened, state.onLoop.awaited) = (nil, nil)
         guard transport.isUsed, owner.canPassDescriptors else { return stream.choose { $0.refused() } }
         // The ring and the wait page, and one more for what happens meanwhile.
         guard owner.hasRoom(forDescriptors: 3, "the ring of \(stream.interface)") else {
@@ -59,15 +62,15 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         }
         // Asked for before, so that it is known how to read what comes.
         stream.askSchemas()
-        isAsking = true
-        let generation = generation
+        state.onLoop.isAsking = true
+        let generation = state.onLoop.generation
         owner.ask("OpenRing", at: stream.path) { [self] result in
             // A ring of an answer that no longer counts was given back.
-            if self.generation == generation { answered(result, stream) }
+            if state.onLoop.generation == generation { answered(result, stream) }
         }
     }
     private func answered(_ result: Result<BusReply, RelayError>, _ stream: StreamController) {
-        isAsking = false
+        state.onLoop.isAsking = false
         let reply: BusReply
         do throws(RelayError) { reply = try result.get() } catch {
             switch error.code {
@@ -75,10 +78,10 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
                 stream.choose { $0.unanswered() }
                 orderRetry(stream)
             // Calls that wait go to the next owner.
-            case .unavailable where !owner.isConnected: break
+            case .unavailable where owner.connection == nil: break
             default:
                 // Not repeated while this was under way, which it would have ended.
-                if isReturning { giveBack(stream, isRepeated: true) }
+                if state.onLoop.isReturning { giveBack(stream, isRepeated: true) }
                 stream.choose { $0.refused() }
                 // Too many others, or no memory: that passes.
                 if error.code == .limitsExceeded || error.code == .unavailable { orderRetry(stream) }
@@ -95,30 +98,30 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
             }
             if transport.thread == nil {
                 try transport.prepare(reply.descriptors[1], reportingTo: stream.observer)
-                awaited = area
+                state.onLoop.awaited = area
                 orderGivingUp(stream)
             } else {
-                opened = area
+                state.onLoop.opened = area
                 begin(stream)
             }
         } catch { giveUp(stream, error) }
     }
     /// The owner's wait page is mapped and sealed, or will not be.
     func pagePrepared(_ result: Result<Void, RelayError>, _ stream: StreamController) {
-        guard let area = awaited else { return }
-        awaited = nil
+        guard let area = state.onLoop.awaited else { return }
+        state.onLoop.awaited = nil
         switch result {
         case .success:
-            opened = area
+            state.onLoop.opened = area
             begin(stream)
         case .failure(let error): giveUp(stream, error)
         }
     }
     private func orderGivingUp(_ stream: StreamController) {
-        let generation = generation
+        let generation = state.onLoop.generation
         owner.loop.schedule(after: owner.timing.page) { [self] in
-            guard self.generation == generation, awaited != nil else { return }
-            awaited = nil
+            guard state.onLoop.generation == generation, state.onLoop.awaited != nil else { return }
+            state.onLoop.awaited = nil
             let text = "the wait page of \(owner.service) could not be sealed in time"
             giveUp(stream, RelayError(.unavailable, text))
         }
@@ -132,17 +135,18 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     /// Signals go on; after a while the ring is asked for again.
     private func orderRetry(_ stream: StreamController) {
         guard stream.inlets.choice.phase == .signals else { return }
-        let generation = generation
-        owner.loop.schedule(after: backoff.spread()) { [self] in
-            if self.generation == generation { stream.choose { $0.retry() } }
+        let generation = state.onLoop.generation
+        owner.loop.schedule(after: state.onLoop.backoff.spread()) { [self] in
+            if state.onLoop.generation == generation { stream.choose { $0.retry() } }
         }
     }
     /// It is known now which fields the owner's events have.
     func schemasArrived(_ stream: StreamController) { begin(stream) }
     /// Begins to read a ring that was opened, once it is known how.
     private func begin(_ stream: StreamController) {
-        guard let area = opened, let schemas = stream.schemas, let thread = transport.thread else { return }
-        opened = nil
+        guard let area = state.onLoop.opened, let schemas = stream.schemas, let thread = transport.thread
+        else { return }
+        state.onLoop.opened = nil
         let after = stream.place(inRun: area.header.epoch)
         do throws(RelayError) {
             let kinds = try kinds(area.header.events, schemas, stream)
@@ -151,7 +155,7 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
             try thread.add(ring.watch)
             self.ring = ring
             transport.add(self, stream)
-            backoff.reset()
+            state.onLoop.backoff.reset()
             stream.choose { $0.opened() }
         } catch { giveUp(stream, error) }
     }
@@ -184,30 +188,31 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     }
     /// An `OpenRing` that follows puts it off, and has another ring, or is refused.
     private func giveBack(_ stream: StreamController, isRepeated: Bool = false) {
-        isReturning = true
-        closings += 1
-        let number = closings
+        state.onLoop.isReturning = true
+        state.onLoop.closings += 1
+        let number = state.onLoop.closings
         owner.insist("CloseRing", at: stream.path, isRepeated: isRepeated) { [self] in
-            closings == number && !isAsking
+            state.onLoop.closings == number && !state.onLoop.isAsking
         } _: { [self] isRepeated in
-            guard closings == number else { return }
+            guard state.onLoop.closings == number else { return }
             endReturning()
             // Nothing was sent until now, and nothing that is sent from now on need show that.
             if isRepeated { stream.askWhereItStands() }
         }
     }
     private func endReturning() {
-        closings += 1
-        isReturning = false
+        state.onLoop.closings += 1
+        state.onLoop.isReturning = false
     }
     /// An answer under way no longer counts, and what was given is not opened any more.
     ///
     /// - Parameter isNewOwner: the owner is gone; else nothing is wanted of it.
     func forget(isNewOwner: Bool) {
-        generation += 1
-        (opened, awaited, isAsking) = (nil, nil, false)
+        state.onLoop.generation += 1
+        (state.onLoop.opened, state.onLoop.awaited) = (nil, nil)
+        state.onLoop.isAsking = false
         guard isNewOwner else { return }
-        backoff.reset()
+        state.onLoop.backoff.reset()
         endReturning()
     }
 }

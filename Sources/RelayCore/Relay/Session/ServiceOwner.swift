@@ -33,12 +33,11 @@ final class ServiceOwner: Sendable {
     // MARK: What is known
 
     var connection: BusConnection? { state.onLoop.connection }
-    var isConnected: Bool { connection != nil }
     var canPassDescriptors: Bool { connection?.canPassDescriptors ?? false }
     /// The verified owner's unique name: the only one that counts.
     var name: String? { state.onLoop.session.owner }
     /// There is a verified owner, and a bus by which to ask it.
-    var isPresent: Bool { isConnected && name != nil }
+    var isPresent: Bool { connection != nil && name != nil }
     /// Counts what was learnt of the owner: an answer counts only while its question's generation is the present one.
     var generation: Int { state.onLoop.session.generation }
     var features: Set<StreamFeature> { state.onLoop.features }

@@ -3,6 +3,18 @@ import Synchronization
 /// A relay's session with its service: routes what the bus brings to its parts, follows the owner of the service's name,
 /// and reports the relay's states.
 package final class SessionController: BusHandler {
+    struct State {
+        var backoff: Backoff
+        /// The ordered question who has the service's name, and when the last one was sent.
+        var inquiryTimer: UInt64?
+        var askedAt: UInt64 = 0
+        /// Until when the present owner counts as one that was just found.
+        var newUntil: UInt64 = 0
+        /// What keeps the relay from the bus was reported.
+        var hasReportedOutage = false
+        /// How often owners have left while they counted so.
+        var earlyDepartures = EarlyDepartures()
+    }
     let service: String
     let bus: Bus
     let requirement: PeerRequirement
@@ -13,7 +25,7 @@ package final class SessionController: BusHandler {
     package let loop: BusLoop
     let timing: RelayTiming
     let accounts: AccountCache<SystemAccounts>
-    let state: LoopBound<SessionState>
+    let state: LoopBound<State>
     let owner: ServiceOwner
     let streams: FollowedStreams
     let rings: RingTransport
@@ -34,7 +46,7 @@ package final class SessionController: BusHandler {
         (self.service, self.bus, self.requirement, self.activation) = (service, bus, requirement, activation)
         (self.durable, self.timing, self.sink, self.loop) = (durable, timing, sink, loop)
         accounts = AccountCache(of: SystemAccounts(), timing: timing.accounts)
-        state = LoopBound(SessionState(timing), on: loop)
+        state = LoopBound(State(backoff: Backoff(timing.reconnect)), on: loop)
         owner = ServiceOwner(service, loop, timing, sink)
         streams = FollowedStreams(on: loop)
         rings = RingTransport(isUsed: usesRings, owner)
@@ -49,10 +61,9 @@ package final class SessionController: BusHandler {
     /// Where the positioned subscriptions to an interface count what they drop.
     func drops(of interface: String) -> DropCounts {
         drops.withLock { drops in
-            if let known = drops[interface] { return known }
-            let new = DropCounts()
-            drops[interface] = new
-            return new
+            let counts = drops[interface] ?? DropCounts()
+            drops[interface] = counts
+            return counts
         }
     }
     /// How many events the publisher's and the positioned subscriptions had no room for.
@@ -94,16 +105,12 @@ package final class SessionController: BusHandler {
         let member = StreamSubscriber(
             names: names, from: start, isDurable: durable.contains(interface), searching: time.map { TimeSearch($0) },
             feed, token: source.token, learn: source.learn)
-        feed.onRoom { [weak self] room in self?.execute { $0.found(room, member) } }
-        source.onEnd { [weak self] in self?.execute { $0.remove(member) } }
+        feed.onRoom { [weak self, loop] room in loop.execute { [weak self] in self?.found(room, member) } }
+        source.onEnd { [weak self, loop] in loop.execute { [weak self] in self?.remove(member) } }
         loop.execute { [self] in
             if owner.state.onLoop.session.isOver { return feed.finish() }
             startIfNeeded(by: stream(interface)) { $0.add(member) }
         }
-    }
-    /// A job for the loop's thread, which need not run when the session is gone by then.
-    private func execute(_ job: @escaping @Sendable (SessionController) -> Void) {
-        loop.execute { [weak self] in if let self { job(self) } }
     }
 
     // MARK: Streams

@@ -12,7 +12,7 @@ extension StreamController {
     func sendAttach(_ member: StreamSubscriber) {
         guard owner.isPresent, let (epoch, after) = member.waitingAttach else { return }
         member.waitingAttach = nil
-        isAttached = true
+        present.onLoop.isAttached = true
         attachments += 1
         let generation = member.generation
         askSchemas()
@@ -48,9 +48,10 @@ extension StreamController {
         } catch .timedOut {
             // It may be stopped, or its answer was lost: as long as it has the name, it is the one to ask.
             run(member.machine.reattach(), member)
-        } catch .notFound where refusal == nil && isMissingSomething && !hasLeftOutMissing {
+        } catch .notFound where isMissingSomething && present.onLoop.refusal == nil && !present.onLoop.hasLeftOutMissing
+        {
             // Asked before it was known what the owner has: again, without what it lacks.
-            hasLeftOutMissing = true
+            present.onLoop.hasLeftOutMissing = true
             for member in members where !member.isAnswered { run(member.machine.unanswered(), member) }
         } catch .limitsExceeded {
             askAgain(member, generation)
@@ -72,8 +73,8 @@ extension StreamController {
     }
     /// Nobody wants anything of the owner, if it was asked: it is to send nothing more, and need not stay for it.
     func detach() {
-        if !isAttached { return }
-        isAttached = false
+        if !present.onLoop.isAttached { return }
+        present.onLoop.isAttached = false
         let number = attachments
         do throws(RelayError) {
             var body = WireWriter()
@@ -103,9 +104,9 @@ extension StreamController {
             run(member.machine.refused(), member)
             pages.withdraw(member)
         }
-        if refusal != nil { return }
+        if present.onLoop.refusal != nil { return }
         let refusal = Gap(1...UInt64.max, epoch: 0, count: nil, reason: .schemaMismatch, detail: text)
-        self.refusal = refusal
+        present.onLoop.refusal = refusal
         counts.count(refusal)
         sink.lasting(refusal, in: interface, of: nil, isNew: true)
         reportLacking()
@@ -116,12 +117,12 @@ extension StreamController {
 
     /// Unless the owner has reported them, or is being asked.
     func askSchemas() {
-        guard schemas == nil, !isAskingSchemas, owner.isPresent else { return }
-        isAskingSchemas = true
+        guard schemas == nil, !present.onLoop.isAskingSchemas, owner.isPresent else { return }
+        present.onLoop.isAskingSchemas = true
         let generation = owner.generation
         owner.ask("Schemas", at: path) { [self] result in
             guard owner.generation == generation, owner.name != nil else { return }
-            isAskingSchemas = false
+            present.onLoop.isAskingSchemas = false
             schemasAnswered(result, generation)
         }
     }
@@ -136,7 +137,7 @@ extension StreamController {
             // No page can be read without: again, unless another `Attach` has asked by then.
             owner.loop.schedule(after: owner.timing.retry) { [self] in
                 guard owner.generation == generation else { return }
-                if names?.isEmpty != true, refusal == nil { askSchemas() }
+                if names?.isEmpty != true, present.onLoop.refusal == nil { askSchemas() }
             }
         } catch {
             refused(error)
@@ -153,11 +154,12 @@ extension StreamController {
             let text = "\(address.service) has no event \(name) in \(interface)"
             return Gap(1...UInt64.max, epoch: 0, count: nil, reason: .schemaMismatch, detail: text)
         }
+        let refusal = present.onLoop.refusal
         if let refusal {
             sink.lasting(refusal, in: interface, of: nil, isNew: false)
         } else {
             for name in missing(shared) {
-                let isNew = reportedMissing.insert(name).inserted
+                let isNew = present.onLoop.reportedMissing.insert(name).inserted
                 if isNew { counts.count(gap(name)) }
                 sink.lasting(gap(name), in: interface, of: name, isNew: isNew)
             }
@@ -166,7 +168,7 @@ extension StreamController {
             member.report(refusal: refusal, missing: refusal == nil ? missing(member) : [], gap)
         }
         // Later subscribers have to learn of it, too.
-        let isLasting = names?.isEmpty != true && (refusal != nil || !reportedMissing.isEmpty)
+        let isLasting = names?.isEmpty != true && (refusal != nil || !present.onLoop.reportedMissing.isEmpty)
         if isLasting && !shared.hasTick { orderTick(shared) }
     }
 }

@@ -24,24 +24,28 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     /// Keeps what it has parsed of the signatures in pages.
     var pageReader = PageReader()
     private let rules: StreamRules
-    var isAskingSchemas = false
-    /// Of the present owner: it was asked for events, and sends them, or stays for them.
-    var isAttached = false
     /// Counts the requests of `Attach`, of all members, and the owners.
     var attachments = 0
-    /// Of the present owner: why it cannot be followed.
-    var refusal: Gap?
-    /// Of the present owner: the events that it lacks, as far as the publisher's subscribers know.
-    var reportedMissing: Set<String> = []
-    /// Of the present owner: it was asked again without what it lacks.
-    var hasLeftOutMissing = false
+    /// What is known of the present owner.
+    struct Present {
+        var isAskingSchemas = false
+        /// It was asked for events, and sends them, or stays for them.
+        var isAttached = false
+        /// Why it cannot be followed.
+        var refusal: Gap?
+        /// The events that it lacks, as far as the publisher's subscribers know.
+        var reportedMissing: Set<String> = []
+        /// It was asked again without what it lacks.
+        var hasLeftOutMissing = false
+    }
+    let present: LoopBound<Present>
 
     init(
         _ address: StreamAddress, isDurable: Bool, _ owner: ServiceOwner, _ rings: RingTransport, _ pages: PageBroker,
         _ sink: any SessionSink, _ observer: any StreamObserver
     ) {
         (self.address, self.owner, self.pages, self.sink) = (address, owner, pages, sink)
-        self.observer = observer
+        (self.observer, present) = (observer, LoopBound(Present(), on: owner.loop))
         rules = StreamRules(owner)
         shared = StreamSubscriber(isDurable: isDurable)
         members = [shared]
@@ -105,7 +109,7 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     /// Active once the publisher's subscriptions are in step. A positioned one need only have had its answer: how long
     /// its replay takes is a matter of its own pace.
     var isSettled: Bool {
-        refusal != nil
+        present.onLoop.refusal != nil
             || members.allSatisfy { $0.machine.isSettled || $0.feed != nil && ($0.isAnswered || $0.search != nil) }
     }
     /// The publisher's subscriptions lack something that is on its way to them. (A positioned one has a pace of its
@@ -122,10 +126,8 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     func forgetOwner(_ leave: (inout StreamSubscriber.Machine) -> StreamSubscriber.Machine.Action) {
         for member in members { run(leave(&member.machine), member) }
         for member in members { member.forgetOwner() }
-        isAskingSchemas = false
-        isAttached = false
         attachments += 1
-        (refusal, reportedMissing, hasLeftOutMissing) = (nil, [], false)
+        present.onLoop = Present()
         events.forgetOwner()
         inlets.ring.forget(isNewOwner: true)
         choose { $0.ended() }
@@ -148,8 +150,6 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
         rules.forget()
         rules.update(self)
     }
-    /// What the bus is to pass on.
-    var wantedRules: [MatchRule] { inlets.rules(for: NameScope(names: names), address) }
 
     // MARK: How the events come
 

@@ -18,8 +18,8 @@ final class StreamRules: Sendable {
     func forget() { (state.onLoop.taken, state.onLoop.refused) = ([:], []) }
     /// Requests what the stream wants, and returns what it does not want any more.
     func update(_ stream: StreamController) {
-        guard owner.isConnected else { return }
-        let wanted = stream.wantedRules
+        if owner.connection == nil { return }
+        let wanted = stream.inlets.rules(for: NameScope(names: stream.names), stream.address)
         // The new ones first: between the two the bus must not drop anything.
         for rule in wanted where state.onLoop.taken[rule] == nil { add(rule, stream) }
         for rule in state.onLoop.taken.keys where !wanted.contains(rule) {
