@@ -20,7 +20,7 @@ package final class SessionController: BusHandler {
     let requirement: PeerRequirement
     let activation: EventRelay.Activation
     /// Interfaces that are durable whatever their service has reported yet.
-    private let durable: Set<String>
+    let durable: Set<String>
     let sink: any SessionSink
     package let loop: BusLoop
     let timing: RelayTiming
@@ -111,32 +111,6 @@ package final class SessionController: BusHandler {
             if owner.state.onLoop.session.isOver { return feed.finish() }
             startIfNeeded(by: stream(interface)) { $0.add(member) }
         }
-    }
-
-    // MARK: Streams
-
-    private func stream(_ interface: String) -> StreamController {
-        if let stream = streams[interface] { return stream }
-        let stream = StreamController(
-            StreamAddress(service, interface), isDurable: durable.contains(interface), owner, rings, pages, sink, self)
-        streams.append(stream)
-        return stream
-    }
-    /// A service may have ended while nothing was wanted of it.
-    private func startIfNeeded(by stream: StreamController, _ change: (StreamController) -> Void) {
-        let wasWanted = stream.isWanted
-        change(stream)
-        if !wasWanted && stream.isWanted { startIfWanted() }
-    }
-    private func remove(_ member: StreamSubscriber) {
-        guard let stream = member.stream else { return }
-        stream.remove(member)
-        streamSettled()
-        calls.releaseReplies()
-    }
-    private func found(_ room: ReplayBuffer.Room, _ member: StreamSubscriber) {
-        if room.contains(.signals), let stream = member.stream { stream.run(member.machine.resume(), member) }
-        if room.contains(.page) { pages.readNext() }
     }
 
     // MARK: Connecting
@@ -285,30 +259,12 @@ package final class SessionController: BusHandler {
     // MARK: States
 
     /// Nil: it is as it was reported last.
-    private func report(_ standing: ServiceSession<HeldSignal>.Standing?) {
+    func report(_ standing: ServiceSession<HeldSignal>.Standing?) {
         switch standing {
         case .connecting: sink.state(.connecting)
         case .active: sink.state(.active)
         case .interrupted: sink.state(.interrupted)
         case nil: break
         }
-    }
-}
-
-extension SessionController: StreamObserver {
-    func streamOpened() { calls.admitWaiting() }
-    func streamAdvanced() { calls.releaseReplies() }
-    /// Active once all streams are in step. What the owner lacks is no matter of the connection: see
-    /// `EventRelay.InterfaceState`.
-    func streamSettled() {
-        if streams.areSettled { report(owner.state.onLoop.session.settled()) }
-    }
-    /// Not of an inlet that shows it.
-    func streamLost(_ stream: StreamController) {
-        for other in streams.all where other !== stream && !other.inlets.reportsLoss { other.suspectLoss() }
-    }
-    func ringsRead() { if calls.holdsReplies { calls.releaseReplies() } }
-    func pagePrepared(_ result: Result<Void, RelayError>) {
-        for stream in streams.all { stream.inlets.ring.pagePrepared(result, stream) }
     }
 }
