@@ -100,7 +100,8 @@ extension RingInlet {
     }
     @inline(__always)
     private func take(
-        _ kind: Int, _ stamp: Stamp, isTooLarge: Bool, _ ring: FollowedRing, _ stream: StreamController) {
+        _ kind: Int, _ stamp: Stamp, isTooLarge: Bool, _ ring: FollowedRing, _ stream: StreamController
+    ) {
         ring.sequence = stamp.sequence
         let kind = ring.kinds[kind]
         kind.event._withUnsafeGuaranteedRef { event in

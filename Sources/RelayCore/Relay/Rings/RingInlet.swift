@@ -161,7 +161,8 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     }
     /// Throws for an event that nobody could read, and when there are too many of them.
     private func kinds(
-        _ list: [RingEvent], _ schemas: StreamSchemas, _ stream: StreamController) throws(RelayError) -> [(event: StreamEvent, format: EventFormat)] {
+        _ list: [RingEvent], _ schemas: StreamSchemas, _ stream: StreamController
+    ) throws(RelayError) -> [(event: StreamEvent, format: EventFormat)] {
         var kinds: [(event: StreamEvent, format: EventFormat)] = []
         for entry in list {
             guard let event = stream.events.listed(entry.name, for: stream.members) else {

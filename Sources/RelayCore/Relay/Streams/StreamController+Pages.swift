@@ -113,7 +113,8 @@ extension StreamController {
         pages.withdraw(member)
     }
     private func take(
-        _ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer) throws(RelayError) {
+        _ reply: BusReply, _ member: StreamSubscriber, _ feed: ReplayBuffer
+    ) throws(RelayError) {
         askAhead(reply, member, feed)
         defer { dropAhead(member) }
         // One for all that is made of this page: its kinds do not keep their formats.

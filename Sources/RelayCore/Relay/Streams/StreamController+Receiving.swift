@@ -102,7 +102,8 @@ extension StreamController {
         }
     }
     private func receive(
-        _ event: StreamEvent, _ raw: RawEvent, _ member: StreamSubscriber) {
+        _ event: StreamEvent, _ raw: RawEvent, _ member: StreamSubscriber
+    ) {
         let stamp = raw.stamp
         if member.feed != nil, member.machine.isSettled, isFull(event, member) { member.machine.fellBehind() }
         let action = member.machine.receive(event.name, stamp.sequence, stamp.previous)
@@ -128,7 +129,8 @@ extension StreamController {
     }
     /// An event in its place.
     private func deliver(
-        _ event: StreamEvent, _ raw: RawEvent, _ member: StreamSubscriber) {
+        _ event: StreamEvent, _ raw: RawEvent, _ member: StreamSubscriber
+    ) {
         if event.isExcess { return reportExcess(raw.stamp, member) }
         guard let feed = member.feed else {
             if event.isWanted {
