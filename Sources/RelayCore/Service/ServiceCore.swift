@@ -64,7 +64,7 @@ final class ServiceCore: Sendable {
             rings.withdraw(peer, interface, .notPermitted, text)
         }
         gate = CallGate(name, directory, replies, authority, permissions, accounts, ledger, loop)
-        calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger, loop)
+        calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger)
         documents = DocumentAnswers(calls, replies)
         standard = StandardAnswers(tree, gate, documents, replies)
         status = StatusAnswers(calls, queues, replies, notices)
@@ -74,6 +74,7 @@ final class ServiceCore: Sendable {
             directory.waitingCount + replies.state.onLoop.held.count + reads.openCount
                 + gate.state.onLoop.queue.count + (rings.isIdle ? 0 : 1)
         }
+        calls.setRouter(self)
         census.onDeparture { [weak self] in self?.depart($0) }
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
@@ -87,6 +88,8 @@ final class ServiceCore: Sendable {
             }
         }
     }
+
+    deinit { loop.stop() }
 
     // MARK: Life
 

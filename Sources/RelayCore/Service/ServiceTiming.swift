@@ -1,7 +1,6 @@
 /// All timing of a service, with the reason for each figure. A test sets what it does not want to wait for.
 ///
-/// Not here are what a program determines, such as the patience of `stop` and the time for which a service is idle, and
-/// how long a call of `OpenRing` waits for its turn, which is a quota's.
+/// Not here is what a program determines, such as the patience of `stop` and the time for which a service is idle.
 package struct ServiceTiming: Hashable, Sendable {
     package var bus = BusTiming()
     package var accounts = AccountTiming()

@@ -83,15 +83,9 @@ package struct HandlerSlots<Job> {
         threads -= 1
         return true
     }
-    /// The thread that should begin cannot be had: its job waits again, in its place. False: there is no thread at all.
-    package mutating func lose(_ worker: Worker, _ job: Job) -> Bool {
+    /// The thread that should begin cannot be had: its job is run elsewhere. Others may begin in its place: `look`.
+    package mutating func lose(_ worker: Worker) {
         running.removeAll { $0.worker == worker }
         threads -= 1
-        if threads == 0 { return false }
-        var all = Deque<Job>()
-        all.append(job)
-        while let job = jobs.popFirst() { all.append(job) }
-        jobs = all
-        return true
     }
 }

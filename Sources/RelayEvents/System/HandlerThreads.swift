@@ -83,20 +83,22 @@ package final class HandlerThreads: TaskExecutor {
     private func run(_ start: Given?) {
         switch start {
         case .wake(let thread): thread.wake.signal()
-        case .begin(let worker, let thread, let job): begin(worker, thread, job)
+        case .begin(let worker, let thread, let job): if !begin(worker, thread, job) { startJobs() }
         case nil: break
         }
     }
-    private func begin(_ worker: Int, _ thread: Thread, _ job: UnownedJob) {
+    /// False: there was no thread for the job, which is Dispatch's now. What waits has to be looked at again.
+    private func begin(_ worker: Int, _ thread: Thread, _ job: UnownedJob) -> Bool {
         do throws(SystemError) {
             try OwnThread.start(name) { self.serve(worker, thread, job) }
+            return true
         } catch {
-            let isKept = state.withLock { state in
+            state.withLock { state in
                 state.threads[worker] = nil
-                return state.slots.lose(worker, job)
+                state.slots.lose(worker)
             }
-            // Nobody else would come to it.
-            if !isKept { DispatchQueue.global().async { self.run(job) } }
+            DispatchQueue.global().async { self.run(job) }
+            return false
         }
     }
     private func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
@@ -176,8 +178,11 @@ package final class HandlerThreads: TaskExecutor {
         while true {
             let now = MonotonicClock.now
             let start = state.withLock { state in state.slots.look(now: now).flatMap { give($0, &state) } }
-            guard let start else { return }
-            run(start)
+            switch start {
+            case .wake(let thread)?: thread.wake.signal()
+            case .begin(let worker, let thread, let job)?: _ = begin(worker, thread, job)
+            case nil: return
+            }
         }
     }
 }

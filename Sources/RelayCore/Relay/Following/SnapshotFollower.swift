@@ -55,7 +55,10 @@ final class SnapshotFollower<Payload: Sendable, State: Sendable>: AwaitableSubsc
         source.feed.followed.store(.following, ordering: .relaxed)
     }
     /// Begins. Detached: a subscription must not inherit its maker's priority and task-local values.
-    func start() { task.withLock { $0 = Task.detached { await self.run() } } }
+    func start() {
+        let threads: HandlerThreads? = if case .threads = place { .ofProcess } else { nil }
+        task.withLock { $0 = Task.detached(executorPreference: threads) { await self.run() } }
+    }
     func cancel() {
         source.cancel()
         task.withLock { $0 }?.cancel()

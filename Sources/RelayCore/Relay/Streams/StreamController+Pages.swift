@@ -130,7 +130,7 @@ extension StreamController {
                 (epoch, through) = (page.epoch, min(page.through, page.head))
                 run(member.machine.pageBegan(epoch: page.epoch, oldest: page.oldest), member)
             } event: { found, body in
-                if event == nil || !found.isLikeLast {
+                if kinds.isEmpty || !found.isLikeLast {
                     let kind = events.event(named: found.nameBytes, for: members)
                     (event, token) = (kind, kind.isExcess ? -1 : member.token(of: kind))
                     let (start, count) = (found.signatureStart, found.signatureBytes.count)
@@ -142,7 +142,8 @@ extension StreamController {
                 if event.isExcess {
                     // What came before it goes before it; the page goes on behind that.
                     feed.append(KeptEvents(page: reply.body, entries, kinds, epoch: epoch, through: 0, schemas))
-                    entries = []
+                    // What is behind has kinds of its own: a copy for each part would grow with all parts before it.
+                    (entries, kinds) = ([], [])
                     return reportExcess(stamp, member)
                 }
                 guard token >= 0 else { return }

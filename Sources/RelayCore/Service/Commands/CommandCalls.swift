@@ -15,18 +15,18 @@ final class CommandCalls: Sendable {
     private let replies: ReplySender
     private let room: DescriptorRoom
     private let ledger: PeerLedger
-    private let loop: BusLoop
+    private let router = Mutex<WeakReference?>(nil)
 
     init(
         _ service: String, _ tree: ObjectTree, _ queues: CommandQueues, _ gate: CallGate, _ directory: PeerDirectory,
-        _ replies: ReplySender, _ room: DescriptorRoom, _ ledger: PeerLedger, _ loop: BusLoop
+        _ replies: ReplySender, _ room: DescriptorRoom, _ ledger: PeerLedger
     ) {
         (self.service, self.tree, self.queues, self.gate) = (service, tree, queues, gate)
         (self.directory, self.replies, self.room, self.ledger) = (directory, replies, room, ledger)
-        self.loop = loop
     }
-    // Behind the last handler: when its service is released, it still replies.
-    deinit { loop.stop() }
+    /// What routes to this, and is kept while a call runs: a handler whose service was released still replies, and hears
+    /// of a caller that leaves.
+    func setRouter(_ router: AnyObject) { self.router.withLock { $0 = WeakReference(router) } }
 
     func run(_ command: AnyExportedCommand, _ call: IncomingCall) {
         if call.signature != command.signature,
@@ -79,7 +79,10 @@ final class CommandCalls: Sendable {
         let admission = queues.add(
             call.sender, cost: call.body.count, isAwaited: call.wantsReply, isCommand: isCommand
         ) { [weak self] in
-            if let self { await job(self) }
+            guard let self else { return }
+            let router = router.withLock({ $0 })?.object
+            await job(self)
+            withExtendedLifetime(router) {}
         } refuse: { [weak self] in
             self?.refuseStopping(call)
         }
