@@ -107,62 +107,42 @@ static void check_reply(GVariant *reply, GError *error) {
     g_variant_unref(reply);
 }
 
-static void call_once(GDBusConnection *connection) {
+static void call_once(void *connection) {
     GError *error = NULL;
     check_reply(g_dbus_connection_call_sync(connection, PEER_SERVICE, PEER_CALLS_PATH, PEER_CALLS, PEER_ECHO,
         g_variant_new("(s)", PEER_TEXT), G_VARIANT_TYPE("(s)"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error), error);
 }
 
-typedef struct {
-    GDBusConnection *connection;
-    uint64_t called_at;
-} place;
-
 static void replied(GObject *source, GAsyncResult *result, gpointer data);
 
-static void call_next(place *mine) {
+static void call_next(peer_place *mine) {
     if (!peer_call_next(&mine->called_at)) return;
     g_dbus_connection_call(mine->connection, PEER_SERVICE, PEER_CALLS_PATH, PEER_CALLS, PEER_ECHO,
         g_variant_new("(s)", PEER_TEXT), G_VARIANT_TYPE("(s)"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, replied, mine);
 }
 
 static void replied(GObject *source, GAsyncResult *result, gpointer data) {
-    place *mine = data;
+    peer_place *mine = data;
     GError *error = NULL;
     check_reply(g_dbus_connection_call_finish(G_DBUS_CONNECTION(source), result, &error), error);
     peer_answered(mine->called_at);
     call_next(mine);
 }
 
+static bool turn(void *connection) {
+    (void)connection;
+    g_main_context_iteration(NULL, TRUE);
+    return true;
+}
+
 static int call_all(const peer_options *options) {
     if (options->directory) peer_fail("--directory", "the durable command is sdbus-peer's");
-    GDBusConnection *connection = connect_to(options->bus);
-    for (int i = 0; i < 100; i++) call_once(connection);
     g_timeout_add(100, look, NULL);
-    peer_ready();
-    peer_wait_for_go();
-    peer_calls_begin(options);
-    if (options->flight == 1) {
-        for (uint64_t called_at; peer_call_next(&called_at); peer_answered(called_at)) call_once(connection);
-    } else {
-        place places[64];
-        for (uint64_t i = 0; i < options->flight; i++) {
-            places[i].connection = connection;
-            call_next(&places[i]);
-        }
-        while (!peer_calls_are_over()) g_main_context_iteration(NULL, TRUE);
-    }
-    peer_report_called(options);
+    peer_call_all(options, connect_to(options->bus), &(peer_caller){call_once, call_next, turn});
     return 0;
 }
 
 int main(int argc, char **argv) {
-    peer_options options = peer_parse(argc, argv);
-    switch (options.role) {
-    case PEER_SEND: peer_fail("send", "signal-bench does not measure GDBus");
-    case PEER_RECEIVE: return receive_all(&options);
-    case PEER_ANSWER: return answer_all(&options);
-    case PEER_CALL: return call_all(&options);
-    }
-    return 64;
+    // signal-bench does not measure GDBus: it does not send.
+    return peer_run(argc, argv, &(peer_roles){NULL, receive_all, answer_all, call_all});
 }

@@ -102,7 +102,7 @@ static DBusHandlerResult called(DBusConnection *connection, DBusMessage *message
     return DBUS_HANDLER_RESULT_HANDLED;
 }
 
-static _Noreturn void answer_all(const peer_options *options) {
+static _Noreturn int answer_all(const peer_options *options) {
     if (options->directory) peer_fail("--directory", "the durable command is sdbus-peer's");
     DBusConnection *connection = connect_to(options->bus);
     DBusObjectPathVTable object = {.message_function = called};
@@ -134,7 +134,7 @@ static DBusMessage *new_call(void) {
     return message;
 }
 
-static void call_once(DBusConnection *connection) {
+static void call_once(void *connection) {
     DBusError error = DBUS_ERROR_INIT;
     DBusMessage *message = new_call(), *reply = dbus_connection_send_with_reply_and_block(connection, message, -1, &error);
     dbus_message_unref(message);
@@ -142,14 +142,9 @@ static void call_once(DBusConnection *connection) {
     check_reply(reply);
 }
 
-typedef struct {
-    DBusConnection *connection;
-    uint64_t called_at;
-} place;
-
 static void replied(DBusPendingCall *pending, void *data);
 
-static void call_next(place *mine) {
+static void call_next(peer_place *mine) {
     if (!peer_call_next(&mine->called_at)) return;
     DBusMessage *message = new_call();
     DBusPendingCall *pending = NULL;
@@ -161,40 +156,20 @@ static void call_next(place *mine) {
 }
 
 static void replied(DBusPendingCall *pending, void *data) {
-    place *mine = data;
+    peer_place *mine = data;
     check_reply(dbus_pending_call_steal_reply(pending));
     peer_answered(mine->called_at);
     call_next(mine);
 }
 
+static bool turn(void *connection) { return dbus_connection_read_write_dispatch(connection, 100); }
+
 static int call_all(const peer_options *options) {
     if (options->directory) peer_fail("--directory", "the durable command is sdbus-peer's");
-    DBusConnection *connection = connect_to(options->bus);
-    for (int i = 0; i < 100; i++) call_once(connection);
-    peer_ready();
-    peer_wait_for_go();
-    peer_calls_begin(options);
-    if (options->flight == 1) {
-        for (uint64_t called_at; peer_call_next(&called_at); peer_answered(called_at)) call_once(connection);
-    } else {
-        place places[64];
-        for (uint64_t i = 0; i < options->flight; i++) {
-            places[i].connection = connection;
-            call_next(&places[i]);
-        }
-        while (!peer_calls_are_over() && dbus_connection_read_write_dispatch(connection, 100)) {}
-    }
-    peer_report_called(options);
+    peer_call_all(options, connect_to(options->bus), &(peer_caller){call_once, call_next, turn});
     return 0;
 }
 
 int main(int argc, char **argv) {
-    peer_options options = peer_parse(argc, argv);
-    switch (options.role) {
-    case PEER_SEND: return send_all(&options);
-    case PEER_RECEIVE: return receive_all(&options);
-    case PEER_ANSWER: answer_all(&options);
-    case PEER_CALL: return call_all(&options);
-    }
-    return 64;
+    return peer_run(argc, argv, &(peer_roles){send_all, receive_all, answer_all, call_all});
 }

@@ -96,3 +96,29 @@ void peer_report_calls(const peer_options *options, uint64_t sent, const uint64_
         answered, start, end, cpu);
     fflush(stdout);
 }
+
+void peer_call_all(const peer_options *options, void *connection, const peer_caller *caller) {
+    for (int i = 0; i < 100; i++) caller->once(connection);
+    peer_ready();
+    peer_wait_for_go();
+    peer_calls_begin(options);
+    if (options->flight == 1) {
+        for (uint64_t called_at; peer_call_next(&called_at); peer_answered(called_at)) caller->once(connection);
+    } else {
+        peer_place places[64];
+        for (uint64_t i = 0; i < options->flight; i++) {
+            places[i].connection = connection;
+            caller->next(&places[i]);
+        }
+        while (!peer_calls_are_over() && caller->turn(connection)) {}
+    }
+    peer_report_called(options);
+}
+
+int peer_run(int argc, char *const *argv, const peer_roles *roles) {
+    peer_options options = peer_parse(argc, argv);
+    int (*const all[])(const peer_options *) = {
+        [PEER_SEND] = roles->send, [PEER_RECEIVE] = roles->receive, [PEER_ANSWER] = roles->answer, [PEER_CALL] = roles->call};
+    if (!all[options.role]) peer_fail(argv[1], "this peer does not do that");
+    return all[options.role](&options);
+}

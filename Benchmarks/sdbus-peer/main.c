@@ -139,7 +139,7 @@ static const sd_bus_vtable kept_vtable[] = {
     SD_BUS_VTABLE_END,
 };
 
-static _Noreturn void answer_all(const peer_options *options) {
+static _Noreturn int answer_all(const peer_options *options) {
     sd_bus *bus = connect_to(options->bus);
     if (options->directory) {
         keeper.rows = journal_rows_open(options->directory, PEER_KEPT, PEER_STORED);
@@ -165,12 +165,18 @@ static _Noreturn void answer_all(const peer_options *options) {
     }
 }
 
+typedef struct {
+    const peer_options *options;
+    sd_bus *bus;
+} caller;
+
 // The call, and what is called: ended by its reply.
-static sd_bus_message *new_call(const peer_options *options, sd_bus *bus) {
+static sd_bus_message *new_call(const caller *caller) {
+    const peer_options *options = caller->options;
     sd_bus_message *message = NULL;
     const char *path = options->directory ? PEER_KEPT_PATH : PEER_CALLS_PATH;
     const char *interface = options->directory ? PEER_KEPT : PEER_CALLS, *member = options->directory ? PEER_KEEP : PEER_ECHO;
-    check(sd_bus_message_new_method_call(bus, &message, PEER_SERVICE, path, interface, member), "call");
+    check(sd_bus_message_new_method_call(caller->bus, &message, PEER_SERVICE, path, interface, member), "call");
     check(sd_bus_message_append(message, "s", PEER_TEXT), "append");
     return message;
 }
@@ -184,71 +190,50 @@ static void check_reply(sd_bus_message *reply) {
     if (strcmp(text, PEER_TEXT) != 0) peer_fail("reply", "it is not what was sent");
 }
 
-static void call_once(const peer_options *options, sd_bus *bus) {
+static void call_once(void *connection) {
+    const caller *mine = connection;
     sd_bus_error error = SD_BUS_ERROR_NULL;
-    sd_bus_message *message = new_call(options, bus), *reply = NULL;
-    if (sd_bus_call(bus, message, 0, &error, &reply) < 0) peer_fail("call", error.message);
+    sd_bus_message *message = new_call(mine), *reply = NULL;
+    if (sd_bus_call(mine->bus, message, 0, &error, &reply) < 0) peer_fail("call", error.message);
     sd_bus_message_unref(message);
     check_reply(reply);
     sd_bus_message_unref(reply);
 }
 
-typedef struct {
-    const peer_options *options;
-    sd_bus *bus;
-    uint64_t called_at;
-} place;
-
 static int replied(sd_bus_message *reply, void *data, sd_bus_error *error);
 
-static void call_next(place *mine) {
+static void call_next(peer_place *mine) {
     if (!peer_call_next(&mine->called_at)) return;
-    sd_bus_message *message = new_call(mine->options, mine->bus);
-    check(sd_bus_call_async(mine->bus, NULL, message, replied, mine, 0), "call");
+    const caller *caller = mine->connection;
+    sd_bus_message *message = new_call(caller);
+    check(sd_bus_call_async(caller->bus, NULL, message, replied, mine, 0), "call");
     sd_bus_message_unref(message);
 }
 
 static int replied(sd_bus_message *reply, void *data, sd_bus_error *error) {
     (void)error;
-    place *mine = data;
+    peer_place *mine = data;
     check_reply(reply);
     peer_answered(mine->called_at);
     call_next(mine);
     return 1;
 }
 
+static bool turn(void *connection) {
+    const caller *mine = connection;
+    int result = sd_bus_process(mine->bus, NULL);
+    check(result, "process");
+    if (result == 0) check(sd_bus_wait(mine->bus, 100000), "wait");
+    return true;
+}
+
 static int call_all(const peer_options *options) {
-    sd_bus *bus = connect_to(options->bus);
-    for (int i = 0; i < 100; i++) call_once(options, bus);
-    peer_ready();
-    peer_wait_for_go();
-    peer_calls_begin(options);
-    if (options->flight == 1) {
-        for (uint64_t called_at; peer_call_next(&called_at); peer_answered(called_at)) call_once(options, bus);
-    } else {
-        place places[64];
-        for (uint64_t i = 0; i < options->flight; i++) {
-            places[i] = (place){.options = options, .bus = bus};
-            call_next(&places[i]);
-        }
-        while (!peer_calls_are_over()) {
-            int result = sd_bus_process(bus, NULL);
-            check(result, "process");
-            if (result == 0) check(sd_bus_wait(bus, 100000), "wait");
-        }
-    }
-    peer_report_called(options);
-    sd_bus_flush_close_unref(bus);
+    caller mine = {options, connect_to(options->bus)};
+    peer_call_all(options, &mine, &(peer_caller){call_once, call_next, turn});
+    sd_bus_flush_close_unref(mine.bus);
     return 0;
 }
 
 int main(int argc, char **argv) {
-    peer_options options = peer_parse(argc, argv);
-    switch (options.role) {
-    case PEER_SEND: return send_all(&options);
-    case PEER_RECEIVE: return receive_all(&options);
-    case PEER_ANSWER: answer_all(&options);
-    case PEER_CALL: return call_all(&options);
-    }
-    return 64;
+    return peer_run(argc, argv, &(peer_roles){send_all, receive_all, answer_all, call_all});
 }

@@ -96,6 +96,33 @@ void peer_report_called(const peer_options *options);
 void peer_report_calls(const peer_options *options, uint64_t sent, const uint64_t *latencies, uint64_t answered,
     uint64_t start, uint64_t end);
 
+// A call in flight, and its place for the next one.
+typedef struct {
+    void *connection;
+    uint64_t called_at;
+} peer_place;
+// How a D-Bus library calls.
+typedef struct {
+    // Calls, and waits for the reply.
+    void (*once)(void *connection);
+    // Sends the place's next call, if there is one: `peer_call_next`. Its reply takes note of itself, and does this again.
+    void (*next)(peer_place *place);
+    // Waits for what comes, for 0.1 s at most; false when nothing can come any more.
+    bool (*turn)(void *connection);
+} peer_caller;
+// The caller's work, from the first calls to its line.
+void peer_call_all(const peer_options *options, void *connection, const peer_caller *caller);
+
+// What a peer does in each role; NULL: nothing.
+typedef struct {
+    int (*send)(const peer_options *options);
+    int (*receive)(const peer_options *options);
+    int (*answer)(const peer_options *options);
+    int (*call)(const peer_options *options);
+} peer_roles;
+// The peer's `main`.
+int peer_run(int argc, char *const *argv, const peer_roles *roles);
+
 // Ends the process with a message.
 _Noreturn void peer_fail(const char *what, const char *why);
 

@@ -41,7 +41,7 @@ final class StatusAnswers: Sendable {
             replies.reply(to: call, [.dictionary(.dictionary(.string, .variant), entries)])
         } catch {
             let code = (error as? RelayError)?.code ?? .internalFailure
-            replies.fail(call, code, "the journal could not tell of \(interface.name)")
+            replies.fail(call, code, "the journal could not report on \(interface.name)")
         }
     }
     private static func value(_ subscribers: [PublishedStream.Subscriber]) -> DBusValue {

@@ -86,7 +86,7 @@ final class LogReads: Sendable {
                 let socket = try ReplaySocket(descriptor)
                 // Unknown: it has left, and will not be seen to leave again.
                 guard credentials.userID != nil else {
-                    throw RelayError(.unavailable, "OpenReplay is for peers whose user the bus tells")
+                    throw RelayError(.unavailable, "OpenReplay needs a peer whose user the bus reports")
                 }
                 do throws(PeerLedger.Refusal) {
                     try state.onLoop.sockets.add(socket, of: call.sender, ledger)

@@ -48,7 +48,7 @@ final class RingHandout: Sendable {
             // Unknown: it has left, and will not be seen to leave again.
             guard let user = credentials.userID else {
                 interface.stream.withRing { $0.requests.refused += 1 }
-                return replies.fail(call, .notPermitted, "OpenRing is for peers whose user the bus tells")
+                return replies.fail(call, .notPermitted, "OpenRing needs a peer whose user the bus reports")
             }
             let request = Request(call: call, interface: interface)
             do throws(PeerLedger.Refusal) {
