@@ -1,3 +1,4 @@
+import RelayCore
 import CSystemd
 import Glibc
 
@@ -71,12 +72,13 @@ public struct ServiceManager: Sendable {
     }
 
     /// Extends the timeout until the task is cancelled.
-    func beginExtending() -> Task<Void, any Error> {
+    func beginExtending() -> Task<Void, Never> {
         extendTimeout(by: .seconds(30))
-        return Task { [self] in
-            while true {
-                try await Task.sleep(for: .seconds(10))
-                extendTimeout(by: .seconds(30))
+        // Its caller may block where it is.
+        return Task.detached(executorPreference: HandlerThreads.own) { [self] in
+            while !Task.isCancelled {
+                await OwnTimer.sleep(for: .seconds(10))
+                if !Task.isCancelled { extendTimeout(by: .seconds(30)) }
             }
         }
     }

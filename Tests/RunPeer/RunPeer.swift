@@ -14,6 +14,7 @@ import TestSupport
         case "tally":
             let edits = Int64(options.required("edits")) ?? 0
             try await TallyPeer(bus: bus, folder: options.required("state-directory"), edits: edits).run()
+        case "blocked": await BlockedPeer.main()
         default: exit(64)
         }
     }

@@ -72,6 +72,21 @@ void relay_return_large_blocks(void);
 /// In C: prctl(2) is variadic.
 void relay_keep_time_exactly(void);
 
+/// Waits until one of two descriptors can be read, for so many nanoseconds; returns what is true of the first (POLLIN and
+/// others), or 0 if the time is over, or the second can be read.
+///
+/// In C: ppoll(2) is not in Swift's Glibc module.
+short relay_poll_first(int first, int second, uint64_t nanoseconds);
+
+/// A timer's descriptor, or -1. Another thread waits for it: to set it wakes none.
+///
+/// In C, all three: timerfd_create(2) is not in Swift's Glibc module.
+int relay_timer_create(void);
+/// Lets it go off after so many nanoseconds, at least one, in place of what was set before.
+void relay_timer_set(int timer, uint64_t nanoseconds);
+/// Returns when it has gone off.
+void relay_timer_wait(int timer);
+
 /// Whether the kernel says that something keeps the system's clock right.
 ///
 /// In C: adjtimex(2) is not in Swift's Glibc module.

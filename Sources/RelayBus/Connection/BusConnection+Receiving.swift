@@ -14,6 +14,13 @@ extension BusConnection {
         // In a flood every message would wake this thread: it gives way, so that they come a few at a time.
         if drain() >= Self.flood { sched_yield() }
     }
+    /// Takes in what comes on the calling thread, in its turn of the loop, which sleeps on: until `isOver`, for so many
+    /// nanoseconds, or until the loop has something else to do.
+    package func serve(for duration: UInt64, until isOver: () -> Bool) {
+        guard let descriptor = inner.withLock({ $0.pointer == nil ? nil : $0.watches.suspend() }) else { return }
+        loop.serve(descriptor, for: duration, until: isOver) { [self] in ready($0) }
+        inner.withLock { $0.watches.resume() }
+    }
     /// So many messages at once are a flood.
     private static let flood = 4
     /// Returns how many messages there were.
@@ -73,14 +80,13 @@ extension BusConnection {
         let isTooLarge = message.isOversized || size > WireLimits.defaultMessageLength
         let (interface, signature) = (message.interface, message.signature)
         let limit = handler?.descriptorLimit(interface: interface, member: member, signature: signature) ?? 0
-        var call = IncomingCall(
-            connection: self, sender: sender, serial: message.serial, path: path, interface: interface, member: member,
+        let areTransferred = limit > 1 && !isTooLarge
+        let call = IncomingCall(
+            self, sender: sender, serial: message.serial, path: path, interface: interface, member: member,
             signature: signature, body: isTooLarge ? [] : message.body, wantsReply: message.wantsReply,
             allowsInteraction: message.allowsInteraction,
-            descriptors: message.descriptors(atMost: min(limit, 1)))
-        if limit > 1 && !isTooLarge {
-            (call.descriptors, call.transferred) = ([], Self.transferred(message, attached, atMost: limit))
-        }
+            descriptors: areTransferred ? [] : message.descriptors(atMost: min(limit, 1)),
+            transferred: areTransferred ? Self.transferred(message, attached, atMost: limit) : [:])
         if isTooLarge {
             let size = message.isOversized ? "over \(WireLimits.receivedLength)" : "\(size)"
             let text = "\(member) with \(size) bytes of arguments, over the limit of \(WireLimits.defaultMessageLength)"

@@ -202,14 +202,14 @@ package final class BusConnection: Sendable {
     package func drainOutgoing(patience: Duration) async -> Bool {
         // A task of its own: the caller's cancellation must not cut off what was published. No timer of the loop's:
         // those go when it is stopped. Looks again and again, as this is for the end of a service's life only.
-        await Task { [self] in
+        await Task.detached(executorPreference: HandlerThreads.own) { [self] in
             var (last, deadline) = (outgoingBytes, MonotonicClock.deadline(after: patience))
             while isOpen {
                 let bytes = outgoingBytes
                 if bytes == 0 { return true }
                 if bytes < last { (last, deadline) = (bytes, MonotonicClock.deadline(after: patience)) }
                 if MonotonicClock.now > deadline { return false }
-                try? await Task.sleep(for: timing.look)
+                await OwnTimer.sleep(for: timing.look)
             }
             return false
         }.value

@@ -18,6 +18,8 @@ final class WatchTable: @unchecked Sendable {  // What is not under its lock is 
     private struct State {
         var entries: [Entry] = []
         var registered: [Int32: UInt32] = [:]
+        /// Served by another thread than the loop's for a moment.
+        var suspended: Int32?
     }
     private let state = Mutex(State())
     /// Whether libdbus reads. It does not while messages that were received and not released have as many bytes as the
@@ -70,13 +72,30 @@ final class WatchTable: @unchecked Sendable {  // What is not under its lock is 
             if entry.flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events |= EPOLLOUT.rawValue }
         }
         isReading.store(events & EPOLLIN.rawValue != 0, ordering: .relaxed)
-        let wanted = events == 0 ? nil : events
+        let wanted = events == 0 ? nil : descriptor == state.suspended ? 0 : events
         guard loop.watch(descriptor, for: wanted, was: state.registered[descriptor], handler: handlerID) else {
             if wanted == nil { state.registered[descriptor] = nil }
             return wanted == nil
         }
         state.registered[descriptor] = wanted
         return true
+    }
+    /// Takes the descriptor that libdbus reads from out of the loop's sight, until `resume`. Nil: it reads from none.
+    func suspend() -> Int32? {
+        state.withLock { state in
+            let reading = state.entries.first { $0.isEnabled && $0.flags & DBUS_WATCH_READABLE.rawValue != 0 }
+            guard let reading else { return nil }
+            state.suspended = reading.descriptor
+            _ = update(reading.descriptor, &state)
+            return reading.descriptor
+        }
+    }
+    func resume() {
+        state.withLock { state in
+            guard let descriptor = state.suspended else { return }
+            state.suspended = nil
+            _ = update(descriptor, &state)
+        }
     }
     /// What epoll is asked for, by descriptor.
     var watched: [Int32: UInt32] { state.withLock { $0.registered } }

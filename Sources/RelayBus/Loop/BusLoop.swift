@@ -32,6 +32,16 @@ package final class BusLoop: Sendable {
     /// is served in the order of coming. Not from within a turn.
     package func beginTurn() { core.turn.take() }
     package func endTurn() { core.turn.give() }
+    /// Runs a job at once on the calling thread, in a turn, if nothing else has the loop and no job waits; else as
+    /// `execute` does, behind those that wait.
+    ///
+    /// - Parameter then: follows in the turn, where it is the calling thread's own.
+    package func executeSoon(_ job: @escaping Job, then next: () -> Void) {
+        if !core.tryTurn() { return execute(job) }
+        defer { endTurn() }
+        job()
+        next()
+    }
     /// Marks the turns that have begun or are waited for, so that their end can be awaited without a turn of one's own.
     /// Later turns see what the caller stored before this call.
     package func markTurns() -> UInt32 { core.turn.mark() }
@@ -44,6 +54,12 @@ package final class BusLoop: Sendable {
     /// Runs a job on the loop's thread, after those given before. After `stop()` too: some caller always waits for an
     /// answer, if only for the one that the connection is gone.
     package func execute(_ job: @escaping Job) { core.execute(job) }
+
+    /// Whether a job of users that has proved short may run on the calling thread, behind its turn: it is the loop's own.
+    package var canLend: Bool { core.canLend }
+    /// Runs a job on the calling thread behind its turn, where `canLend`. Should it take long after all, another thread
+    /// takes the loop over.
+    package func lend(_ job: LentJob) { core.lend(job) }
 
     /// The time by which its timers go, in nanoseconds.
     package var now: UInt64 { core.now }
@@ -64,6 +80,11 @@ package final class BusLoop: Sendable {
 
     // MARK: Descriptors
 
+    /// Serves a descriptor on the calling thread, which began a turn: until `isOver`, for so many nanoseconds, or until
+    /// something else is to be done. It must not be watched meanwhile.
+    func serve(_ descriptor: Int32, for duration: UInt64, until isOver: () -> Bool, _ handler: Handler) {
+        core.serve(descriptor, for: duration, until: isOver, handler)
+    }
     /// Names a handler for descriptors, and what to do with it when the loop stops. Nothing is watched before `watch`
     /// is called. Nil when the loop was stopped.
     func addHandler(_ handler: @escaping Handler, whenStopped: @escaping Job) -> UInt64? {

@@ -17,6 +17,8 @@ final class LoopCore: Sendable {
         /// Whether the thread is going to look at the jobs before it sleeps.
         var isWoken = false
         var hasThread = false
+        /// When the thread looks again by itself, though no timer may be due then: a next timer behind that needs no wake-up.
+        var nextLook: UInt64 = .max
         /// Jobs and timers that have run, for code that waits until nothing is done any more.
         var activity: UInt64 = 0
 
@@ -28,11 +30,14 @@ final class LoopCore: Sendable {
     }
     private let epoll: Int32
     private let wakeup: Int32
-    private let name: String
+    let name: String
     private let clock: ManualClock?
     private let state = Mutex(State())
     private let thread = Atomic<UInt>(0)
     let turn = TicketLock()
+    let lending = Mutex(LoopLending())
+    /// Sends the thread that watches what was lent: -1 if there is none.
+    let watchTimer = relay_timer_create()
     private static let wakeupID: UInt64 = 0
 
     init(name: String, _ clock: ManualClock?) throws(RelayError) {
@@ -47,10 +52,11 @@ final class LoopCore: Sendable {
     deinit {
         if epoll >= 0 { close(epoll) }
         if wakeup >= 0 { close(wakeup) }
+        if watchTimer >= 0 { close(watchTimer) }
     }
 
     /// It will look at the jobs before it sleeps: nobody need wake it.
-    private var isOwnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+    var isOwnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
     var now: UInt64 { clock?.now ?? MonotonicClock.now }
 
@@ -66,11 +72,34 @@ final class LoopCore: Sendable {
         if mustWake { wake() }
     }
     /// The thread sleeps, and nothing waits for it.
-    var isIdle: Bool { state.withLock { !$0.isWoken && $0.jobs.isEmpty || !$0.hasThread } }
+    var isIdle: Bool { state.withLock { !$0.isWoken && $0.jobs.isEmpty || !$0.hasThread } && !turn.isHeld }
     var activity: UInt64 { state.withLock { $0.activity } }
 
     // MARK: Jobs and timers
 
+    /// Begins a turn on the calling thread, if that can be had at once and no job is before it.
+    func tryTurn() -> Bool {
+        guard turn.tryTake() else { return false }
+        let isFree = state.withLock { state in
+            guard state.jobs.isEmpty && !state.isStopped else { return false }
+            state.activity &+= 1
+            return true
+        }
+        if !isFree { turn.give() }
+        return isFree
+    }
+    /// Serves a descriptor on the calling thread, which holds the turn: until `isOver`, for so many nanoseconds, or until
+    /// something else is to be done. Epoll must not watch it meanwhile.
+    func serve(_ descriptor: Int32, for duration: UInt64, until isOver: () -> Bool, _ handler: BusLoop.Handler) {
+        let end = MonotonicClock.now &+ duration
+        while !isOver(), !turn.isWanted {
+            let now = MonotonicClock.now
+            if now >= end { return }
+            let events = relay_poll_first(descriptor, wakeup, end - now)
+            if events == 0 { return }
+            handler(UInt32(UInt16(bitPattern: events)))
+        }
+    }
     func execute(_ job: @escaping BusLoop.Job) {
         let (mustWake, mustStart) = state.withLock { state in
             state.jobs.append(job)
@@ -87,7 +116,9 @@ final class LoopCore: Sendable {
             if state.isStopped { return (0, false) }
             let id = state.timers.add(job, at: deadline, early: early < deadline ? early : nil)
             // The loop reads the next deadline before it sleeps: a later one needs no wake-up.
-            let mustWake = state.timers.nextDeadline() == deadline && !state.isWoken
+            let mustWake = deadline < state.nextLook && !state.isWoken
+            // Kept as a look, whatever becomes of the timer: else each of many that are cancelled soon would wake.
+            state.nextLook = min(state.nextLook, deadline)
             if mustWake { state.isWoken = true }
             return (id, mustWake)
         }
@@ -105,6 +136,7 @@ final class LoopCore: Sendable {
             return (state.timers, state.handlers)
         }
         guard let (_, handlers) = dropped else { return }
+        endLending()
         for (_, registration) in handlers.sorted(by: { $0.key < $1.key }) { execute(registration.whenStopped) }
         if !isOwnThread { wake() }
     }
@@ -142,7 +174,9 @@ final class LoopCore: Sendable {
     /// Starts the thread, which keeps this alive until it ends.
     func start() throws(RelayError) {
         state.withLock { $0.hasThread = true }
-        do throws(SystemError) { try OwnThread.start(name) { self.run() } } catch {
+        do throws(SystemError) {
+            try OwnThread.start(name) { self.run(self.lending.withLock { $0.tenure.holder }) }
+        } catch {
             state.withLock { $0.hasThread = false }
             throw RelayError(.unavailable, "no thread for a bus loop: \(error)", cause: error)
         }
@@ -151,13 +185,15 @@ final class LoopCore: Sendable {
         var one: UInt64 = 1
         _ = Glibc.write(wakeup, &one, 8)
     }
-    private func run() {
+    /// - Parameter number: the thread's, by which it knows whether it still has the loop.
+    func run(_ number: UInt64) {
         thread.store(pthread_self(), ordering: .relaxed)
         var events = [epoll_event](repeating: epoll_event(), count: 16)
         turn.take()
-        defer { turn.give() }
-        while let timeout = runDue() {
+        while true {
+            runDue()
             turn.give()
+            guard runLent(number), let timeout = sleepTime() else { return }
             let count = epoll_wait(epoll, &events, Int32(events.count), timeout)
             turn.take()
             for event in events.prefix(Int(max(0, count))) {
@@ -171,9 +207,9 @@ final class LoopCore: Sendable {
             }
         }
     }
-    /// Runs the jobs and timers that are due now; returns the time to sleep in milliseconds, or nil at the end.
-    /// What these add waits for the next turn, after the descriptors: jobs that beget jobs must not starve the socket.
-    private func runDue() -> Int32? {
+    /// Runs the jobs and timers that are due now. What these add waits for the next turn, after the descriptors: jobs that
+    /// beget jobs must not starve the socket.
+    private func runDue() {
         let (jobs, hasTimers) = state.withLock { state in
             defer { state.jobs = [] }
             state.activity &+= UInt64(state.jobs.count)
@@ -184,7 +220,10 @@ final class LoopCore: Sendable {
             let now = now
             while let job = state.withLock({ $0.takeDue(now) }) { job() }
         }
-        return state.withLock { state in
+    }
+    /// How long to sleep, in milliseconds; nil at the end.
+    private func sleepTime() -> Int32? {
+        state.withLock { state in
             if !state.jobs.isEmpty { return 0 }
             state.isWoken = false
             if state.isStopped {
@@ -193,11 +232,15 @@ final class LoopCore: Sendable {
                 state.hasThread = false
                 return nil
             }
-            guard let deadline = state.timers.nextDeadline() else { return -1 }
-            guard let clock else { return MonotonicClock.milliseconds(until: deadline) }
-            // Until the time is moved.
-            state.isWoken = deadline <= clock.now
-            return state.isWoken ? 0 : -1
+            let deadline = state.timers.nextDeadline() ?? .max
+            if let clock {
+                state.nextLook = deadline
+                // Until the time is moved.
+                state.isWoken = deadline <= clock.now
+                return state.isWoken ? 0 : -1
+            }
+            if state.nextLook > deadline || state.nextLook <= MonotonicClock.now { state.nextLook = deadline }
+            return state.nextLook == .max ? -1 : MonotonicClock.milliseconds(until: state.nextLook)
         }
     }
 }

@@ -21,6 +21,7 @@ final class TicketLock: Sendable {
     }
     deinit { calls.deallocate() }
 
+    var isHeld: Bool { next.load(ordering: .relaxed) != serving.load(ordering: .relaxed) }
     /// Whether the calling thread holds it.
     var isMine: Bool { isHeld(by: pthread_self()) }
     func isHeld(by thread: UInt) -> Bool { holder.load(ordering: .relaxed) == thread }
@@ -42,6 +43,14 @@ final class TicketLock: Sendable {
         let ticket = next.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
         if serving.load(ordering: .acquiring) != ticket { wait(for: ticket) }
         holder.store(pthread_self(), ordering: .relaxed)
+    }
+    /// Takes the turn if nobody has it or waits for it.
+    func tryTake() -> Bool {
+        let served = serving.load(ordering: .acquiring)
+        guard next.compareExchange(expected: served, desired: served &+ 1, ordering: .sequentiallyConsistent).exchanged
+        else { return false }
+        holder.store(pthread_self(), ordering: .relaxed)
+        return true
     }
     @inline(__always) func give() {
         holder.store(0, ordering: .relaxed)

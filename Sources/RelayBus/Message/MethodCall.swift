@@ -79,8 +79,8 @@ package struct BusReply: Sendable {
     }
 }
 
-/// A method call that came in, copied out of its message.
-package struct IncomingCall: Sendable {
+/// A method call that came in, copied out of its message once: what keeps it shares it.
+package final class IncomingCall: Sendable {
     /// By which it came, and is answered.
     package let connection: BusConnection
     package let sender: String
@@ -92,9 +92,21 @@ package struct IncomingCall: Sendable {
     package let body: [UInt8]
     package let wantsReply: Bool
     /// Whether the caller is prepared to wait until a person has authorised the call.
-    package var allowsInteraction = false
+    package let allowsInteraction: Bool
     /// The file descriptors that the arguments begin with; none beyond the handler's `descriptorLimit`.
-    package var descriptors: [ReceivedDescriptor] = []
+    package let descriptors: [ReceivedDescriptor]
     /// All file descriptors among the arguments, by their indices, where `descriptorLimit` admits more than one.
-    package var transferred: [UInt32: ReceivedDescriptor] = [:]
+    package let transferred: [UInt32: ReceivedDescriptor]
+
+    package init(
+        _ connection: BusConnection, sender: String, serial: UInt32, path: String, interface: String?, member: String,
+        signature: String, body: [UInt8], wantsReply: Bool, allowsInteraction: Bool = false,
+        descriptors: [ReceivedDescriptor] = [], transferred: [UInt32: ReceivedDescriptor] = [:]
+    ) {
+        (self.connection, self.sender, self.serial) = (connection, sender, serial)
+        (self.path, self.interface, self.member) = (path, interface, member)
+        (self.signature, self.body, self.wantsReply) = (signature, body, wantsReply)
+        self.allowsInteraction = allowsInteraction
+        (self.descriptors, self.transferred) = (descriptors, transferred)
+    }
 }

@@ -85,8 +85,7 @@ package final class NoticeReporter: Sendable {
                 return !state.hasThread
             }
             if isIdle { return continuation.resume() }
-            Task { [weak self] in
-                try await Task.sleep(for: patience)
+            OwnTimer(after: patience) { [weak self] in
                 guard let self else { return }
                 for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
             }
@@ -102,10 +101,7 @@ package final class NoticeReporter: Sendable {
     }
     /// For what was left out. Does not keep this alive.
     private func startTimer(_ due: UInt64, _ now: UInt64) {
-        Task { [weak self] in
-            try await Task.sleep(for: .nanoseconds(due > now ? due - now : 0))
-            self?.timerFired()
-        }
+        OwnTimer(after: .nanoseconds(due > now ? due - now : 0)) { [weak self] in self?.timerFired() }
     }
     private func timerFired() {
         let now = MonotonicClock.now

@@ -92,6 +92,15 @@ extension EventService {
         patience: Duration = .seconds(10), idleExit: Duration? = nil, onReady: @Sendable () -> Void = {},
         onStopping: @Sendable () async -> Void = {}
     ) async throws {
+        // What ends it does not wait for a thread that the program's own tasks may hold.
+        try await withTaskExecutorPreference(HandlerThreads.own) {
+            try await serve(patience, idleExit, onReady, onStopping)
+        }
+    }
+    private func serve(
+        _ patience: Duration, _ idleExit: Duration?, _ onReady: @Sendable () -> Void,
+        _ onStopping: @Sendable () async -> Void
+    ) async throws {
         let isStarter = !isStarted
         do {
             if isStarter { try await start() }
@@ -133,7 +142,7 @@ extension EventService {
         guard let wait = ServiceWaits.ofProcess.begin(for: core.queues) else {
             let isEnder = takeEnding()
             core.finish(nil)
-            Task.detached {
+            Task.detached(executorPreference: HandlerThreads.own) {
                 // The bus hands calls out as soon as the name is owned, before `start` has returned.
                 if !isEnder {
                     await self.life.wait { if case .starting = $0 { true } else { false } }
@@ -168,7 +177,8 @@ extension EventService {
     private func end(_ patience: Duration) async {
         // In a task of its own: this one may be cancelled, which would cut the leave-taking short, and lose what still
         // waits.
-        await Task.detached { [core] in await core.stop(patience: patience) }.value
+        await Task.detached(executorPreference: HandlerThreads.own) { [core] in await core.stop(patience: patience) }
+            .value
         removeHandlers()
         life.move { _ in .ended }
     }

@@ -14,8 +14,10 @@ import Synchronization
 /// work while the service runs.
 ///
 /// - Order: the events of one interface reach the bus in the order of `publish`, whichever threads publish.
-/// - Isolation: a handler runs on the actor that it is isolated to, otherwise on the cooperative pool. Calls of one
-///   peer run one after the other, calls of different peers at the same time.
+/// - Isolation: a handler runs on the actor that it is isolated to, otherwise on the service's own threads, where it may
+///   block: at most 256 at a time, beyond which calls wait. An `async` handler goes on there behind each `await`; what
+///   else it starts, such as a `Task`, runs where the language says. Calls of one peer run one after the other, calls of
+///   different peers at the same time.
 /// - Loss: an event that the bus does not accept in time keeps its sequence, so subscribers see the gap.
 /// - Cancellation: when the task of ``run()`` is cancelled, the service finishes running commands, within its patience,
 ///   and releases the name.

@@ -16,6 +16,8 @@ final class ServiceCore: Sendable {
     let loop: BusLoop
     let notices: NoticeReporter
     let ledger = PeerLedger()
+    /// Where the handlers of commands run, which may block.
+    let handlers = HandlerThreads("handlers")
     let queues: CommandQueues
     let accounts: AccountCache<SystemAccounts>
     let timing: ServiceTiming
@@ -47,7 +49,7 @@ final class ServiceCore: Sendable {
         (self.name, self.bus, self.loop, self.notices) = (name, bus, loop, notices)
         (tree, self.interfaces) = (ObjectTree(interfaces), interfaces)
         log = interfaces.lazy.compactMap(\.log).first?.storage
-        queues = CommandQueues(ledger)
+        queues = CommandQueues(ledger, handlers, loop)
         connection = LoopBound(nil, on: loop)
         directory = PeerDirectory(
             ledger, loop, notices, timing,
@@ -64,7 +66,7 @@ final class ServiceCore: Sendable {
             rings.withdraw(peer, interface, .notPermitted, text)
         }
         gate = CallGate(name, directory, replies, authority, permissions, accounts, ledger, loop)
-        calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger)
+        calls = CommandCalls(name, tree, queues, gate, directory, replies, room, ledger, handlers)
         documents = DocumentAnswers(calls, replies)
         standard = StandardAnswers(tree, gate, documents, replies)
         status = StatusAnswers(calls, queues, replies, notices)
@@ -74,7 +76,7 @@ final class ServiceCore: Sendable {
             directory.waitingCount + replies.state.onLoop.held.count + reads.openCount
                 + gate.state.onLoop.queue.count + (rings.isIdle ? 0 : 1)
         }
-        calls.setRouter(self)
+        queues.setServer(self)
         census.onDeparture { [weak self] in self?.depart($0) }
         // Here, on the caller's thread: a look-up may ask the network.
         for interface in interfaces {
@@ -186,6 +188,13 @@ final class ServiceCore: Sendable {
         for stream in tree.streams { stream.disconnect() }
         finish(RelayError(.unavailable, "\(bus) went away: \(reason.message)", cause: reason))
     }
+}
+
+/// It keeps itself while a call runs: a handler whose service was released still replies, and hears of a caller that
+/// leaves.
+extension ServiceCore: QueueServer {
+    func serve(_ call: IncomingCall, _ work: QueuedWork) async { await calls.serve(call, work) }
+    func refuseStopping(_ call: IncomingCall) { calls.refuseStopping(call) }
 }
 
 extension BusConnection {

@@ -72,6 +72,8 @@ final class StatusAnswers: Sendable {
         figures += [
             StatusFigure("command_duration_sum", commands.durations.microseconds),
             StatusFigure("waiting_commands", queues.commands),
+            StatusFigure("handler_threads", queues.handlers.taken),
+            StatusFigure("waiting_handlers", queues.handlers.waiting),
             StatusFigure("outgoing_bytes", connection.outgoingBytes),
             StatusFigure("dropped_calls", ["reason": "bus_is_full"], connection.droppedCalls),
             StatusFigure("dropped_calls", ["reason": "replies_unread"], replies.ignoredCalls.load(ordering: .relaxed)),

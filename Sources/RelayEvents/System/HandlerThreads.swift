@@ -14,6 +14,8 @@ package final class HandlerThreads: TaskExecutor {
     package static let patience = Duration.milliseconds(1)
     /// For what is delivered in the background, whichever publisher delivers it: what is bounded is the process's threads.
     package static let ofProcess = HandlerThreads("relay-handlers")
+    /// For what Relay itself has to do, of all services and relays: the code of users runs on others, and can hold none.
+    package static let own = HandlerThreads("relay-own")
 
     private final class Thread: Sendable {
         /// Each signal stands for a job in `State.given`.
@@ -32,6 +34,9 @@ package final class HandlerThreads: TaskExecutor {
     private let name: String
     /// How long a thread waits for another job.
     private let rest: DispatchTimeInterval
+    /// The thread that takes the next job itself.
+    private let taker = Atomic<UInt>(0)
+    nonisolated(unsafe) private var takenJob: UnownedJob?  // Only that thread touches it.
     /// Ends the rest of the watching thread.
     private let watch = DispatchSemaphore(value: 0)
 
@@ -51,8 +56,20 @@ package final class HandlerThreads: TaskExecutor {
     package var taken: Int { state.withLock { $0.slots.taken } }
     var threads: Int { state.withLock { $0.slots.threads } }
 
-    package func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+    /// The job that `body` enqueues on the calling thread, for a caller that runs it itself; nil: it enqueued none.
+    package func takingJob(_ body: () -> Void) -> UnownedJob? {
+        taker.store(pthread_self(), ordering: .relaxed)
+        body()
+        taker.store(0, ordering: .relaxed)
+        defer { takenJob = nil }
+        return takenJob
+    }
+    package func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
+    package func enqueue(_ job: UnownedJob) {
+        if taker.load(ordering: .relaxed) == pthread_self(), takenJob == nil {
+            takenJob = job
+            return
+        }
         let now = MonotonicClock.now
         let (start, watch) = state.withLock { state in
             let start = state.slots.add(job, now: now).flatMap { give($0, &state) }
@@ -101,7 +118,8 @@ package final class HandlerThreads: TaskExecutor {
             return false
         }
     }
-    private func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    /// Runs it on the calling thread.
+    package func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
 
     private func serve(_ worker: Int, _ thread: Thread, _ first: UnownedJob) {
         var next: UnownedJob? = first

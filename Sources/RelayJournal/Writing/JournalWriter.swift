@@ -60,7 +60,7 @@ final class JournalWriter: @unchecked Sendable {  // `lock` is the thread's.
         case .nothing: break
         case .wake: state.announce()
         case .schedule:
-            Task.detached { [self] in
+            Task.detached(executorPreference: HandlerThreads.own) { [self] in
                 var works: [JournalWork] = []
                 if let engine = state.withLock({ $0.queue.takeLead(&works, by: pthread_self()) }) {
                     lead(&works, engine)

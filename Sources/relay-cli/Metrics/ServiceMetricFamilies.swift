@@ -54,6 +54,12 @@ struct ServiceMetricFamilies {
             figure: "waiting_commands", name: "relay_waiting_commands", kind: .gauge,
             help: "Commands that wait or run now."),
         .init(
+            figure: "handler_threads", name: "relay_handler_threads", kind: .gauge,
+            help: "Threads that handlers of commands hold now."),
+        .init(
+            figure: "waiting_handlers", name: "relay_waiting_handlers", kind: .gauge,
+            help: "Handlers that wait for a thread, because all of them are held."),
+        .init(
             figure: "outgoing_bytes", name: "relay_outgoing_bytes", kind: .gauge, unit: "bytes",
             help: "What waits in the service for the bus to take it."),
         .init(

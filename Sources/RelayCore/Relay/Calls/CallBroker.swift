@@ -11,8 +11,17 @@ final class CallBroker: Sendable {
         var heldReplies: [HeldReply] = []
         /// The calls whose progress is listened to, by their serials.
         var progress: [UInt32: CallTicket] = [:]
+        /// Those that were sent and are not answered, and the bytes of their arguments.
+        var sent = (calls: 0, bytes: 0)
+        var pace = CallPace()
         /// Why no call can be made any more.
         var failure: RelayError?
+
+        /// Whether the service takes one more: past that it refuses calls of one peer. There is always room for the first.
+        func hasRoom(for call: WaitingCall) -> Bool {
+            let bytes = sent.bytes + call.call.body.count
+            return sent.calls == 0 || sent.calls < CallBounds.calls && bytes <= CallBounds.bytes
+        }
     }
     private let owner: ServiceOwner
     private let streams: FollowedStreams
@@ -60,7 +69,13 @@ final class CallBroker: Sendable {
     ) {
         let waiting = WaitingCall(
             call: call, deadline: MonotonicClock.deadline(after: timeout), ticket: ticket, completion: completion)
-        owner.loop.execute { [self] in admit(waiting) }
+        owner.loop.executeSoon { [self] in
+            // Behind those that wait for others' answers.
+            if case .owner = owner.callRoute, !state.onLoop.waiting.isEmpty { return wait(waiting) }
+            admit(waiting)
+        } then: { [self] in
+            awaitAnswer(ticket)
+        }
     }
     func cancel(_ ticket: CallTicket) {
         owner.loop.execute { [self] in
@@ -74,6 +89,15 @@ final class CallBroker: Sendable {
                 drop(ticket, Self.cancelled)
             }
         }
+    }
+
+    /// Waits on the calling thread for an answer that comes soon, in its turn of the loop. Only where this is the only
+    /// call: it is no time for others.
+    private func awaitAnswer(_ ticket: CallTicket) {
+        guard !ticket.isAnswered, state.onLoop.sent.calls == 1, let connection = ticket.connection,
+            let patience = state.onLoop.pace.patience
+        else { return }
+        connection.serve(for: patience) { ticket.isAnswered }
     }
 
     // MARK: Admission
@@ -91,6 +115,8 @@ final class CallBroker: Sendable {
         case .owner(let name):
             // Code that subscribes and then calls sees the events of the call: its `Attach` goes first.
             if streams.areOpening { return wait(call) }
+            // The service would refuse it.
+            if !state.onLoop.hasRoom(for: call) { return wait(call) }
             // By the name where it may be: a service that has just given it up, being idle, is started again by that.
             send(call, to: mayAskAnyone && mayStart ? nil : name)
         case .nobody:
@@ -115,13 +141,19 @@ final class CallBroker: Sendable {
         if !mayStart { call.flags.insert(.noAutoStart) }
         guard let connection = owner.connection else { return wait(waiting) }
         owner.noteWaiting()
-        let ticket = waiting.ticket
+        let (ticket, bytes, begun) = (waiting.ticket, call.body.count, MonotonicClock.now)
+        state.onLoop.sent.calls += 1
+        state.onLoop.sent.bytes += bytes
         (ticket.call, ticket.connection) = (call, connection)
         ticket.serial = connection.send(call, timeout: waiting.timeLeft) { [self] result in
             endProgress(of: ticket)
+            state.onLoop.sent.calls -= 1
+            state.onLoop.sent.bytes -= bytes
+            state.onLoop.pace.note(MonotonicClock.now &- begun)
             if ticket.isCancellable, case .failure(let error) = result, error.code == .timedOut { ticket.sendCancel() }
             ticket.isAnswered = true
             answered(result, waiting)
+            admitNext()
         }
         // Sent are duplicates. The caller's own are closed now: it may wait for the end of a pipe.
         for descriptor in call.descriptors { descriptor.close() }
@@ -153,7 +185,20 @@ final class CallBroker: Sendable {
         }
         // The timer outlives the wait: it must not keep the call and its descriptors.
         owner.loop.schedule(after: call.timeLeft) { [self, weak ticket = call.ticket, title = call.call.title] in
-            if let ticket { drop(ticket, RelayError(.timedOut, "\(title): no bus in time")) }
+            if let ticket { drop(ticket, RelayError(.timedOut, "\(title): \(whyWaiting)")) }
+        }
+    }
+    private var whyWaiting: String {
+        guard case .owner = owner.callRoute else { return "no bus in time" }
+        return "it waited for \(state.onLoop.sent.calls) other calls of this relay, which were not answered in time"
+    }
+    /// One was answered: the first of those that wait for that goes.
+    private func admitNext() {
+        while case .owner = owner.callRoute, !streams.areOpening, let next = state.onLoop.waiting.first,
+            state.onLoop.hasRoom(for: next)
+        {
+            state.onLoop.waiting.removeFirst()
+            admit(next)
         }
     }
     func admitWaiting() {

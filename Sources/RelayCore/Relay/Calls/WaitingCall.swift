@@ -10,12 +10,13 @@ struct WaitingCall: Sendable {
     func end(_ error: RelayError) { completion(.failure(error)) }
 }
 
-/// The calls that wait until the owner is known, in their order.
+/// The calls that wait until the owner is known, or until it has room for them; in their order.
 struct WaitingCalls {
     /// How many there are at the most.
     static let limit = 1_024
     private var calls: [WaitingCall] = []
     var isEmpty: Bool { calls.isEmpty }
+    var first: WaitingCall? { calls.first }
 
     /// False when there is no room.
     mutating func add(_ call: WaitingCall) -> Bool {
@@ -23,6 +24,7 @@ struct WaitingCalls {
         calls.append(call)
         return true
     }
+    mutating func removeFirst() { calls.removeFirst() }
     mutating func takeAll() -> [WaitingCall] {
         defer { calls = [] }
         return calls

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Commands: through the gate into their peers' queues, from there to their handlers, and on to their replies.
 final class CommandCalls: Sendable {
-    let running = RunningCalls()
+    let running: RunningCalls
     /// How commands ended.
     let answered = Mutex(ServiceMetrics.Commands())
     /// `End` was sent: nothing volatile can be published any more.
@@ -15,19 +15,16 @@ final class CommandCalls: Sendable {
     private let replies: ReplySender
     private let room: DescriptorRoom
     private let ledger: PeerLedger
-    private let router = Mutex<WeakReference?>(nil)
 
     init(
         _ service: String, _ tree: ObjectTree, _ queues: CommandQueues, _ gate: CallGate, _ directory: PeerDirectory,
-        _ replies: ReplySender, _ room: DescriptorRoom, _ ledger: PeerLedger
+        _ replies: ReplySender, _ room: DescriptorRoom, _ ledger: PeerLedger,
+        _ handlers: HandlerThreads
     ) {
+        running = RunningCalls(handlers)
         (self.service, self.tree, self.queues, self.gate) = (service, tree, queues, gate)
         (self.directory, self.replies, self.room, self.ledger) = (directory, replies, room, ledger)
     }
-    /// What routes to this, and is kept while a call runs: a handler whose service was released still replies, and hears
-    /// of a caller that leaves.
-    func setRouter(_ router: AnyObject) { self.router.withLock { $0 = WeakReference(router) } }
-
     func run(_ command: AnyExportedCommand, _ call: IncomingCall) {
         if call.signature != command.signature,
             let difference = SchemaDifference.text(of: call.signature, from: command.arguments)
@@ -45,10 +42,7 @@ final class CommandCalls: Sendable {
             guard let self else { return }
             let peer = Peer(uniqueName: call.sender, userID: credentials?.userID)
             if command.isCancellable { running.admit(call) }
-            let isAdmitted = enqueue(call, isCommand: true) {
-                await $0.answer(command, call, peer)
-                withExtendedLifetime(hold) {}
-            }
+            let isAdmitted = enqueue(call, .command(command, peer, holding: hold))
             if command.isCancellable && !isAdmitted { running.remove(call) }
         }
     }
@@ -69,31 +63,27 @@ final class CommandCalls: Sendable {
             if case .failure(let error) = result, error.code != .unavailable {
                 return replies.refuse(call, error.code, error.message)
             }
-            enqueue(call) { _ in await job() }
+            enqueue(call, .answer(job))
         }
     }
-    /// Runs what answers a call, after the peer's earlier calls; or refuses it, and returns false.
-    @discardableResult private func enqueue(
-        _ call: IncomingCall, isCommand: Bool = false, _ job: @escaping @Sendable (CommandCalls) async -> Void
-    ) -> Bool {
-        let admission = queues.add(
-            call.sender, cost: call.body.count, isAwaited: call.wantsReply, isCommand: isCommand
-        ) { [weak self] in
-            guard let self else { return }
-            let router = router.withLock({ $0 })?.object
-            await job(self)
-            withExtendedLifetime(router) {}
-        } refuse: { [weak self] in
-            self?.refuseStopping(call)
-        }
-        switch admission {
+    /// Serves a call after the peer's earlier calls; or refuses it, and returns false.
+    @discardableResult private func enqueue(_ call: IncomingCall, _ work: QueuedWork) -> Bool {
+        switch queues.add(call, work) {
         case .admitted: return true
         case .full(let reason): replies.refuse(call, .limitsExceeded, reason)
         case .closed: refuseStopping(call)
         }
         return false
     }
-    private func refuseStopping(_ call: IncomingCall) {
+    func serve(_ call: IncomingCall, _ work: QueuedWork) async {
+        switch work {
+        case .command(let command, let peer, let hold):
+            await answer(command, call, peer)
+            withExtendedLifetime(hold) {}
+        case .answer(let body): await body()
+        }
+    }
+    func refuseStopping(_ call: IncomingCall) {
         replies.fail(call, .unavailable, "\(service) is stopping")
     }
     /// Whether it came while the service ended, and its interface is volatile: what its handler publishes would be lost.
@@ -120,7 +110,9 @@ final class CommandCalls: Sendable {
             result = await command.answer(call.body, context)
         }
         context.outlet?.finish()
-        answered.withLock { $0.count(result, after: MonotonicClock.now &- begun) }
+        let duration = MonotonicClock.now &- begun
+        command.length.note(duration)
+        answered.withLock { $0.count(result, after: duration) }
         let (body, descriptors): ([UInt8], [ReceivedDescriptor])
         switch result {
         case .reply(let reply, let sent): (body, descriptors) = (reply, sent)

@@ -24,6 +24,7 @@ class AnyExportedCommand: @unchecked Sendable {  // Immutable but for the handle
     let takesDescriptors: Bool
     /// Its reply may have some.
     let returnsDescriptors: Bool
+    let length = RunLength()
 
     init(
         _ name: String, _ request: WireSchema, _ reply: WireSchema, _ requirement: PeerRequirement,

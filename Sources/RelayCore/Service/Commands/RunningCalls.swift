@@ -18,6 +18,10 @@ final class RunningCalls: Sendable {
         case running(Task<Answer, Never>)
     }
     private let calls = Mutex<[Key: Phase]>([:])
+    /// Where handlers run.
+    private let handlers: HandlerThreads
+
+    init(_ handlers: HandlerThreads) { self.handlers = handlers }
     /// Those that wait and those that run.
     var count: Int { calls.withLock { $0.count } }
 
@@ -31,7 +35,7 @@ final class RunningCalls: Sendable {
         let task = calls.withLock { calls -> Task<Answer, Never>? in
             if case .cancelled? = calls[key] { return nil }
             // Under the lock, so that it is known before a cancellation can look for it.
-            let task = Task { await body() }
+            let task = Task(executorPreference: handlers) { await body() }
             // Without an entry its caller has left.
             if calls[key] != nil { calls[key] = .running(task) } else { task.cancel() }
             return task

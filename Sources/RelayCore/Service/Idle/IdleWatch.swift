@@ -115,7 +115,7 @@ final class IdleWatch: Sendable {
                 loop.execute { [self] in continuation.resume(returning: queues.count + openCalls() == 0) }
             }
             if isSettled, !hasIdled.load(ordering: .acquiring) || activities.value == 0 { return }
-            try? await Task.sleep(for: timing.bus.look)
+            await OwnTimer.sleep(for: timing.bus.look)
         }
     }
 }

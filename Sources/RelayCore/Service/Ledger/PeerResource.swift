@@ -88,11 +88,11 @@ enum PeerResource: Int, CaseIterable, Sendable {
         }
     }
     private static func calls(_ what: String) -> Bounds {
-        Bounds(what: what, peer: 64, user: .upTo(6_400), total: 16_384, reserve: 2)
+        Bounds(what: what, peer: CallBounds.calls, user: .upTo(6_400), total: 16_384, reserve: 2)
     }
     private static func arguments(_ what: String) -> Bounds {
         Bounds(
-            what: what, unit: .bytes, peer: 4 << 20, user: .upTo(16 << 20), total: 64 << 20, reserve: 16 << 10)
+            what: what, unit: .bytes, peer: CallBounds.bytes, user: .upTo(16 << 20), total: 64 << 20, reserve: 16 << 10)
     }
 }
 

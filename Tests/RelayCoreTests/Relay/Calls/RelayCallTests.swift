@@ -13,6 +13,44 @@ import Testing
         } catch { return error as? RelayError }
     }
 
+    @Test("a relay keeps back what the service would refuse: 300 calls at once are answered, and none is refused")
+    func manyAtOnce() async throws {
+        let bus = try PrivateBus()
+        let workshop = try Workshop(bus.bus)
+        try await workshop.service.start()
+        let relay = try EventRelay(following: Workshop.name, on: bus.bus, interfaces: Works1.self)
+        relay.activate()
+        try await relay.ready(within: .seconds(300))
+        let first = Task { try await relay.call(Labour(number: 1), timeout: .seconds(300)) }
+        #expect(await workshop.wait(for: "labour 1"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 2...Int64(301) {
+                group.addTask { _ = try await relay.call(Greet(number: number), timeout: .seconds(300)) }
+            }
+            // As many as the service takes are there; it has refused none.
+            #expect(await eventually { workshop.service.core.queues.count == CallBounds.calls })
+            workshop.release(1)
+            try await group.waitForAll()
+        }
+        _ = try await first.value
+        #expect(workshop.notes.count { $0.hasPrefix(":") } == 300)
+        // One that waits for its place can be cancelled, and ends with its own time.
+        let held = Task { try await relay.call(Labour(number: 2), timeout: .seconds(300)) }
+        #expect(await workshop.wait(for: "labour 2"))
+        let waiting = (1..<CallBounds.calls).map { number in
+            Task { try await relay.call(Greet(number: Int64(number)), timeout: .seconds(300)) }
+        }
+        #expect(await eventually { workshop.service.core.queues.count == CallBounds.calls })
+        let late = await error { try await relay.call(Greet(number: 0), timeout: .milliseconds(1)) }
+        #expect(late?.code == .timedOut && late?.message.contains("64 other calls of this relay") == true, "\(late)")
+        let cancelled = Task { try await relay.call(Greet(number: 0), timeout: .seconds(300)) }
+        cancelled.cancel()
+        #expect(await error { try await cancelled.value }?.code == .cancelled)
+        workshop.release(2)
+        for call in waiting + [held] { try await call.value }
+        relay.invalidate()
+        try await workshop.service.stop()
+    }
     @Test("a subscriber that calls sees the command's events before the reply") func subscribeThenCall() async throws {
         let bus = try PrivateBus()
         let service = try EventService(name: "org.example.Shop", on: bus.bus, exporting: Shop1.self)

@@ -80,7 +80,7 @@ import Testing
         core.loop.withTurn {
             guard let connection = core.connection.onLoop else { return }
             let call = IncomingCall(
-                connection: connection, sender: peer, serial: 1, path: DurableDesk.path, interface: Stream1.name,
+                connection, sender: peer, serial: 1, path: DurableDesk.path, interface: Stream1.name,
                 member: "Attach", signature: "", body: [], wantsReply: true)
             core.reads.find(RunQuestion(epoch: 1, after: 1), in: Ledger1.name, log, for: call) { _ in }
         }
