@@ -77,6 +77,9 @@ package struct ServiceTiming: Hashable, Sendable {
         package var quiet = Duration.seconds(1)
         /// From a pause's beginning to the first look at it.
         package var firstLook = Duration.milliseconds(100)
+        /// Between two looks while the ring brings the events to all that attached: a `Head` is for plain clients alone,
+        /// and no later than after a quiet second.
+        package var late = Duration.seconds(1)
         /// How long few events have to come, and the bus has to hold little, before signals go on: a budget is one of
         /// seconds.
         package var calm = Duration.seconds(1)

@@ -45,9 +45,9 @@ extension EventInterface where Durability == Durable {
 
 /// How many of an interface's events are sent as signals.
 ///
-/// Beyond the budget, signals pause, and the signal `Head` announces the stream's last sequence every 100 ms. Relays
-/// that read the ring or the journal miss nothing. A plain D-Bus client learns only how many events it missed. Signals
-/// resume after one second within the budget.
+/// Beyond the budget, signals pause, and the signal `Head` announces the stream's last sequence every 100 ms, or every
+/// second while the ring serves every subscriber. Relays that read the ring or the journal miss nothing. A plain D-Bus
+/// client learns only how many events it missed. Signals resume after one to two seconds within the budget.
 ///
 /// An event of a restricted interface is sent to each peer separately, so it counts once for each peer.
 ///

@@ -15,8 +15,7 @@ struct StreamInlets {
     /// What the bus is to pass on.
     func rules(for names: NameScope, _ stream: StreamAddress) -> [MatchRule] {
         if names == .nothing { return [] }
-        // Of a ring, the run's last word only. `Head`, which comes ten times a second while signals are paused,
-        // announces nothing that the ring does not show.
+        // Of a ring, the run's last word only: `Head` announces nothing that the ring does not show.
         guard takesSignals else { return [stream.words("End")] }
         var member: String?
         if case .one(let name) = names { member = name }

@@ -198,7 +198,7 @@ extension PublishedStream {
         state.withLock { state in
             let served = state.outlets.ring.replace(ring, at: state.place, now: MonotonicClock.now)
             guard let served else { return false }
-            for reader in served { state.outlets.signals.takeBack(reader) }
+            for reader in served { state.outlets.signals.takeBack(reader, in: self) }
             state.outlets.signals.sendReattach(to: Set(served).subtracting([peer]))
             return true
         }
@@ -231,7 +231,7 @@ extension PublishedStream {
         state.withLock { state in
             guard state.outlets.ring.remove(peer, hasLeft: hasLeft) else { return }
             if isReturned { state.outlets.ring.requests.returned += 1 }
-            state.outlets.signals.takeBack(peer)
+            state.outlets.signals.takeBack(peer, in: self)
         }
     }
 }

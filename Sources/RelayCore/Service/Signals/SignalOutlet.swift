@@ -3,13 +3,6 @@ import Synchronization
 /// The way through the bus: which of a stream's events are sent as signals, and what is announced in place of the
 /// others.
 struct SignalOutlet: Sendable {
-    /// Who gets the events.
-    private enum Audience: Sendable {
-        /// Every connection with a match rule at the bus.
-        case everyone
-        /// The peers that attached, and may: each gets a signal of its own.
-        case attached(Set<String>)
-    }
     private let requirement: PeerRequirement
     private let timing: ServiceTiming.Signals
     private let headTemplate: MessageTemplate
@@ -21,11 +14,7 @@ struct SignalOutlet: Sendable {
     private(set) var takesMessages = false
     private var backlog: BusBacklog?
     private var limiter: SignalRateLimiter
-    private var audience = Audience.attached([]) { didSet { updateListeners() } }
-    /// The peers that get the events by the ring.
-    private var elsewhere: Set<String> = [] { didSet { updateListeners() } }
-    /// Of an audience that attached: the peers that get the events from here.
-    private var listeners: [String] = []
+    private var audience = SignalAudience()
 
     /// Whether a tick is ordered that will announce the head.
     var hasTick = false
@@ -36,6 +25,10 @@ struct SignalOutlet: Sendable {
     /// While signals pause: the last sequence before the pause.
     private var pausedAfter: UInt64?
     private(set) var pauses = 0
+    /// Counts the looks at pauses: only the latest that was ordered counts.
+    private var looks = 0
+    /// The one that is ordered comes late, for an audience that is served elsewhere.
+    private var isLookLate = false
 
     init(
         path: String, requirement: PeerRequirement, budget: SignalBudget, templates: [MessageTemplate],
@@ -57,29 +50,24 @@ struct SignalOutlet: Sendable {
     mutating func connect(_ connection: BusConnection, isOwn: Bool, _ backlog: BusBacklog?) {
         (self.connection, self.backlog) = (connection, backlog)
         if backlog == nil { limiter = SignalRateLimiter(.unlimited, timing) }
-        let isForAll = requirement.isAnyone || isOwn && requirement.admitsSameUser
-        audience = isForAll ? .everyone : .attached([])
+        audience = audience.reaching(everyone: requirement.isAnyone || isOwn && requirement.admitsSameUser)
     }
-    var isRestricted: Bool { if case .attached = audience { true } else { false } }
+    var isRestricted: Bool { !audience.isEveryone }
 
     // MARK: Peers
 
-    mutating func attach(_ peer: String, names: [String]) {
-        guard case .attached(var peers) = audience else { return }
-        if names.isEmpty { peers.remove(peer) } else { peers.insert(peer) }
-        audience = .attached(peers)
+    mutating func attach(_ peer: String, names: [String], in stream: PublishedStream) {
+        if names.isEmpty { return audience.depart(peer) }
+        audience.attach(peer)
+        lookSooner(stream)
     }
-    mutating func depart(_ peer: String) {
-        guard case .attached(var peers) = audience, peers.remove(peer) != nil else { return }
-        audience = .attached(peers)
-    }
+    mutating func depart(_ peer: String) { audience.depart(peer) }
     /// The ring brings a peer its events from now on.
-    mutating func handOver(_ peer: String) { elsewhere.insert(peer) }
+    mutating func handOver(_ peer: String) { audience.handOver(peer) }
     /// The ring no longer does.
-    mutating func takeBack(_ peer: String) { elsewhere.remove(peer) }
-    private mutating func updateListeners() {
-        guard case .attached(let peers) = audience else { return }
-        listeners = peers.filter { !elsewhere.contains($0) }
+    mutating func takeBack(_ peer: String, in stream: PublishedStream) {
+        audience.takeBack(peer)
+        lookSooner(stream)
     }
 
     // MARK: Events
@@ -98,23 +86,22 @@ struct SignalOutlet: Sendable {
         _ index: Int, _ sequence: UInt64, _ message: inout EventMessage, on connection: BusConnection,
         in stream: PublishedStream
     ) {
-        let count = if case .attached = audience { listeners.count } else { 1 }
+        let count = audience.count
         if count == 0 || limiter.isPaused { return }
         guard limiter.admits(sequence, signals: count, now: MonotonicClock.now),
             backlog?.admits(message.count * count, messages: count) != false
         else { return pause(before: sequence, on: connection, in: stream) }
         counted.carried &+= 1
-        switch audience {
-        case .everyone:
-            // A connection that is gone ends the service's run; see `PublishedStream.publish`.
+        // A connection that is gone ends the service's run; see `PublishedStream.publish`.
+        if audience.isEveryone {
             try? connection.send(numbering: &message.writer)
-        case .attached:
-            let body = message.body
-            for peer in listeners {
-                var header = templates[index].header
-                header.destination = peer
-                try? connection.send(header, body: body)
-            }
+            return
+        }
+        let body = message.body
+        for peer in audience.listeners {
+            var header = templates[index].header
+            header.destination = peer
+            try? connection.send(header, body: body)
         }
     }
 
@@ -128,7 +115,7 @@ struct SignalOutlet: Sendable {
         _ property: DocumentProperty, _ fields: [UInt8], after sequence: UInt64, in stream: PublishedStream
     ) -> Bool {
         guard let connection else { return true }
-        let peers: [String?] = if case .attached = audience { listeners } else { [nil] }
+        let peers = audience.destinations
         if peers.isEmpty { return true }
         if limiter.isPaused { return false }
         // Names and a state of ours: nothing here can be refused.
@@ -159,15 +146,25 @@ struct SignalOutlet: Sendable {
         stream.needsPayloadsOnly.store(true, ordering: .relaxed)
         orderLook(on: connection, after: timing.firstLook, in: stream)
     }
-    private func orderLook(on connection: BusConnection, after pace: Duration, in stream: PublishedStream) {
+    private mutating func orderLook(
+        on connection: BusConnection, after pace: Duration, isLate: Bool = false, in stream: PublishedStream
+    ) {
+        looks += 1
+        isLookLate = isLate
+        let look = looks
         connection.loop.schedule(after: pace) { [weak stream] in
             guard let stream else { return }
-            stream.withSignals { $0.lookAtPause(stream, $1) }
+            stream.withSignals { $0.lookAtPause(look, stream, $1) }
             stream.announceDocuments()
         }
     }
-    private mutating func lookAtPause(_ stream: PublishedStream, _ place: borrowing StreamPlace) {
-        guard let connection, let backlog else { return }
+    /// A peer may need a `Head` now, and the next look would be late for it.
+    private mutating func lookSooner(_ stream: PublishedStream) {
+        guard let connection, limiter.isPaused, isLookLate, !audience.isServedElsewhere else { return }
+        orderLook(on: connection, after: timing.firstLook, in: stream)
+    }
+    private mutating func lookAtPause(_ look: Int, _ stream: PublishedStream, _ place: borrowing StreamPlace) {
+        guard let connection, let backlog, look == looks else { return }
         // Before the first signal that follows, so that the omitted range is announced.
         if announced != place.sequence { announce(stream, place) }
         let now = MonotonicClock.now
@@ -176,7 +173,9 @@ struct SignalOutlet: Sendable {
             endPause(place)
             stream.needsPayloadsOnly.store(false, ordering: .relaxed)
         } else {
-            orderLook(on: connection, after: pace, in: stream)
+            // A look, and the bus's work with its `Head`, take time from a processor that may have a reader of the ring.
+            let isLate = audience.isServedElsewhere
+            orderLook(on: connection, after: isLate ? max(pace, timing.late) : pace, isLate: isLate, in: stream)
         }
     }
 
@@ -212,7 +211,7 @@ struct SignalOutlet: Sendable {
     /// While signals are paused a peer does not see what was published before the reply, but by this. One that gets
     /// the events elsewhere does.
     mutating func prepareReply(to peer: String, in stream: PublishedStream, at place: borrowing StreamPlace) {
-        if limiter.isPaused && announced != place.sequence && !elsewhere.contains(peer) {
+        if limiter.isPaused && announced != place.sequence && !audience.isElsewhere(peer) {
             send("Head", stream.head(place), to: [peer])
         }
     }
@@ -230,21 +229,14 @@ struct SignalOutlet: Sendable {
     /// Announces the interface's head to the peers that get its events from here, or to `some`; a run's end also to
     /// peers that get them elsewhere. Returns false if the bus holds too much even for that, which the last word
     /// ignores.
-    @discardableResult private func send(_ member: String, _ head: StreamHead, to some: [String]? = nil) -> Bool {
+    @discardableResult private func send(_ member: String, _ head: StreamHead, to some: [String?]? = nil) -> Bool {
         guard let connection else { return false }
         var body = WireWriter()
         var header = headTemplate.header
         header.member = member
         // Neither the head nor its sending can fail but by a bus that is gone.
         try? Stream1.write(head, into: &body)
-        let peers: [String?] =
-            if let some {
-                some
-            } else if case .attached(let peers) = audience {
-                member == "Head" ? listeners : Array(peers)
-            } else {
-                [nil]
-            }
+        let peers = some ?? (member == "Head" ? audience.destinations : audience.allDestinations)
         let count = (headTemplate.bodyStart + body.count) * peers.count
         let isAdmitted = backlog?.admitsHead(count, messages: peers.count) != false
         if !isAdmitted && member == "Head" { return false }

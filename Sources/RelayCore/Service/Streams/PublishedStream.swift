@@ -155,7 +155,7 @@ package final class PublishedStream: Sendable {
         _ peer: String, _ request: AttachRequest, names: [String], answer: (Attachment) -> Void
     ) -> RunQuestion? {
         state.withLock { state in
-            state.outlets.attach(peer, names: names)
+            state.outlets.attach(peer, names: names, in: self)
             state.note(peer, names)
             var common: CommonRun?
             if let history = state.history {
@@ -202,7 +202,7 @@ package final class PublishedStream: Sendable {
     func withdraw(_ peers: Set<String>, endsFormerReaders: Bool = false) {
         state.withLock { state in
             for peer in peers { state.subscribers[peer] = nil }
-            state.outlets.withdraw(from: peers, endsFormerReaders: endsFormerReaders, at: state.place)
+            state.outlets.withdraw(from: peers, endsFormerReaders: endsFormerReaders, in: self, at: state.place)
         }
     }
     /// A reply to a peer is about to leave: what was published before is to be seen before it.

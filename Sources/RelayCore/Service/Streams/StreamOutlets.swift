@@ -39,16 +39,20 @@ struct StreamOutlets: Sendable {
 
     // MARK: Peers
 
-    mutating func attach(_ peer: String, names: [String]) { signals.attach(peer, names: names) }
+    mutating func attach(_ peer: String, names: [String], in stream: PublishedStream) {
+        signals.attach(peer, names: names, in: stream)
+    }
     mutating func depart(_ peer: String) { signals.depart(peer) }
     /// Ends delivery to peers that may receive no more events, and notifies them, as well as those who lose the ring
     /// with them, since it cannot distinguish readers: signals bring these their events until they have asked again.
     ///
     /// - Parameter endsFormerReaders: whether to end also what a former reader of the ring may still have.
-    mutating func withdraw(from peers: Set<String>, endsFormerReaders: Bool, at place: borrowing StreamPlace) {
+    mutating func withdraw(
+        from peers: Set<String>, endsFormerReaders: Bool, in stream: PublishedStream, at place: borrowing StreamPlace
+    ) {
         let cutOff = ring.withdraw(from: peers, endsFormerReaders: endsFormerReaders, at: place)
         for peer in peers { signals.depart(peer) }
-        for peer in cutOff { signals.takeBack(peer) }
+        for peer in cutOff { signals.takeBack(peer, in: stream) }
         signals.sendReattach(to: peers.union(cutOff))
     }
     /// A reply to a peer is about to leave: what was published before is to be seen before it.

@@ -57,12 +57,13 @@ struct Poured: DomainEvent {
         let peer: BusStranger
         private let running: Task<Void, any Error>
 
-        init(_ bus: PrivateBus? = nil) async throws {
+        init(_ bus: PrivateBus? = nil, timing: ServiceTiming = ServiceTiming()) async throws {
             let bus = try bus ?? PrivateBus()
             self.bus = bus
             let service = try EventService(
-                name: "org.example.Budget", on: bus.bus, exporting: Rations1.self, RestrictedRations1.self, Poured1.self
-            )
+                "org.example.Budget", bus.bus, [Rations1.self, RestrictedRations1.self, Poured1.self], journal: nil,
+                timing: timing
+            ) { _ in }
             self.service = service
             service.handle(Ration.self) { command, _ in
                 for number in 0..<Int64(command.count) { try service.publish(Rationed(number: number)) }
@@ -210,6 +211,45 @@ struct Poured: DomainEvent {
             #expect(heard(peer.stranger, "Rationed").contains(.head(last)))
         }
         try await place.stop()
+    }
+    enum Change: CaseIterable, Sendable { case attach, closeRing }
+    @Test(
+        "during a pause Head is rare while the ring serves all that attached, and soon for one that it does not serve",
+        arguments: Change.allCases)
+    func servedByRing(_ change: Change) async throws {
+        let timing = ServiceTiming {
+            $0.signals.soon = .milliseconds(5)
+            $0.signals.late = .seconds(3_600)
+        }
+        let place = try await Place(timing: timing)
+        let (other, onRing) = (try await BusStranger.join(place.bus.bus), try await RingPeer.join(place.bus.bus))
+        let ring = try await onRing.openRing("org.example.Budget", Rations1.name)
+        try await place.attach(onRing.stranger, to: Rations1.name)
+        try await place.attach(other, to: RestrictedRations1.name)
+        func heads() -> [Heard] {
+            heard(place.peer, "Rationed").filter { if case .head = $0 { true } else { false } }
+        }
+        for number in 1...100 as ClosedRange<Int64> { try place.service.publish(Rationed(number: number)) }
+        // A plain client learns of the pause.
+        #expect(await eventually { !heads().isEmpty })
+        for number in 101...200 as ClosedRange<Int64> { try place.service.publish(Rationed(number: number)) }
+        // Each waits for a look at a pause, which comes as often as it would here.
+        for round in 1...5 as ClosedRange<UInt64> {
+            for number in 1...100 as ClosedRange<Int64> {
+                try place.service.publish(RestrictedRationed(number: number))
+            }
+            #expect(await eventually { heard(other, "RestrictedRationed").contains(.head(100 * round)) })
+        }
+        #expect(heads().count == 1, "\(heads())")
+        switch change {
+        case .attach: try await place.attach(other, to: Rations1.name)
+        case .closeRing:
+            _ = try await onRing.stranger.call(
+                "org.example.Budget", Stream1.path(of: Rations1.name), Stream1.name, "CloseRing")
+        }
+        #expect(await eventually { heads().last == .head(200) })
+        try await place.stop()
+        withExtendedLifetime(ring) {}
     }
     @Test(
         "a subscriber that takes nothing pauses all interfaces, far from the bus's limits; when it reads, they go on",
