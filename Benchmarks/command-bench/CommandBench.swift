@@ -8,24 +8,13 @@ import TransportReport
 /// Rounds are interleaved: a change of the machine's pace meets all. Wants two processors that have nothing else to do.
 @main enum CommandBench {
     static func main() {
-        // A peer that died must not take the benchmark with it.
-        signal(SIGPIPE, SIG_IGN)
-        do {
-            let options = try Options(CommandLine.arguments.dropFirst())
-            if options.isList {
-                for load in options.loads { print(load) }
-            } else if try !measure(options) {
-                exit(1)
-            }
-        } catch let error as BenchError {
-            say("command-bench: \(error.message)")
-            exit(error.exitCode)
-        } catch {
-            say("command-bench: \(error)")
-            exit(1)
+        BenchProgram.run("command-bench") { words in
+            let options = try Options(words)
+            if !options.isList { return try measure(options) }
+            for load in options.loads { print(load) }
+            return true
         }
     }
-    private static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
     /// False when a goal is missed.
     private static func measure(_ options: Options) throws -> Bool {
@@ -43,7 +32,7 @@ import TransportReport
                     report.add(measurement, of: contender, under: load)
                 }
             }
-            say("round \(round + 1) of \(options.rounds): \(Int(Date().timeIntervalSince(start))) s")
+            BenchProgram.say("round \(round + 1) of \(options.rounds): \(Int(Date().timeIntervalSince(start))) s")
         }
         for load in options.loads { print(report.table(of: load)) }
         print(

@@ -21,29 +21,16 @@ struct Options {
     var loads: [Load] { Load.all.filter { load in only.allSatisfy { load.description.contains($0) } } }
 
     init(_ arguments: some Sequence<String>) throws {
-        var rest = Array(arguments)[...]
-        func value(of option: String) throws -> String {
-            guard let value = rest.popFirst() else {
-                throw BenchError(message: "\(option) lacks its value\n\(Self.usage)", exitCode: 64)
-            }
-            return value
-        }
-        func number(of option: String, upTo limit: Int) throws -> Int {
-            let text = try value(of: option)
-            guard let number = Int(text), (1...limit).contains(number) else {
-                throw BenchError(message: "\(option) '\(text)': give a number from 1 to \(limit)", exitCode: 64)
-            }
-            return number
-        }
-        while let option = rest.popFirst() {
+        var words = BenchArguments(arguments, usage: Self.usage)
+        while let option = words.next() {
             switch option {
-            case "--rounds": rounds = try number(of: option, upTo: 1_000)
-            case "--seconds": seconds = try number(of: option, upTo: 600)
+            case "--rounds": rounds = try words.number(of: option, upTo: 1_000)
+            case "--seconds": seconds = try words.number(of: option, upTo: 600)
             case "--quick": (rounds, seconds) = (1, 1)
-            case "--only": only = try value(of: option).split(separator: " ").map(String.init)
-            case "--json": jsonFile = try value(of: option)
+            case "--only": only = try words.value(of: option).split(separator: " ").map(String.init)
+            case "--json": jsonFile = try words.value(of: option)
             case "--list": isList = true
-            default: throw BenchError(message: "no option '\(option)'\n\(Self.usage)", exitCode: 64)
+            default: throw words.unknown(option)
             }
         }
         if loads.isEmpty {

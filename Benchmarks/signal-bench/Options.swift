@@ -20,35 +20,24 @@ struct Options {
     var jsonFile: String?
 
     init(_ arguments: some Sequence<String>) throws {
-        var rest = Array(arguments)[...]
-        while let option = rest.popFirst() {
-            if option == "--help" { throw BenchError(message: Self.usage, exitCode: 64) }
-            guard let value = rest.popFirst() else {
-                throw BenchError(message: "\(option) is no option, or lacks its value\n\(Self.usage)", exitCode: 64)
-            }
+        var words = BenchArguments(arguments, usage: Self.usage)
+        while let option = words.next() {
             switch option {
-            case "--events": events = try Self.number(value, of: option, upTo: 10_000_000)
-            case "--rate": rate = try Self.number(value, of: option, upTo: 1_000_000)
-            case "--seconds": seconds = try Self.number(value, of: option, upTo: 60)
-            case "--rounds": rounds = try Self.number(value, of: option, upTo: 1_000)
+            case "--events": events = try words.number(of: option, upTo: 10_000_000)
+            case "--rate": rate = try words.number(of: option, upTo: 1_000_000)
+            case "--seconds": seconds = try words.number(of: option, upTo: 60)
+            case "--rounds": rounds = try words.number(of: option, upTo: 1_000)
             case "--pairs":
-                pairs = try value.split(separator: ",").map { name in
+                pairs = try words.value(of: option).split(separator: ",").map { name in
                     guard let pair = Pair(rawValue: String(name)) else {
                         throw BenchError(message: "no pair '\(name)'; there are libdbus, sdbus and relay", exitCode: 64)
                     }
                     return pair
                 }
-            case "--json": jsonFile = value
-            default: throw BenchError(message: "no option '\(option)'\n\(Self.usage)", exitCode: 64)
+            case "--json": jsonFile = try words.value(of: option)
+            default: throw words.unknown(option)
             }
         }
         if pairs.isEmpty { throw BenchError(message: "no pair to run; build the whole package first") }
-    }
-
-    private static func number(_ text: String, of option: String, upTo limit: Int) throws -> Int {
-        guard let number = Int(text), (1...limit).contains(number) else {
-            throw BenchError(message: "\(option) '\(text)': give a number from 1 to \(limit)", exitCode: 64)
-        }
-        return number
     }
 }

@@ -6,18 +6,7 @@ import RelayTestKit
 @main
 enum SignalBench {
     static func main() {
-        // A peer that died must not take the benchmark with it.
-        signal(SIGPIPE, SIG_IGN)
-        do {
-            let options = try Options(CommandLine.arguments.dropFirst())
-            if try !run(options) { exit(1) }
-        } catch let error as BenchError {
-            FileHandle.standardError.write(Data("signal-bench: \(error.message)\n".utf8))
-            exit(error.exitCode)
-        } catch {
-            FileHandle.standardError.write(Data("signal-bench: \(error)\n".utf8))
-            exit(1)
-        }
+        BenchProgram.run("signal-bench") { try run(Options($0)) }
     }
 
     /// False when a goal is missed.
