@@ -3,6 +3,8 @@
 //   words    number and time of sending in one line of the cache: the physical limit
 //   payload  one of eight payloads, then the number
 //
+// Or nothing at all: with the load TRANSPORT_STOPS both look for how long the machine stops them.
+//
 // Spinning, or with a futex. No queue: what comes too late replaces what was before.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -79,7 +81,9 @@ static void receive_payloads(void) {
 int main(int argc, char **argv) {
     run = transport_begin(argc, argv);
     has_payload = strcmp(run.options.variant, "payload") == 0;
-    if (run.options.sends) {
+    if (run.options.load == TRANSPORT_STOPS) {
+        transport_probe_stops(&run);
+    } else if (run.options.sends) {
         transport_send_all(&run, send_event, NULL);
     } else {
         transport_attached(&run);

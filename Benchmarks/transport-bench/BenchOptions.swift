@@ -1,3 +1,4 @@
+import BenchSupport
 import TransportReport
 
 /// The command line.
@@ -12,6 +13,7 @@ struct BenchOptions {
           --results FOLDER  where transports.json and transports.svg go (Benchmarks/results)
           --list            says what there is to measure
           --render          writes earlier results into a page, between its markers, and draws their plot
+        A round takes about seven minutes; a trial takes one.
         Exit codes: 0; 1 a goal is missed, or a peer failed; 64 usage; 69 something is not installed.
         """
     enum Task { case measure, list, render(json: String, page: String, plot: String) }
@@ -23,31 +25,21 @@ struct BenchOptions {
     var plan: Plan { Plan(rounds: rounds ?? (isQuick ? 1 : 5), isQuick: isQuick, only: only) }
 
     init(_ arguments: some Sequence<String>) throws {
-        var rest = Array(arguments)[...]
-        func value(of option: String) throws -> String {
-            guard let value = rest.popFirst() else {
-                throw BenchFailure(message: "\(option) lacks its value\n\(Self.usage)", exitCode: 64)
-            }
-            return value
-        }
-        while let option = rest.popFirst() {
+        var words = BenchArguments(arguments, usage: Self.usage)
+        while let option = words.next() {
             switch option {
-            case "--rounds":
-                let text = try value(of: option)
-                guard let number = Int(text), (1...1_000).contains(number) else {
-                    throw BenchFailure(message: "--rounds '\(text)': give a number from 1 to 1000", exitCode: 64)
-                }
-                rounds = number
+            case "--rounds": rounds = try words.number(of: option, upTo: 1_000)
             case "--quick": isQuick = true
-            case "--only": only = try value(of: option)
-            case "--results": results = try value(of: option)
+            case "--only": only = try words.value(of: option)
+            case "--results": results = try words.value(of: option)
             case "--list": task = .list
             case "--render":
                 task = .render(
-                    json: try value(of: option), page: try value(of: option), plot: try value(of: option))
-            default: throw BenchFailure(message: "no option '\(option)'\n\(Self.usage)", exitCode: 64)
+                    json: try words.value(of: option), page: try words.value(of: option),
+                    plot: try words.value(of: option))
+            default: throw words.unknown(option)
             }
         }
-        if plan.cells.isEmpty { throw BenchFailure(message: "nothing is called '\(only ?? "")'", exitCode: 64) }
+        if plan.cells.isEmpty { throw BenchError(message: "nothing is called '\(only ?? "")'", exitCode: 64) }
     }
 }

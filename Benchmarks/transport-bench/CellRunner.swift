@@ -34,6 +34,7 @@ final class CellRunner {
 
     private func program(_ contender: Contender) -> (name: String, variant: String) {
         switch contender {
+        case .machine: ("transport-bare", "")
         case .bareWords: ("transport-bare", "words")
         case .barePayload: ("transport-bare", "payload")
         case .ring: ("transport-ring", "")
@@ -48,6 +49,7 @@ final class CellRunner {
     }
     private func load(_ section: Cell.Section) -> transport_load {
         switch section {
+        case .senderStops, .receiverStops: TRANSPORT_STOPS
         case .latency, .fanOut: TRANSPORT_PACED
         case .lossless: TRANSPORT_LOSSLESS
         case .fullSpeed: TRANSPORT_FULL
@@ -58,7 +60,8 @@ final class CellRunner {
     /// Sender on the first processor, receiver on the second; many receivers go where they like.
     private func processors(_ cell: Cell) -> (sender: Int?, receiver: Int?) {
         switch cell.section {
-        case .latency, .lossless, .fullSpeed: (0, ProcessInfo.processInfo.activeProcessorCount > 1 ? 1 : 0)
+        case .senderStops, .receiverStops, .latency, .lossless, .fullSpeed:
+            (0, ProcessInfo.processInfo.activeProcessorCount > 1 ? 1 : 0)
         case .publish, .wake: (0, nil)
         case .fanOut: (nil, nil)
         }
@@ -67,9 +70,9 @@ final class CellRunner {
     /// Throws with what the peers said, when one fails.
     func run(_ cell: Cell) throws -> [Metric: Double] {
         unlink(log)
-        do { return try figures(of: cell) } catch let failure as BenchFailure {
+        do { return try figures(of: cell) } catch let failure as BenchError {
             let words = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-            throw BenchFailure(message: "\(cell): \(failure.message)\n\(words)", exitCode: failure.exitCode)
+            throw BenchError(message: "\(cell): \(failure.message)\n\(words)", exitCode: failure.exitCode)
         }
     }
     private var log: String { "\(folder)/log" }
@@ -87,10 +90,12 @@ final class CellRunner {
         }
         let daemon = try daemon(of: cell).map(ProcessorTime.nanoseconds)
         page.go()
-        try wait(cell.section == .publish ? [sender] : receivers + [sender], 60) { page.isDone }
+        // Without a look in between, which would take the sender's processor. A receiver that dies is missed by the sender.
+        guard page.waitUntilDone(60) else { throw BenchError(message: "not over within 60 s") }
         let daemonCPU = try self.daemon(of: cell).map { try ProcessorTime.nanoseconds(of: $0) - (daemon ?? 0) } ?? 0
         if cell.section == .publish { for receiver in receivers { receiver.end(SIGKILL) } }
         try finish(cell.section == .publish ? [sender] : receivers + [sender])
+        guard page.isDone else { throw BenchError(message: "\(sender.name) ended before it was done") }
         return try figures(cell, page, daemonCPU)
     }
     private func start(_ cell: Cell, _ page: SharedPage) throws -> ([PeerProcess], PeerProcess) {
@@ -127,11 +132,10 @@ final class CellRunner {
         while !isOver() {
             for peer in peers {
                 if let code = peer.exitCode, code != 0 {
-                    throw BenchFailure(message: "\(peer.name) ended with \(code)")
+                    throw BenchError(message: "\(peer.name) ended with \(code)")
                 }
             }
-            if Date() > limit { throw BenchFailure(message: "not over within \(seconds) s") }
-            // Seldom: each look takes the sender's processor.
+            if Date() > limit { throw BenchError(message: "not over within \(seconds) s") }
             usleep(10_000)
         }
     }
@@ -141,6 +145,9 @@ final class CellRunner {
     private func figures(_ cell: Cell, _ page: SharedPage, _ daemonCPU: UInt64) throws -> [Metric: Double] {
         func median(_ values: [UInt64]) -> Double { Statistics.median(values.map { Double($0) }) ?? 0 }
         switch cell.section {
+        case .senderStops, .receiverStops:
+            let time = Double(plan.milliseconds(of: cell)) * 1e6
+            return page.stops(ofSender: cell.section == .senderStops, in: time).figures
         case .publish: return [.caller: page.tightTime]
         case .wake:
             return [

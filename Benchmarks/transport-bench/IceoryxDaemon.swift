@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// iox-roudi, without which no iceoryx program runs. It is stopped while others are measured: it looks around ten times a second.
@@ -25,7 +26,7 @@ final class IceoryxDaemon {
     func check() throws {
         guard let code = process.exitCode else { return }
         let words = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-        throw BenchFailure(
+        throw BenchError(
             message: "iox-roudi ended with \(code) (is it installed, and does no other one run?): \(words)",
             exitCode: 69)
     }

@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// A program beside this one, or in PATH. Ends with this value.
@@ -21,7 +22,7 @@ final class PeerProcess {
         var child: pid_t = 0
         let failure = posix_spawnp(&child, path, &actions, nil, words, environ)
         guard failure == 0 else {
-            throw BenchFailure(message: "cannot start \(path): \(String(cString: strerror(failure)))", exitCode: 69)
+            throw BenchError(message: "cannot start \(path): \(String(cString: strerror(failure)))", exitCode: 69)
         }
         processID = child
     }

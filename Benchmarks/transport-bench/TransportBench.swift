@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 import TransportReport
 
@@ -6,42 +7,35 @@ import TransportReport
 /// Rounds are interleaved: a change of the machine's pace meets all. Wants two processors that have nothing else to do.
 @main enum TransportBench {
     static func main() {
-        do {
-            let options = try BenchOptions(CommandLine.arguments.dropFirst())
+        BenchProgram.run("transport-bench") { words in
+            let options = try BenchOptions(words)
             switch options.task {
             case .list: for cell in options.plan.cells { print(cell) }
             case .render(let json, let page, let plot): try render(json, page, plot)
-            case .measure: if try !measure(options) { exit(1) }
+            case .measure: return try measure(options)
             }
-        } catch let failure as BenchFailure {
-            say("transport-bench: \(failure.message)")
-            exit(failure.exitCode)
-        } catch {
-            say("transport-bench: \(error)")
-            exit(1)
+            return true
         }
     }
-    private static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
     /// False when a goal is missed.
     private static func measure(_ options: BenchOptions) throws -> Bool {
         let plan = options.plan
         var results = Results(machine: try machine(), plan: plan, isQuick: options.isQuick)
         var template = Array("/tmp/transport-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw BenchFailure(message: "no temporary folder in /tmp") }
+        guard mkdtemp(&template) != nil else { throw BenchError(message: "no temporary folder in /tmp") }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let runner = try CellRunner(plan, folder: folder)
         let start = Date()
         for round in 1...plan.rounds {
             for cell in plan.round { results.add(try runner.run(cell), to: cell) }
-            say("round \(round) of \(plan.rounds): \(Int(Date().timeIntervalSince(start))) s")
+            // Between two cells: nobody writes while one is measured.
+            BenchProgram.say("round \(round) of \(plan.rounds): \(Int(Date().timeIntervalSince(start))) s")
         }
         print(results.text)
         try FileManager.default.createDirectory(atPath: options.results, withIntermediateDirectories: true)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(results).write(to: URL(fileURLWithPath: "\(options.results)/transports.json"))
+        try results.json.write(to: URL(fileURLWithPath: "\(options.results)/transports.json"))
         try Plot(results).svg.write(toFile: "\(options.results)/transports.svg", atomically: true, encoding: .utf8)
         // What --only left out is said to be not measured, and is no miss.
         return results.goals.allSatisfy { $0.isMet || (options.only != nil && $0.value == nil) }
@@ -57,11 +51,10 @@ import TransportReport
             processors: ProcessInfo.processInfo.activeProcessorCount, kernel: kernel)
     }
     private static func render(_ json: String, _ page: String, _ plot: String) throws {
-        let results = try JSONDecoder().decode(
-            Results.self, from: try Data(contentsOf: URL(fileURLWithPath: json)))
+        let results = try Results(json: Data(contentsOf: URL(fileURLWithPath: json)))
         let text = try String(contentsOfFile: page, encoding: .utf8)
         guard let written = MarkedText.replacing(in: text, with: results.markdown) else {
-            throw BenchFailure(message: "\(page) has not both markers: \(MarkedText.begin) and \(MarkedText.end)")
+            throw BenchError(message: "\(page) has not both markers: \(MarkedText.begin) and \(MarkedText.end)")
         }
         try written.write(toFile: page, atomically: true, encoding: .utf8)
         try Plot(results).svg.write(toFile: plot, atomically: true, encoding: .utf8)

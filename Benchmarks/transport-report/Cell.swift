@@ -1,6 +1,8 @@
 /// One thing that is measured, once a round.
 public struct Cell: Hashable, Codable, Sendable, CustomStringConvertible {
     public enum Section: String, Codable, CaseIterable, Sendable {
+        /// For how long the machine stops the sender's, or the receiver's processor, while both spin.
+        case senderStops, receiverStops
         /// One way, at a steady pace.
         case latency
         /// As fast as nothing is lost.

@@ -35,7 +35,7 @@ struct Chart {
         func x(_ place: Int) -> Double { Self.left + plotWidth * (Double(place) + 0.5) / Double(places.count) }
         func y(_ value: Double) -> Double {
             let part = (log10(value) - Double(decades.lowerBound)) / Double(decades.upperBound - decades.lowerBound)
-            return Self.top + plotHeight * (1 - part)
+            return Self.top + plotHeight * (1 - min(1, part))
         }
         for decade in decades {
             let value = pow(10, Double(decade))

@@ -1,9 +1,10 @@
-/// What carries the events.
+/// What carries the events; or the machine by itself, which keeps all of them from their processors.
 public enum Contender: String, Codable, CaseIterable, Sendable {
-    case bareWords, barePayload, ring, ours, oursCoded, oursWithSignals, datagram, zeromq, iceoryx, signal
+    case machine, bareWords, barePayload, ring, ours, oursCoded, oursWithSignals, datagram, zeromq, iceoryx, signal
 
     public var label: String {
         switch self {
+        case .machine: "this machine"
         case .bareWords: "bare hand-over, two words"
         case .barePayload: "bare hand-over, payload"
         case .ring: "bare ring"
@@ -16,6 +17,7 @@ public enum Contender: String, Codable, CaseIterable, Sendable {
         case .signal: "Relay, signals only"
         }
     }
+    public static let carriers = allCases.filter { $0 != .machine }
     /// Whom ours has to beat.
     public static let peers: [Self] = [.datagram, .zeromq, .iceoryx]
     /// The signal transport waits for a socket: it has no other form.
@@ -23,6 +25,7 @@ public enum Contender: String, Codable, CaseIterable, Sendable {
     /// Bytes of the payloads; a hand-over of two words has none.
     public var sizes: [Int] {
         switch self {
+        case .machine: []
         case .bareWords, .oursWithSignals: [64]
         case .oursCoded: [64, 4_096]
         default: [64, 256, 1_024, 4_096]

@@ -24,9 +24,14 @@ public enum Number {
         }
         return (value < 0 ? "-" : "") + text
     }
+    /// Percent. A little is not nothing.
+    public static func share(_ value: Double) -> String {
+        value == 0 ? "0" : value < 0.001 ? "< 0.001 %" : "\(short(value)) %"
+    }
     /// Nanoseconds in the unit that fits.
     public static func time(_ nanoseconds: Double) -> String {
         switch nanoseconds {
+        case .infinity: "never"
         case ..<1_000: "\(short(nanoseconds)) ns"
         case ..<1_000_000: "\(short(nanoseconds / 1_000)) µs"
         default: "\(short(nanoseconds / 1_000_000)) ms"

@@ -11,7 +11,7 @@ public struct Plot {
     }
     private static func colour(_ contender: Contender) -> String {
         switch contender {
-        case .bareWords, .barePayload: "#888888"
+        case .machine, .bareWords, .barePayload: "#888888"
         case .ring: "#7aa6dc"
         case .ours: "#1f4e9c"
         case .oursCoded: "#3f9fa8"
@@ -28,8 +28,11 @@ public struct Plot {
 
     public var svg: String {
         let charts = [
-            bySize("One way, spinning: p50, up to p99", .latency, .spin, .p50, upTo: .p99, Number.time),
-            bySize("One way, blocking: p50, up to p99", .latency, .block, .p50, upTo: .p99, Number.time),
+            bySize(
+                "One way, spinning: p50, up to p99 (to the top: never)", .latency, .spin, .p50, upTo: .p99, Number.time),
+            bySize(
+                "One way, blocking: p50, up to p99 (to the top: never)", .latency, .block, .p50, upTo: .p99, Number.time
+            ),
             bySize("Events a second without loss, the better wait", .lossless, nil, .rate, upTo: nil, Number.rate),
             fanOut,
         ]
@@ -39,7 +42,7 @@ public struct Plot {
             let (x, y) = (Double(index % 2) * Chart.width, Double(index / 2) * Chart.height)
             body += "<g transform=\"translate(\(x) \(y))\">\n\(chart.elements)</g>\n"
         }
-        for (index, contender) in Contender.allCases.enumerated() {
+        for (index, contender) in Contender.carriers.enumerated() {
             let (x, y) = (40 + Double(index % 5) * 200, 2 * Chart.height + 20 + Double(index / 5) * 24)
             let dash = Self.isDashed(contender) ? " stroke-dasharray=\"5 4\"" : ""
             body +=
@@ -57,7 +60,7 @@ public struct Plot {
         _ title: String, _ section: Cell.Section, _ waiting: Waiting?, _ metric: Metric, upTo high: Metric?,
         _ form: @escaping (Double) -> String
     ) -> Chart {
-        let lines = Contender.allCases.map { contender in
+        let lines = Contender.carriers.map { contender in
             Chart.Line(
                 name: contender.label, colour: Self.colour(contender), isDashed: Self.isDashed(contender),
                 points: Plan.sizes.map { size in
@@ -69,20 +72,20 @@ public struct Plot {
         return Chart(title: title, places: Plan.sizes.map { "\($0) bytes" }, lines: lines, form: form)
     }
     private var fanOut: Chart {
-        let lines = Contender.allCases.map { contender in
+        let lines = Contender.carriers.map { contender in
             Chart.Line(
                 name: contender.label, colour: Self.colour(contender), isDashed: Self.isDashed(contender),
                 points: Plan.fanOuts.map { point(Cell(.fanOut, contender, receivers: $0), .p50, upTo: .p99) })
         }
         return Chart(
-            title: "To several receivers, blocking, 64 bytes: p50, up to p99",
+            title: "To several receivers, blocking, 64 bytes: p50, up to p99 (to the top: never)",
             places: Plan.fanOuts.map { $0 == 1 ? "1 receiver" : "\($0) receivers" }, lines: lines, form: Number.time)
     }
     /// Without a second metric: the spread of the rounds.
     private func point(_ cell: Cell, _ metric: Metric, upTo high: Metric?) -> (
         middle: Double, low: Double, high: Double
     )? {
-        guard let middle = results.median(metric, of: cell), middle > 0 else { return nil }
+        guard let middle = results.median(metric, of: cell), middle > 0, middle.isFinite else { return nil }
         if let high { return (middle, middle, results.median(high, of: cell) ?? middle) }
         let values = results.values(metric, of: cell)
         return (middle, values.min() ?? middle, values.max() ?? middle)

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// All figures of a run of the benchmark, by cell and round.
 public struct Results: Codable, Sendable {
     public struct Machine: Codable, Hashable, Sendable {
@@ -27,6 +29,27 @@ public struct Results: Codable, Sendable {
         for (metric, value) in figures { rows[place].figures[metric.rawValue, default: []].append(value) }
     }
 
+    // MARK: JSON, in which a time that is never reached is a word
+
+    private static let never = (positive: "never", negative: "-never", undefined: "undefined")
+    public init(json: Data) throws {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: Self.never.positive, negativeInfinity: Self.never.negative, nan: Self.never.undefined)
+        self = try decoder.decode(Results.self, from: json)
+    }
+    public var json: Data {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            encoder.nonConformingFloatEncodingStrategy = .convertToString(
+                positiveInfinity: Self.never.positive, negativeInfinity: Self.never.negative, nan: Self.never.undefined)
+            return try encoder.encode(self)
+        }
+    }
+
+    // MARK: Values
+
     /// One value a round; none where it was not measured.
     public func values(_ metric: Metric, of cell: Cell) -> [Double] {
         rows.first { $0.cell == cell }?.figures[metric.rawValue] ?? []
@@ -36,7 +59,8 @@ public struct Results: Codable, Sendable {
     /// often it is the medians' ratio.
     public func ratio(_ metric: Metric, _ cell: Cell, to other: Cell) -> Double? {
         let (ours, theirs) = (values(metric, of: cell), values(metric, of: other))
-        guard !theirs.contains(0) else { return nil }
+        // Of two that are never reached there is no ratio.
+        guard !theirs.contains(0), theirs.allSatisfy(\.isFinite) else { return nil }
         if ours.count != theirs.count {
             return median(metric, of: cell).flatMap { ours in median(metric, of: other).map { ours / $0 } }
         }

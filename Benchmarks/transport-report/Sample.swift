@@ -21,11 +21,11 @@ public struct Sample: Sendable {
     /// The figures of a paced run.
     public var paced: [Metric: Double] {
         var figures = counts
-        let all = receivers.flatMap { $0.latencies }.filter { $0 > 0 }.sorted()
-        figures[.p50] = Statistics.percentile(0.5, of: all).map { Double($0) }
-        figures[.p99] = Statistics.percentile(0.99, of: all).map { Double($0) }
-        figures[.p999] = Statistics.percentile(0.999, of: all).map { Double($0) }
-        figures[.last] = Statistics.percentile(0.5, of: lastTimes.sorted()).map { Double($0) }
+        let all = receivers.flatMap { $0.latencies }
+        figures[.p50] = Statistics.lateness(0.5, of: all)
+        figures[.p99] = Statistics.lateness(0.99, of: all)
+        figures[.p999] = Statistics.lateness(0.999, of: all)
+        figures[.last] = Statistics.lateness(0.5, of: lastTimes)
         figures[.caller] = Statistics.percentile(0.5, of: callers.sorted()).map { Double($0) }
         return figures
     }
@@ -40,7 +40,8 @@ public struct Sample: Sendable {
     private var counts: [Metric: Double] {
         var figures: [Metric: Double] = [:]
         if sent > 0, !receivers.isEmpty {
-            figures[.delivered] = 100 * Double(received) / Double(sent * UInt64(receivers.count))
+            let due = sent * UInt64(receivers.count)
+            figures[.lost] = 100 * Double(due - min(due, received)) / Double(due)
         }
         if received > 0 {
             // Nanoseconds an event are thousandths of a second a million.
@@ -50,12 +51,12 @@ public struct Sample: Sendable {
         }
         return figures
     }
-    /// For each event that all have: when the last had it.
+    /// For each event: when the last had it; 0 if one never had it.
     private var lastTimes: [UInt64] {
         guard let count = receivers.map(\.latencies.count).min() else { return [] }
-        return (0..<count).compactMap { event in
+        return (0..<count).map { event in
             let times = receivers.map { $0.latencies[event] }
-            return times.contains(0) ? nil : times.max()
+            return times.contains(0) ? 0 : times.max() ?? 0
         }
     }
 }

@@ -6,6 +6,11 @@ public enum Statistics {
         let rank = (part * Double(sorted.count)).rounded(.up)
         return sorted[min(sorted.count, max(1, Int(rank))) - 1]
     }
+    /// The same of times, in which 0 stands for what never came: that is infinitely late.
+    public static func lateness(_ part: Double, of times: [UInt64]) -> Double? {
+        let sorted = times.map { $0 == 0 ? UInt64.max : $0 }.sorted()
+        return percentile(part, of: sorted).map { $0 == .max ? .infinity : Double($0) }
+    }
     /// The middle one, or the mean of the middle two; nil of none.
     public static func median(_ values: [Double]) -> Double? {
         if values.isEmpty { return nil }

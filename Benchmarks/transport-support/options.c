@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ void transport_fail(const char *what, const char *why) {
 
 static _Noreturn void usage(void) {
     fprintf(stderr,
-        "usage: %s send|receive --page FILE --channel TEXT [--variant TEXT] [--spin 0|1] [--load 0-4] [--size N] "
+        "usage: %s send|receive --page FILE --channel TEXT [--variant TEXT] [--spin 0|1] [--load 0-5] [--size N] "
         "[--receivers N] [--index N] [--count N] [--interval NS] [--milliseconds N] [--window N] [--processor N]\n"
         "A peer of transport-bench, which starts it.\n",
         program_invocation_short_name);
@@ -48,7 +49,7 @@ static transport_options parse(int argc, char *const *argv) {
         else if (strcmp(name, "--channel") == 0) options.channel = value;
         else if (strcmp(name, "--variant") == 0) options.variant = value;
         else if (strcmp(name, "--spin") == 0) options.spins = number(value, 1) == 1;
-        else if (strcmp(name, "--load") == 0) options.load = (transport_load)number(value, TRANSPORT_WAKE);
+        else if (strcmp(name, "--load") == 0) options.load = (transport_load)number(value, TRANSPORT_STOPS);
         else if (strcmp(name, "--size") == 0) options.size = (uint32_t)number(value, TRANSPORT_LARGEST);
         else if (strcmp(name, "--receivers") == 0)
             options.receivers = (uint32_t)number(value, TRANSPORT_MOST_RECEIVERS);
@@ -83,6 +84,13 @@ transport_receiver *transport_receiver_of(transport_page *page, uint32_t index) 
 uint64_t transport_sender_state(const transport_page *page) { return transport_load_word(&page->state); }
 void transport_go(transport_page *page) { transport_store_word(&page->go, 1); }
 
+bool transport_wait_done(int pipe, int milliseconds) {
+    struct pollfd end = {.fd = pipe, .events = POLLIN};
+    int count;
+    while ((count = poll(&end, 1, milliseconds)) < 0 && errno == EINTR) {}
+    return count > 0;
+}
+
 void transport_confine(int processor) {
     if (processor < 0) return;
     cpu_set_t set;
@@ -100,7 +108,7 @@ void transport_confine(int processor) {
 }
 
 transport_run transport_begin(int argc, char *const *argv) {
-    transport_run run = {.options = parse(argc, argv)};
+    transport_run run = {.options = parse(argc, argv), .done = -1};
     const transport_options *options = &run.options;
     // Whatever becomes of the harness, nobody stays behind.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -119,6 +127,10 @@ transport_run transport_begin(int argc, char *const *argv) {
     if (options->sends) {
         memset(transport_callers(run.page, options->count), 0, 3 * options->count * sizeof(uint64_t));
         run.page->process = (uint64_t)getpid();
+        char done[4096];
+        snprintf(done, sizeof done, "%s.done", options->page);
+        run.done = open(done, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (run.done < 0) transport_fail(done, strerror(errno));
     } else {
         run.own = &run.page->receivers[options->index];
         run.latencies = transport_latencies(run.page, options->count, options->index);

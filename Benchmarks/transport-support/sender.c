@@ -141,10 +141,12 @@ void transport_send_all(transport_run *run, transport_send send, void *context) 
     case TRANSPORT_LOSSLESS: at_full_speed(run, send, context, options->window); break;
     case TRANSPORT_TIGHT: tight(run, send, context); break;
     case TRANSPORT_WAKE: wake(run, send, context); break;
+    case TRANSPORT_STOPS: transport_fail("load", "a probe sends nothing");
     }
     page->ended_at = transport_now();
     // Those whose receivers are stopped hear no end: the harness ends them.
     if (options->load != TRANSPORT_TIGHT) send_until(run, TRANSPORT_FINISHED, send, context, TRANSPORT_END, "end");
     page->cpu = cpu_time() - cpu;
     transport_store_word(&page->state, TRANSPORT_DONE);
+    close(run->done);
 }

@@ -22,8 +22,8 @@ extension Results {
         if isPeer { time *= cell.waiting == .spin ? 10 : 1.5 }
         return [
             .p50: time, .p99: 2 * time, .p999: 4 * time, .last: 2 * time, .caller: cell.section == .wake ? 9_000 : 60,
-            .rate: isPeer ? 1e6 : 8e6, .delivered: 100, .cpu: 0.2, .daemonCPU: 0.05, .wakeCPU: 400_000,
-            .wakeTime: 900_000,
+            .rate: isPeer ? 1e6 : 8e6, .lost: 0, .cpu: 0.2, .daemonCPU: 0.05, .wakeCPU: 400_000,
+            .wakeTime: 900_000, .longestStop: 3_000_000, .stopShare: 0.5,
         ]
     }
 }

@@ -31,7 +31,12 @@ struct PlanTests {
     @Test("words choose cells")
     func words() {
         let plan = Plan(rounds: 1, isQuick: false, only: "latency spin 64 iceoryx")
-        #expect(plan.cells == [Cell(.latency, .iceoryx, .spin)])
+        // The machine's own stops are beside every time.
+        let probes = [Cell(.senderStops, .machine, .spin), Cell(.receiverStops, .machine, .spin)]
+        #expect(plan.cells == probes + [Cell(.latency, .iceoryx, .spin)])
+        #expect(Plan(rounds: 1, isQuick: false, only: "machine").cells == probes)
+        let fast = Plan(rounds: 1, isQuick: false, only: "lossless spin 64 iceoryx").cells
+        #expect(fast == [Cell(.lossless, .iceoryx, .spin)])
         #expect(Plan(rounds: 1, isQuick: false, only: "nothing").cells.isEmpty)
     }
     @Test("a blocking load is above the signal budget, and sparser than a receiver spins; a spinning one is denser")
@@ -42,16 +47,17 @@ struct PlanTests {
         #expect(Plan.interval(of: spinning) <= 20_000)
         #expect(1_000_000_000 / Plan.interval(of: Cell(.latency, .oursWithSignals)) < 2_000)
         let (full, trial) = (Plan(rounds: 5, isQuick: false), Plan(rounds: 1, isQuick: true))
-        #expect(full.count(of: spinning) == 20_000)
-        #expect(full.count(of: blocking) == 5_000)
-        #expect(trial.count(of: blocking) == 1_000)
+        // Three seconds of each, and a tenth of that in a trial.
+        #expect(full.count(of: spinning) == 300_000)
+        #expect(full.count(of: blocking) == 30_000)
+        #expect(trial.count(of: blocking) == 3_000)
+        #expect(full.milliseconds(of: Cell(.receiverStops, .machine, .spin)) == 3_000)
         #expect(full.count(of: Cell(.lossless, .ours, .spin)) == 0)
     }
     @Test("what depends on the scheduler is measured twice a round, all else once") func repeated() {
         let plan = Plan(rounds: 5, isQuick: false)
         for cell in plan.cells {
-            let isTwice = cell.section == .fanOut || cell.section == .latency && cell.waiting == .block
-            #expect(plan.round.count { $0 == cell } == (isTwice ? 2 : 1), "\(cell)")
+            #expect(plan.round.count { $0 == cell } == (cell.section == .fanOut ? 2 : 1), "\(cell)")
         }
     }
     @Test("a window is half of what a ring holds at most")

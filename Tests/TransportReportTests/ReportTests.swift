@@ -11,6 +11,8 @@ struct ReportTests {
             [0, 0.0123, 1.5, 5, 12.34, 120, 999.7, 12_345, 1_234_567].map(Number.short) == [
                 "0", "0.012", "1.5", "5", "12.3", "120", "1,000", "12,345", "1,234,567",
             ])
+        #expect([0, 0.0002, 0.5, 2.09].map(Number.share) == ["0", "< 0.001 %", "0.5 %", "2.09 %"])
+        #expect(Number.time(.infinity) == "never")
         #expect(Number.time(62) == "62 ns")
         #expect(Number.time(15_200) == "15.2 µs")
         #expect(Number.time(7_000_000) == "7 ms")
@@ -19,9 +21,13 @@ struct ReportTests {
     }
     @Test("results come back from JSON as they were")
     func json() throws {
-        let results = Results.complete()
-        let again = try JSONDecoder().decode(Results.self, from: try JSONEncoder().encode(results))
+        var results = Results.complete()
+        let late = Cell(.latency, .zeromq, .spin)
+        for _ in 0..<9 { results.add([.p999: .infinity], to: late) }
+        let again = try Results(json: try results.json)
         #expect(again.markdown == results.markdown)
+        #expect(again.median(.p999, of: late) == .infinity)
+        #expect(again.markdown.contains("| never |"))
         #expect(again.rows.map(\.cell) == Plan.allCells)
         #expect(again.values(.p50, of: Cell(.latency, .ring, .spin)) == [100, 100, 100])
     }
@@ -36,6 +42,14 @@ struct ReportTests {
             }
         }
         #expect(Results.complete().markdown.contains("100 ns (100 ns … 100 ns)"))
+    }
+    @Test("the machine's own stops are beside the times, in a table of their own before them")
+    func stops() throws {
+        let tables = Results.complete().tables
+        let table = try #require(tables.first)
+        #expect(table.rows.map(\.first) == ["the sender's processor", "the receiver's processor"])
+        #expect(table.rows.allSatisfy { $0[1].hasPrefix("3 ms") && $0[2].hasPrefix("0.5 %") })
+        #expect(tables[1].heads.contains("never came"))
     }
     @Test("the part between the markers is replaced, and nothing else")
     func markers() throws {
@@ -64,7 +78,10 @@ struct ReportTests {
                 }
             }
         }
-        for results in [Results.complete(), Results.sample()] {
+        var late = Results.complete(rounds: 1)
+        for cell in Plan.allCells { for _ in 0..<2 { late.add([.p99: .infinity], to: cell) } }
+        for results in [Results.complete(), Results.sample(), late] {
+            #expect(!Plot(results).svg.contains("inf"))
             let counter = Counter()
             let parser = XMLParser(data: Data(Plot(results).svg.utf8))
             parser.delegate = counter

@@ -20,7 +20,18 @@ struct StatisticsTests {
         #expect(Statistics.median([4, 1, 2, 3]) == 2.5)
         #expect(Statistics.median([]) == nil)
     }
-    @Test("times are of the events that came, and are nanoseconds")
+    @Test("what never came is infinitely late: a percentile is of what was sent")
+    func lateness() {
+        #expect(Statistics.lateness(0.5, of: [30, 0, 10, 20]) == 20)
+        #expect(Statistics.lateness(0.75, of: [30, 0, 10, 20]) == 30)
+        #expect(Statistics.lateness(0.99, of: [30, 0, 10, 20]) == .infinity)
+        #expect(Statistics.lateness(0.5, of: []) == nil)
+        // One of a thousand is missing: the p99.9 is the worst that came, and one more moves it.
+        let times = (UInt64(1)...1_000).map { $0 == 500 ? 0 : $0 }
+        #expect(Statistics.lateness(0.999, of: times) == 1_000)
+        #expect(Statistics.lateness(0.999, of: [0] + times.dropFirst()) == .infinity)
+    }
+    @Test("times are of the events that were sent, and are nanoseconds")
     func paced() {
         let receivers = [
             Sample.Receiver(received: 3, cpu: 2_000, firstAt: 0, lastAt: 9, latencies: [10, 20, 0, 40]),
@@ -28,12 +39,13 @@ struct StatisticsTests {
         ]
         let figures = Sample(sent: 4, senderCPU: 4_000, daemonCPU: 700, callers: [7, 9, 8, 100], receivers: receivers)
             .paced
+        // Of eight that were to come, one never came.
         #expect(figures[.p50] == 20)
-        #expect(figures[.p99] == 40)
+        #expect(figures[.p99] == .infinity)
         #expect(figures[.caller] == 8)
-        // The third event did not reach both: when the last had it is 15, 25 and 40.
+        // The third event did not reach both: when the last had it is 15, 25, 40 and never.
         #expect(figures[.last] == 25)
-        #expect(figures[.delivered] == 87.5)
+        #expect(figures[.lost] == 12.5)
         // 7,000 ns for 7 events are 1,000 s for a milliard.
         #expect(figures[.cpu] == 1)
         #expect(figures[.daemonCPU] == 0.1)
@@ -43,8 +55,8 @@ struct StatisticsTests {
         let receiver = Sample.Receiver(received: 500, cpu: 0, firstAt: 1_000, lastAt: 501_000, latencies: [])
         let figures = Sample(sent: 1_000, senderCPU: 0, daemonCPU: 0, callers: [], receivers: [receiver]).fast
         #expect(figures[.rate] == 1_000_000)
-        #expect(figures[.delivered] == 50)
+        #expect(figures[.lost] == 50)
         let none = Sample.Receiver(received: 0, cpu: 0, firstAt: 0, lastAt: 0, latencies: [])
-        #expect(Sample(sent: 9, senderCPU: 1, daemonCPU: 0, callers: [], receivers: [none]).fast == [.delivered: 0])
+        #expect(Sample(sent: 9, senderCPU: 1, daemonCPU: 0, callers: [], receivers: [none]).fast == [.lost: 100])
     }
 }

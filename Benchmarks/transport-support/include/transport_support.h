@@ -8,6 +8,8 @@
 //   2. the sender says that it is prepared, and waits until the harness says go
 //   3. events 1, 2, 3 … under the load that was asked for
 //   4. ends (number TRANSPORT_END) until every receiver has had one; receivers stop their clocks at the first
+//   5. the sender closes a pipe (`PAGE.done`), at whose other end the harness sleeps from step 3 on: one that looks at the
+//      page now and then takes time from a processor that is measured
 //
 // C, and no Swift: the peers in C and C++ share it.
 #ifndef TRANSPORT_SUPPORT_H
@@ -36,6 +38,8 @@ typedef enum {
     TRANSPORT_TIGHT,
     // `count` events to receivers that all sleep: at the caller, and until all have it.
     TRANSPORT_WAKE,
+    // No events: both ends read the clock again and again for `milliseconds`, and write down when they were stopped.
+    TRANSPORT_STOPS,
 } transport_load;
 
 typedef struct {
@@ -81,6 +85,8 @@ typedef struct {
     transport_receiver *own;
     uint64_t *latencies;
     uint64_t last, stride, cpu_at_start;
+    // The sender's end of the pipe.
+    int done;
 } transport_run;
 
 // Bytes of the file for such a run.
@@ -95,6 +101,8 @@ transport_receiver *transport_receiver_of(transport_page *page, uint32_t index);
 // For the harness: what the sender says of itself, and the sign for it to begin.
 uint64_t transport_sender_state(const transport_page *page);
 void transport_go(transport_page *page);
+// Sleeps until the sender has closed its end of the pipe, or has died. False after so many milliseconds.
+bool transport_wait_done(int pipe, int milliseconds);
 
 // Parses the harness's command line, and opens the page. Exits with 64 when it cannot.
 transport_run transport_begin(int argc, char *const *argv);
@@ -133,6 +141,12 @@ typedef const void *(*transport_next)(void *context);
 typedef void (*transport_release)(void *context);
 // Receives until the end.
 void transport_receive_all(transport_run *run, transport_next next, transport_release release, void *context);
+
+// MARK: Stops
+
+// Steps 1 to 5 of a probe of the machine, at either end. The lengths of its stops are in the callers' array (sender) or the
+// latencies' (receiver); zeros follow.
+void transport_probe_stops(transport_run *run);
 
 // MARK: Words that both ends use
 
