@@ -1,5 +1,3 @@
-import Synchronization
-
 extension EventRelay {
     /// Waits until the relay is in step with its service, for programs that cannot continue without the service.
     ///
@@ -12,8 +10,8 @@ extension EventRelay {
     ///
     /// - Cancellation: throws `.cancelled`.
     /// - Parameter limit: how long to wait.
-    /// - Throws: `.timedOut` if there is no service in time. If the relay has ended, the reason, for example
-    ///   `.notPermitted`.
+    /// - Throws: `.timedOut` if that takes longer; the message names what the relay still waits for: the bus, an owner
+    ///   of the name, or answers of the service. If the relay has ended, the reason, for example `.notPermitted`.
     public func ready(within limit: Duration = .seconds(25)) async throws {
         let (service, states, core) = (service, states, follower.core)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -34,9 +32,9 @@ extension EventRelay {
                 do { try await Task.sleep(for: limit) } catch {
                     throw RelayError(.cancelled, "the task was cancelled while it waited for \(service)")
                 }
-                // Without a bus there is no use in starting the service.
-                let remedy = core.busFailure.withLock { $0 }?.message ?? "start it, or wait longer"
-                throw RelayError(.timedOut, "\(service) was not there within \(limit): \(remedy)")
+                let awaited = await core.awaited(within: .seconds(1))
+                throw RelayError(
+                    .timedOut, "the relay was not in step with \(service) within \(limit): \(awaited)")
             }
             defer { group.cancelAll() }
             try await group.next()

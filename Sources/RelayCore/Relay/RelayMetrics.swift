@@ -19,6 +19,10 @@ public struct RelayMetrics: Hashable, Sendable {
         public let interface: String
         /// Whether live events come through the ring now.
         public let usesRing: Bool
+        /// Why live events come as signals, although the interface has a ring: the service has no place left for this
+        /// relay, or one of the two lacks memory or file descriptors. Nil if the relay has the ring, has not asked for
+        /// it, or if there is none. The relay asks again, at long intervals where places are lacking.
+        public let ringRefusal: String?
         /// The transports that have brought events, by name.
         public let transports: [Transport]
         /// The gaps by reason, in the order of the reasons' names. Reasons that have not occurred are left out.
@@ -96,7 +100,7 @@ extension StreamController {
         ]
         let gaps = counts.gaps.sorted { $0.key.rawValue < $1.key.rawValue }
         return RelayMetrics.Stream(
-            interface: interface, usesRing: usesRing.load(ordering: .relaxed),
+            interface: interface, usesRing: usesRing.load(ordering: .relaxed), ringRefusal: ringRefusal.withLock { $0 },
             transports: transports.filter { $0.1 > 0 }.sorted { $0.0 < $1.0 }.map {
                 RelayMetrics.Transport(name: $0.0, events: $0.1)
             },

@@ -1,7 +1,6 @@
 /// All timing of a relay, with the reason for each figure. A test sets what it does not want to wait for.
 ///
-/// Not here are the time limits of a program's own calls, which are their arguments, and how long the ring's thread
-/// spins and sleeps, which is measured: see `RingWaiter`.
+/// Not here are the time limits of a program's own calls, which are their arguments.
 package struct RelayTiming: Hashable, Sendable {
     package var bus = BusTiming()
     package var accounts = AccountTiming()
@@ -42,15 +41,20 @@ package struct RelayTiming: Hashable, Sendable {
 
     // MARK: Rings
 
-    /// Between attempts to get a ring after a refusal. The refusal is for lack of room, which other relays have: many
-    /// of them ask, and signals bring the events meanwhile.
+    /// Between attempts to get a ring after a refusal that passes soon: memory, file descriptors, a long queue.
     package var ring = Duration.seconds(1)...Duration.seconds(60)
+    /// The same after a refusal for want of a place, which other relays have as long as they run. Each attempt costs the
+    /// service a call, and a thousand relays may ask.
+    package var ringPlace = Duration.seconds(120)...Duration.seconds(1_800)
     /// For a wait page to be mapped and sealed. That takes microseconds, unless the owner holds the file's lock, maybe
     /// for ever.
     package var page = Duration.seconds(5)
     /// How long a ring is left alone while an answer is due, which decides what in it counts: other subscriptions to
     /// the interface wait, too.
     package var parking = Duration.milliseconds(100)
+
+    /// How long the ring's thread looks for the next event before it sleeps: see `SpinRule`. A benchmark sets it.
+    package var spinning = RingWaiter.Spinning.standard
 
     // MARK: Followed states and documents
 

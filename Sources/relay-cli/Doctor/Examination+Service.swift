@@ -27,6 +27,16 @@ extension Examination {
     }
 
     func ring(_ all: [(interface: String, status: ServiceStatus?)], _ owner: Owner, _ peer: any BusPeer) {
+        if let full = all.max(by: { $0.status?.ringLacking ?? 0 < $1.status?.ringLacking ?? 0 }),
+            let lacking = full.status?.ringLacking, lacking > 0
+        {
+            // This program would be refused, too.
+            let peers = Quantity.count(lacking, "peer") + (lacking == 1 ? " has" : " have")
+            return report(
+                Finding(
+                    "ring", .warning, "\(peers) no place at the ring of \(full.interface), and get signals",
+                    remedy: "signals are slower, and lose more; follow with fewer relays: one for each process"))
+        }
         // One that nobody opened would only be made for this.
         guard let open = all.first(where: { $0.status?.ringIsOpen == true }) else { return }
         func call(_ member: String) -> MethodCall {

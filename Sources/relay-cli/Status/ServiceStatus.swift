@@ -17,6 +17,8 @@ struct ServiceStatus: Equatable, Sendable {
     var oldest: UInt64?
     var ringCapacity: UInt64?
     var ringIsOpen = false
+    /// How many peers asked for it, and were refused for want of a place; a service that is older reports none.
+    var ringLacking: UInt64 = 0
     var signalsPause = false
     var events: UInt64?
     var bytes: UInt64?
@@ -34,6 +36,12 @@ struct ServiceStatus: Equatable, Sendable {
         if count == 0 { return ringIsOpen ? "nobody reads it now" : "nobody has asked for it" }
         let least = subscribers.others > 0 ? "at least " : ""
         return least + Quantity.count(UInt64(count), "subscriber") + (count == 1 ? " reads it" : " read it")
+    }
+    /// Who would read it; nil: nobody.
+    var ringSeekers: String? {
+        ringLacking == 0
+            ? nil
+            : Quantity.count(ringLacking, "peer") + (ringLacking == 1 ? " has" : " have") + " no place at it: signals"
     }
 
     /// The kernel's words for `storageError`.
@@ -75,6 +83,7 @@ struct ServiceStatus: Equatable, Sendable {
             oldest = sequence == .max ? nil : sequence
         case ("RingCapacity", "t"): ringCapacity = try reader.uint64()
         case ("RingOpen", "b"): ringIsOpen = try reader.bool()
+        case ("RingLacking", "t"): ringLacking = try reader.uint64()
         case ("SignalsPaused", "b"): signalsPause = try reader.bool()
         case ("Events", "t"): events = try reader.uint64()
         case ("Bytes", "t"): bytes = try reader.uint64()

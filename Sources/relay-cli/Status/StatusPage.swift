@@ -86,7 +86,8 @@ struct StatusPage {
             rows.append(("kept", "nothing: events are for those who are subscribed"))
         }
         if let capacity = status.ringCapacity {
-            rows.append(("ring", capacity == 0 ? "none" : Quantity.bytes(capacity) + "; " + status.ringReaders))
+            let words = [Quantity.bytes(capacity), status.ringReaders, status.ringSeekers].compactMap(\.self)
+            rows.append(("ring", capacity == 0 ? "none" : words.joined(separator: "; ")))
         }
         rows.append(("signals", status.signalsPause ? "paused: too many, or a full bus; rings go on" : "sent"))
         if let epoch = status.epoch { rows.append(("run", "\(epoch)")) }

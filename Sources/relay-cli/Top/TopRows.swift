@@ -127,5 +127,7 @@ extension TopModel {
     }
     /// Whether any interface reports who is attached, and how many are attached that are not listed.
     var subscribersAreKnown: Bool { interfaces.values.contains { $0.status?.subscribers != nil } }
+    /// Peers that have no place at a ring, of the interface where most lack one: they get signals.
+    var ringLacking: UInt64 { interfaces.values.compactMap { $0.status?.ringLacking }.max() ?? 0 }
     var otherSubscribers: Int { interfaces.values.reduce(0) { $0 + ($1.status?.subscribers?.others ?? 0) } }
 }

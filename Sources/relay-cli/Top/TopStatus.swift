@@ -4,6 +4,8 @@ import RelayCore
 struct TopStatus: Equatable, Sendable {
     var head: UInt64?
     var ringIsOpen: Bool?
+    /// How many peers were refused a place at it.
+    var ringLacking: UInt64?
     var signalsPaused: Bool?
     /// nil: the service does not report them.
     var subscribers: StatusSubscribers?
@@ -14,6 +16,7 @@ struct TopStatus: Equatable, Sendable {
             switch (name, signature.text) {
             case ("Head", "t"): status.head = try reader.uint64()
             case ("RingOpen", "b"): status.ringIsOpen = try reader.bool()
+            case ("RingLacking", "t"): status.ringLacking = try reader.uint64()
             case ("SignalsPaused", "b"): status.signalsPaused = try reader.bool()
             case ("Subscribers", StatusSubscribers.signature):
                 status.subscribers = try StatusSubscribers.read(&reader)

@@ -74,6 +74,10 @@ struct TopView {
                 lines[0].text += blanks + hint
             }
         }
+        if model.ringLacking > 0 {
+            let words = "\(Quantity.count(model.ringLacking, "peer")) without a place at the ring: signals instead"
+            lines += text.wrapped(words, width: width).map { Line(text: $0, style: .faint) }
+        }
         if let notice = model.notice {
             lines += text.wrapped(text.safe(notice), width: width).map { Line(text: $0, style: .faint) }
         }

@@ -32,6 +32,8 @@ final class FakeJournal: Sendable {
         var make: @Sendable (StreamRead) throws -> LogPage? = { _ in nil }
         /// Why the disk refuses commits, as an errno.
         var storageError: UInt64?
+        /// How many peers were refused a place at the ring; nil: it reports nothing of that.
+        var ringLacking: UInt64?
         /// nil: it reports nothing of it.
         var isChecked: Bool? = true
         /// Changes an answer before it is sent.
@@ -145,6 +147,7 @@ final class FakeJournal: Sendable {
             if let isChecked = state.isChecked { try entry("Checked", "t") { $0.uint64(isChecked ? 1 : 0) } }
             if let storageError = state.storageError { try entry("StorageError", "t") { $0.uint64(storageError) } }
             try entry("RingOpen", "b") { $0.bool(true) }
+            if let ringLacking = state.ringLacking { try entry("RingLacking", "t") { $0.uint64(ringLacking) } }
             try entry("SignalsPaused", "b") { $0.bool(false) }
             try entry("Subscribers", "a(sasst)") { writer in
                 let peers = writer.beginArray(elementAlignment: 8)

@@ -30,6 +30,13 @@ import Testing
 
                 """)
     }
+    @Test("peers without a place at a ring are shown below the title") func places() {
+        var model = TopScreens.model()
+        model.take(TopStatus(head: 30_500, ringIsOpen: true, ringLacking: 936), of: TopScreens.telemetry)
+        let lines = TopScreens.screen(model, width: 80).split(separator: "\n")
+        #expect(lines[1] == "936 peers without a place at the ring: signals instead")
+        #expect(!TopScreens.screen(TopScreens.model(), width: 80).contains("without a place"))
+    }
     @Test("streams at 80 columns") func usual() {
         #expect(
             TopScreens.screen(TopScreens.model(), width: 80) == """

@@ -71,6 +71,17 @@ struct DoctorTests {
         #expect(!peer.calls.contains { ["RequestName", "StartServiceByName"].contains($0.member) })
     }
 
+    @Test("peers without a place at a ring are a warning, and no further one is asked for") func places() async throws {
+        let world = try World()
+        world.journal.change { $0.ringLacking = 936 }
+        let peer = world.peer()
+        let result = await run(world, peer, json: true)
+        #expect(
+            result.output.contains(
+                "936 peers have no place at the ring of org.eventrelay.Relocation1, and get signals"))
+        #expect(!peer.calls.contains { $0.member == "OpenRing" })
+    }
+
     @Test("without a bus the rest that can be examined is, and the code is 1") func noBus() async throws {
         let result = await run(try World(), columns: 60, hasBus: false)
         #expect(

@@ -61,6 +61,16 @@ struct StatusTests {
         #expect(readers(["ring", "ring"]) == "2 subscribers read it")
         #expect(readers(["ring", "ring"], others: 7) == "at least 2 subscribers read it")
     }
+    @Test("peers without a place at the ring stand beside those that read it") func places() async throws {
+        let journal = try FakeJournal.sample(40)
+        for (lacking, words) in [
+            (0, ""), (1, "; 1 peer has no place at it: signals"),
+            (936, "; 936 peers have no place at it: signals"),
+        ] as [(UInt64, String)] {
+            journal.change { $0.ringLacking = lacking }
+            #expect(try await page(journal).contains("ring          4 MiB; 2 subscribers read it\(words)\n"))
+        }
+    }
     @Test("within 60 columns no line is wider") func narrow() async throws {
         let text = try await page(
             try FakeJournal.sample(40), width: 60, programs: [":1.8": "a-very-long-name-of-a-program"])

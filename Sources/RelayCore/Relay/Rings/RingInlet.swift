@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The way through shared memory: one stream's ring. The ring thread reads it in a turn of the loop, or the loop's own
 /// thread does. It holds the events of one run until it is drained. The owner puts an event there before it sends
 /// anything that counts the event: `Head`, `End`, a reply.
@@ -25,8 +27,9 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         var awaited: RingArea?
         /// A ring that waits for the schemas, without which nobody can read it.
         var opened: RingArea?
-        /// How long after a refusal of `OpenRing` it is asked for again.
+        /// How long after a refusal of `OpenRing` it is asked for again; and after one for want of a place.
         var backoff: Backoff
+        var placeBackoff: Backoff
     }
     private let state: LoopBound<State>
 
@@ -35,7 +38,9 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
 
     init(_ transport: RingTransport) {
         (self.transport, owner) = (transport, transport.owner)
-        state = LoopBound(State(backoff: Backoff(owner.timing.ring)), on: owner.loop)
+        let state = State(
+            backoff: Backoff(owner.timing.ring), placeBackoff: Backoff(owner.timing.ringPlace))
+        self.state = LoopBound(state, on: owner.loop)
     }
 
     /// The run whose events it has; nil while it is not open.
@@ -57,6 +62,7 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         guard transport.isUsed, owner.canPassDescriptors else { return stream.choose { $0.refused() } }
         // The ring and the wait page, and one more for what happens meanwhile.
         guard owner.hasRoom(forDescriptors: 3, "the ring of \(stream.interface)") else {
+            stream.ringRefusal.withLock { $0 = "this process has no file descriptors left for the ring" }
             stream.choose { $0.refused() }
             return orderRetry(stream)
         }
@@ -83,8 +89,12 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
                 // Not repeated while this was under way, which it would have ended.
                 if state.onLoop.isReturning { giveBack(stream, isRepeated: true) }
                 stream.choose { $0.refused() }
-                // Too many others, or no memory: that passes.
-                if error.code == .limitsExceeded || error.code == .unavailable { orderRetry(stream) }
+                // There is none.
+                if error.code == .notFound { break }
+                stream.ringRefusal.withLock { $0 = error.message }
+                // Others have all places; or no memory, and that passes.
+                if error.code == .limitsExceeded { orderRetry(stream, isForPlace: true) }
+                if error.code == .unavailable { orderRetry(stream) }
             }
             return
         }
@@ -128,15 +138,17 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     }
     /// A ring that was handed out, and cannot be read here.
     private func giveUp(_ stream: StreamController, _ error: RelayError) {
+        stream.ringRefusal.withLock { $0 = error.message }
         stream.choose { $0.unreadable() }
         // No memory or no thread here: that passes.
         if error.code == .unavailable { orderRetry(stream) }
     }
     /// Signals go on; after a while the ring is asked for again.
-    private func orderRetry(_ stream: StreamController) {
+    private func orderRetry(_ stream: StreamController, isForPlace: Bool = false) {
         guard stream.inlets.choice.phase == .signals else { return }
         let generation = state.onLoop.generation
-        owner.loop.schedule(after: state.onLoop.backoff.spread()) { [self] in
+        let delay = isForPlace ? state.onLoop.placeBackoff.spread() : state.onLoop.backoff.spread()
+        owner.loop.schedule(after: delay) { [self] in
             if state.onLoop.generation == generation { stream.choose { $0.retry() } }
         }
     }
@@ -155,7 +167,8 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
             try thread.add(ring.watch)
             self.ring = ring
             transport.add(self, stream)
-            state.onLoop.backoff.reset()
+            resetBackoff()
+            stream.ringRefusal.withLock { $0 = nil }
             stream.choose { $0.opened() }
         } catch { giveUp(stream, error) }
     }
@@ -208,12 +221,17 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
     /// An answer under way no longer counts, and what was given is not opened any more.
     ///
     /// - Parameter isNewOwner: the owner is gone; else nothing is wanted of it.
-    func forget(isNewOwner: Bool) {
+    func forget(_ stream: StreamController, isNewOwner: Bool) {
         state.onLoop.generation += 1
+        stream.ringRefusal.withLock { $0 = nil }
         (state.onLoop.opened, state.onLoop.awaited) = (nil, nil)
         state.onLoop.isAsking = false
         guard isNewOwner else { return }
-        state.onLoop.backoff.reset()
+        resetBackoff()
         endReturning()
+    }
+    private func resetBackoff() {
+        state.onLoop.backoff.reset()
+        state.onLoop.placeBackoff.reset()
     }
 }

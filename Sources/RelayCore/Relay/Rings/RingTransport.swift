@@ -68,10 +68,11 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
             throw RelayError(.unavailable, "\(owner.service) and its former owners hold \(preparing) wait pages")
         }
         do throws(SystemError) {
-            try OwnThread.start("relay-page") { [weak self, weak observer, loop = owner.loop] in
+            try OwnThread.start("relay-page") {
+                [weak self, weak observer, loop = owner.loop, spinning = owner.timing.spinning] in
                 let result = Result { () throws(RelayError) in
                     try page.withNumber { number throws(RelayError) in
-                        let waiter = try RingWaiter(receiving: number)
+                        let waiter = try RingWaiter(receiving: number, spinning: spinning)
                         if !WaitPage.seal(number) { throw RingFault(.seals(.settled)).relayError() }
                         return waiter
                     }

@@ -21,6 +21,9 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     let counts = StreamCounts()
     /// Whether events come by the ring now. Read on any thread.
     let usesRing = Atomic<Bool>(false)
+    /// Why the owner's last answer to `OpenRing` brought no ring; nil: it did, or there is none to be had. Read on any
+    /// thread.
+    let ringRefusal = Mutex<String?>(nil)
     /// Keeps what it has parsed of the signatures in pages.
     var pageReader = PageReader()
     private let rules: StreamRules
@@ -129,7 +132,7 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
         attachments += 1
         present.onLoop = Present()
         events.forgetOwner()
-        inlets.ring.forget(isNewOwner: true)
+        inlets.ring.forget(self, isNewOwner: true)
         choose { $0.ended() }
     }
     /// The owner is to be asked again for what it has not answered, by these members.
@@ -142,7 +145,7 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     /// The relay has ended.
     func end() {
         for member in members { member.feed?.finish() }
-        inlets.ring.forget(isNewOwner: false)
+        inlets.ring.forget(self, isNewOwner: false)
         choose { $0.ended() }
     }
     /// The bus knows no rule of this relay.
@@ -181,7 +184,7 @@ final class StreamController: @unchecked Sendable {  // In a turn of the loop on
     /// Nobody wants anything of it any more.
     private func endTransportIfUnused() {
         if isWanted { return }
-        inlets.ring.forget(isNewOwner: false)
+        inlets.ring.forget(self, isNewOwner: false)
         for member in members { member.waitingAttach = nil }
         choose { $0.ended() }
         detach()

@@ -5,6 +5,8 @@ final class RingHandout: Sendable {
     struct State {
         var queue: OpenRingQueue<Request>
         var pages = WaitPages()
+        /// Those that were refused a place, and are on the bus.
+        var lacking: Set<String> = []
     }
     struct Request {
         let call: IncomingCall
@@ -50,10 +52,12 @@ final class RingHandout: Sendable {
                 interface.stream.withRing { $0.requests.refused += 1 }
                 return replies.fail(call, .notPermitted, "OpenRing needs a peer whose user the bus reports")
             }
+            // Before it waits for a turn: a thousand that get no ring must not delay those that do.
+            if let refusal = placeRefusal(call.sender) { return refusePlace(call, interface, refusal) }
             let request = Request(call: call, interface: interface)
             do throws(PeerLedger.Refusal) {
                 try state.onLoop.queue.ask(call.sender, user: user, request, now: MonotonicClock.now)
-            } catch { return refuse(call, interface, .limitsExceeded, error.message) }
+            } catch { return putOff(call, interface, error.message) }
             room.grant()
         }
     }
@@ -64,12 +68,14 @@ final class RingHandout: Sendable {
         while let request = state.onLoop.queue.expired(now: MonotonicClock.now) {
             let refusal = ledger.refusal(.ringReplies, 1, for: request.call.sender)
             let text = refusal?.message ?? "its turn did not come: ask again later"
-            refuse(request.call, request.interface, .limitsExceeded, text)
+            putOff(request.call, request.interface, text)
         }
         return isIdle
     }
     private func answer(_ request: Request, _ charge: PeerLedger.Charge) {
         let call = request.call
+        // Others may have taken the last places while it waited.
+        if let refusal = placeRefusal(call.sender) { return refusePlace(call, request.interface, refusal) }
         settlePage(of: call.sender)
         let wasReading = request.interface.stream.hasReader(call.sender)
         do throws(RelayError) {
@@ -112,6 +118,31 @@ final class RingHandout: Sendable {
             }
         }
     }
+    /// Why a peer that has no wait page gets none: they are its place at all rings of the service.
+    private func placeRefusal(_ peer: String) -> PeerLedger.Refusal? {
+        state.onLoop.pages.page(of: peer) == nil ? ledger.refusal(.waitPages, 1, for: peer) : nil
+    }
+    /// No fault of the peer's, so that it is counted, and not reported: a thousand front ends would fill the log.
+    private func refusePlace(_ call: IncomingCall, _ interface: ExportedInterface, _ refusal: PeerLedger.Refusal) {
+        interface.stream.withRing {
+            $0.requests.refused += 1
+            $0.lacking.insert(call.sender)
+        }
+        state.onLoop.lacking.insert(call.sender)
+        let held = "\(refusal.held) of at most \(refusal.bound) places"
+        let holder =
+            if case .user(let user?) = refusal.holder { "the peers of user \(user) have" } else { "all peers have" }
+        replies.fail(
+            call, .limitsExceeded,
+            "no place at the ring of \(interface.name): \(holder) \(held); its events come as signals until one is free"
+        )
+    }
+    /// Others have used up what may be unread or wait: that passes, unlike a want of places.
+    private func putOff(_ call: IncomingCall, _ interface: ExportedInterface, _ message: String) {
+        let text = "OpenRing of \(call.sender) at \(interface.name) was put off: \(message)"
+        replies.note(.limitsExceeded, text, of: call, .limitsExceeded)
+        refuse(call, interface, .unavailable, message)
+    }
     private func refuse(
         _ call: IncomingCall, _ interface: ExportedInterface, _ code: RelayError.Code, _ message: String
     ) {
@@ -137,6 +168,9 @@ final class RingHandout: Sendable {
     /// A peer has left: nobody waits for it, or looks at its page any more.
     func depart(_ peer: String) {
         state.onLoop.queue.depart(peer)
+        if state.onLoop.lacking.remove(peer) != nil {
+            for interface in interfaces { interface.stream.withRing { _ = $0.lacking.remove(peer) } }
+        }
         guard state.onLoop.pages.depart(peer) != nil else { return }
         for interface in interfaces { interface.stream.closeRing(for: peer, hasLeft: true) }
     }

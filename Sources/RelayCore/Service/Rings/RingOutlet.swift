@@ -18,6 +18,8 @@ struct RingOutlet: Sendable {
     /// Of the ring, once it has ended.
     private var finalFigures: OutletFigures?
     var requests = RingRequests()
+    /// Peers that asked for it, and were refused for want of a place.
+    var lacking: Set<String> = []
     /// What the rings before this one have carried.
     private var earlier = OutletFigures()
     /// Those that have it mapped, perhaps, and are no readers any more.
@@ -64,6 +66,7 @@ struct RingOutlet: Sendable {
     mutating func add(_ peer: String, _ page: WaitPage) -> RingWriter? {
         guard let writer else { return nil }
         if readers.updateValue(page, forKey: peer) == nil { requests.opened += 1 }
+        lacking.remove(peer)
         formerReaders.remove(peer)
         if page.isSettled { writer.attach(page) }
         return writer
@@ -112,7 +115,10 @@ struct RingOutlet: Sendable {
     // MARK: Status
 
     var status: [(name: String, value: DBusValue)] {
-        [("RingCapacity", .uint64(UInt64(plan?.capacity ?? 0))), ("RingOpen", .boolean(writer != nil))]
+        [
+            ("RingCapacity", .uint64(UInt64(plan?.capacity ?? 0))), ("RingOpen", .boolean(writer != nil)),
+            ("RingLacking", .uint64(UInt64(lacking.count))),
+        ]
     }
     /// All events of a ring's time are in it, so that none need be counted.
     func figures(at head: UInt64) -> OutletFigures {

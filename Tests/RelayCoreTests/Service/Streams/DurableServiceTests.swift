@@ -199,7 +199,8 @@ import Testing
             guard case .dictionary(_, let entries)? = values.first else { return [:] }
             // RingTransportTests and StatusFigureTests look at the rest.
             let others: [DBusValue] = [
-                "RingCapacity", "RingOpen", "SignalsPaused", "Subscribers", "Figures", "ServiceFigures",
+                "RingCapacity", "RingOpen", "RingLacking", "SignalsPaused", "Subscribers", "Figures",
+                "ServiceFigures",
             ].map { .string($0) }
             return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value) })
                 .filter { !others.contains($0.key) }
