@@ -29,6 +29,7 @@ let package = Package(
         .executable(name: "relay-cli", targets: ["relay-cli"]),
         // For Benchmarks/Package.swift alone.
         .executable(name: "transport-ring", targets: ["transport-ring"]),
+        .executable(name: "relay-bench", targets: ["relay-bench"]),
         .library(name: "TransportSupport", targets: ["CTransportSupport", "TransportReport"]),
     ],
     targets: [
@@ -132,6 +133,10 @@ let package = Package(
         .target(name: "CTransportSupport", path: "Benchmarks/transport-support"),
         .executableTarget(
             name: "transport-ring", dependencies: ["RelayCore", "CTransportSupport"], path: "Benchmarks/transport-ring",
+            swiftSettings: strict),
+        // In this package, too: a program cannot set how its relay waits.
+        .executableTarget(
+            name: "relay-bench", dependencies: ["RelayCore", "RelayTestKit"], path: "Benchmarks/relay-bench",
             swiftSettings: strict),
         // What scripts/figures counts the instructions of.
         .executableTarget(

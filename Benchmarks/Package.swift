@@ -70,6 +70,8 @@ let package = Package(
         .executableTarget(
             name: "replay-bench",
             dependencies: [
+                // Is built beside it.
+                .product(name: "relay-bench", package: "relay"),
                 "ReplayScan",
                 .product(name: "RelayCore", package: "relay"), .product(name: "RelayJournal", package: "relay"),
                 .product(name: "RelayTestKit", package: "relay"),
