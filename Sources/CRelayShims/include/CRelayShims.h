@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include "relay_lock.h"
 #include "relay_memory.h"
 
 // What Swift cannot call. Each function says why it is here.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The deliveries of one publisher to one place, in the order in which they were published, across event types.
 ///
 /// Subscriptions keep their own queues; the mailbox keeps one token for each entry, so that two subscriptions on the
@@ -18,7 +16,7 @@ final class Mailbox: PlacedDelivery, HandlerHost {
         fileprivate var isOver: Bool { users == 0 || isClosed }
     }
     let place: DeliveryPlace?
-    let state = Mutex(State())
+    let state = PublishingLock(State())
     /// But for handlers that may wait.
     let activity = HandlerActivity()
 

@@ -1,6 +1,5 @@
 import CRelayShims
 import Glibc
-import Synchronization
 
 /// A delivery target for GLib, Qt or a game loop: a descriptor to poll, and a function to call when it is readable.
 ///
@@ -40,7 +39,7 @@ public final class PollableTarget: Sendable {
     /// The descriptor to poll. It is readable (`POLLIN`) while calls are due. Only poll it. It is close-on-exec, and
     /// stays open as long as this object lives.
     public let fileDescriptor: Int32
-    private let state = Mutex(State())
+    private let state = PublishingLock(State())
     private struct State {
         /// At most one for each delivery and each task, so bounded by their number.
         var due = Deque<Job>()

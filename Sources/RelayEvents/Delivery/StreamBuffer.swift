@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The queue of a stream, and the consumers that wait for it.
 final class StreamBuffer: SubscriptionBody, BufferedDelivery {
     typealias Consumer = QueueConsumer<EventQueue.Item?>
@@ -8,12 +6,12 @@ final class StreamBuffer: SubscriptionBody, BufferedDelivery {
         var consumer = Consumer()
         var isFinished: Bool { queue.isClosed && queue.isEmpty }
     }
-    private let state: Mutex<State>
+    private let state: PublishingLock<State>
     private let onCancel: @Sendable (StreamBuffer) -> Void
     var showsStamps: Bool { true }
 
     init(_ buffer: EventBuffer, _ drops: DropCounts, onCancel: @escaping @Sendable (StreamBuffer) -> Void) {
-        state = Mutex(State(queue: EventQueue(buffer, drops)))
+        state = PublishingLock(State(queue: EventQueue(buffer, drops)))
         self.onCancel = onCancel
     }
     var isActive: Bool { state.withLock { !$0.isFinished } }

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension EventPublisher {
     /// What a publish leaves to code that knows the event's type.
     @usableFromInline package struct Rest: OptionSet, Sendable {

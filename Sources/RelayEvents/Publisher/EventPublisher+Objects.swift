@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Subscribers that are objects, held weakly.
 extension EventPublisher {
     /// Subscribes an object, held weakly, on the actor that this is called on.

@@ -19,7 +19,7 @@ import Synchronization
 /// - Cancellation: ``Subscription/cancel()``, or the subscription's release. Handlers may subscribe, publish, cancel
 ///   and release.
 public final class EventPublisher: Sendable, EventSink {
-    let state = Mutex(PublisherState())
+    let state = PublishingLock(PublisherState())
     /// Orders the calls of the interest observer.
     let interestOrder = Mutex(())
     let interest: (any InterestObserver)?

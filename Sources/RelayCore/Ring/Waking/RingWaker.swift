@@ -42,7 +42,7 @@ final class WakerCore: Sendable {
         /// The thread sleeps until it is woken, not until a page is due.
         var isIdle = false
     }
-    private let state = Mutex(State())
+    private let state = PublishingLock(State())
     /// Counts the calls for the thread: its futex.
     nonisolated(unsafe) private let calls: UnsafeMutableRawPointer  // Only by atomic operations.
 
@@ -137,7 +137,7 @@ final class WakerCore: Sendable {
 
 /// The wait pages of one ring's sleepers.
 final class WakeGroup: Sendable {
-    private let pages = Mutex<[WaitPage]>([])
+    private let pages = PublishingLock<[WaitPage]>([])
     /// The waker's thread was called for them and has not looked yet.
     private let isCalled = Atomic(false)
     private let waker: RingWaker

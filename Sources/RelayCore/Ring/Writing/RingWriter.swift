@@ -1,5 +1,4 @@
 import CRelayShims
-import Synchronization
 
 /// The writing end of a ring: any number of readers, none of which it waits for, or hears of.
 ///
@@ -7,9 +6,9 @@ import Synchronization
 /// - Isolation: any thread. A publish makes no system call while nobody sleeps, and never waits for a reader.
 /// - Loss: what a reader does not read before the capacity is written once more is overwritten; it learns which.
 package final class RingWriter: Sendable {
-    /// A lock and a place beside each other: `Mutex` takes nothing under its lock that the caller's memory was passed
+    /// A lock and a place beside each other: `withLock` takes nothing under its lock that the caller's memory was passed
     /// to.
-    private let lock = Mutex(())
+    private let lock = PublishingLock(())
     nonisolated(unsafe) private let state: UnsafeMutablePointer<WriterState>  // Only under `lock`.
     private let sleepers: WakeGroup
     private let waker: RingWaker

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A stream's documents: their states change in the places of their entries.
 extension PublishedStream {
     /// A document before its first entry in this run. Before the stream is connected.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The way through shared memory, which has the events before the bus gets them.
 struct RingOutlet: Sendable {
     /// What the ring will be; nil for an interface that has none.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A durable interface's stream: the log gives the sequences, and the stream emits what was committed.
 extension PublishedStream: CommittedEventSink {
     /// Goes on where the log stands. Before that, and without it, the stream is a volatile interface's.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What a stream reports to people.
 extension PublishedStream {
     /// A peer that attached, as `Status` shows it.

@@ -30,7 +30,7 @@ package final class PublishedStream: Sendable {
     let templates: [MessageTemplate]
     /// The documents among the events, by the events' numbers.
     let properties: [Int: DocumentProperty]
-    let state: Mutex<State>
+    let state: PublishingLock<State>
     /// Beside them, since every durable event passes here.
     let hasDocuments: Bool
     let isDocument: [Bool]
@@ -49,7 +49,7 @@ package final class PublishedStream: Sendable {
         (path, limit, self.properties) = (Stream1.path(of: interface), outlets.limit, properties)
         (hasDocuments, isDocument) = (!properties.isEmpty, names.indices.map { properties[$0] != nil })
         (self.epoch, self.clock) = (epoch, clock)
-        state = Mutex(State(place: StreamPlace(events: names.count), outlets: outlets))
+        state = PublishingLock(State(place: StreamPlace(events: names.count), outlets: outlets))
     }
     var sequence: UInt64 { state.withLock { $0.place.sequence } }
     /// Where the run stands, and the oldest sequence that can be had.
