@@ -24,6 +24,13 @@ let package = Package(
         .executableTarget(
             name: "publish-bench", dependencies: [.product(name: "RelayCore", package: "relay")],
             path: "publish-bench", swiftSettings: strict),
+        .target(name: "MutexRing", path: "mutex-ring", cSettings: optimised),
+        .executableTarget(
+            name: "service-bench",
+            dependencies: [
+                "BenchSupport", "MutexRing", .product(name: "RelayCore", package: "relay"),
+                .product(name: "RelayTestKit", package: "relay"),
+            ], path: "service-bench", swiftSettings: strict),
         .systemLibrary(name: "CLibDBus", path: "CLibDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(
             name: "CSDBus", path: "CSDBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),

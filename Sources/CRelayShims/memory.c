@@ -38,6 +38,16 @@ int relay_allocate(int descriptor, int64_t size) {
     return failed;
 }
 
+int relay_supply(void *pages, size_t bytes) {
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+    int failed;
+    do failed = madvise(pages, bytes, MADV_POPULATE_WRITE) != 0 ? errno : 0;
+    while (failed == EINTR || failed == EAGAIN);
+    return failed;
+}
+
 int relay_futex_wait(const void *word, uint32_t value, uint64_t nanoseconds) {
     struct timespec limit = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
     return syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0) != 0 ? errno : 0;

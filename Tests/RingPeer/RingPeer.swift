@@ -125,14 +125,14 @@ import RingSupport
         var pen = RecordWriter(area)
         for sequence in 1...UInt64(KillPayload.before) {
             KillPayload.bytes(sequence).withUnsafeBytes {
-                pen.write(KillPayload.stamp(sequence), kind: 0, $0) { _ in }
+                _ = pen.write(KillPayload.stamp(sequence), kind: 0, $0) { _ in }
             }
         }
         say("ring", area.memory.number)
         awaitPush()
         let last = UInt64(KillPayload.before) + 1
         KillPayload.bytes(last).withUnsafeBytes {
-            pen.write(KillPayload.stamp(last), kind: 0, $0) { reached in
+            _ = pen.write(KillPayload.stamp(last), kind: 0, $0) { reached in
                 if reached.rawValue == moment { kill(getpid(), SIGKILL) }
             }
         }

@@ -84,6 +84,12 @@ int relay_file_system(int descriptor, uint32_t *magic);
 /// Gives a file its whole storage now, so that no write to it can fail for lack of room later. Returns 0 or an errno.
 int relay_allocate(int descriptor, int64_t size);
 
+/// Gives mapped pages their memory now, as if they were written to. Returns 0 or an errno, where a write would end the process;
+/// EINVAL before Linux 5.14. Takes no lock of the file's, which fallocate(2) does.
+///
+/// In C: Swift's Glibc lacks MADV_POPULATE_WRITE.
+int relay_supply(void *pages, size_t bytes);
+
 /// Sleeps while the word has this value, between processes; at most so long. Returns 0 or an errno, ETIMEDOUT among them.
 ///
 /// In C: syscall(2) is variadic. Never FUTEX_PRIVATE_FLAG: the word may be another process's, too.

@@ -72,6 +72,10 @@ public final class EventRelay: Sendable {
     ) throws {
         try self.init(service, bus, interfaces, .background, requirement, .onDemand, nil, .none, usesRings, timing)
     }
+    /// Of interfaces that are chosen at run time.
+    package convenience init(following service: String, on bus: Bus, interfaces: [any EventInterface.Type]) throws {
+        try self.init(service, bus, interfaces, .background, .anyone, .onDemand, nil, .none)
+    }
     private init(
         _ service: String, _ bus: Bus, _ interfaces: [any EventInterface.Type], _ delivery: DeliveryTarget,
         _ requirement: PeerRequirement, _ activation: Activation, _ cursors: String?, _ faults: CursorFaults,

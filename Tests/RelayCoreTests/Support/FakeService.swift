@@ -180,7 +180,7 @@ final class FakeService: BusHandler {
             var body = WireWriter()
             try DBusValue.encode(values, into: &body)
             body.withUnsafeBytes { payload in
-                state.ring?.pen.write(stamp, kind: UInt32(kind), payload) { _ in }
+                _ = state.ring?.pen.write(stamp, kind: UInt32(kind), payload) { _ in }
             }
             if wakes { state.ring?.page.wake(at: MonotonicClock.now) }
         }

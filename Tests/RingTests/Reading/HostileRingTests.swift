@@ -14,7 +14,7 @@ extension RecordWriter {
     fileprivate mutating func write(_ sequence: UInt64, count: Int) {
         let stamp = Stamp(
             epoch: 1, sequence: sequence, previous: sequence - 1, publishedAt: Timestamp(microseconds: sequence))
-        pattern(sequence, count).withUnsafeBytes { write(stamp, kind: 0, $0) { _ in } }
+        pattern(sequence, count).withUnsafeBytes { _ = write(stamp, kind: 0, $0) { _ in } }
     }
 }
 
@@ -63,7 +63,7 @@ extension RecordWriter {
                 epoch: 3, sequence: sequence, previous: sequence > 13 ? sequence - 3 : 0,
                 publishedAt: Timestamp(microseconds: sequence))
             pattern(sequence, isRaw ? 24 : Int(sequence * 13 % 200)).withUnsafeBytes {
-                pen.write(
+                _ = pen.write(
                     stamp, kind: isRaw ? 1 : sequence % 10 == 0 ? RingLayout.skipped : 0,
                     sequence % 10 == 0 && !isRaw ? UnsafeRawBufferPointer(rebasing: $0[..<0]) : $0
                 ) { _ in }
@@ -176,11 +176,18 @@ extension RecordWriter {
         defer { close(number) }
         #expect(fault { _ = try RingArea(receiving: number) } == .tooLarge(size))
     }
-    @Test("a file with holes is refused: its memory would be taken from the reader", arguments: [8_192, 1 << 30])
-    func holes(size: Int) throws {
-        let number = try sparse(size)
-        defer { close(number) }
-        #expect(fault { _ = try RingArea(receiving: number) } == .sparse(allocated: 0, size: size))
+    @Test("mapping a file with holes takes no memory for them") func holes() throws {
+        let header = try RingHeader(epoch: 1, base: 0, capacity: 1 << 30, events: [.any])
+        let area = try RingArea(creating: "holes", header)
+        var pen = RecordWriter(area)
+        pen.write(1, count: 8)
+        let before = allocated(area.memory.number)
+        var reader = RingReader(try RingArea(receiving: area.memory.number), after: 0)
+        guard case .record = try reader.next(), case .empty = try reader.next() else {
+            Issue.record("another step")
+            return
+        }
+        #expect(allocated(area.memory.number) == before && before < 1 << 20)
     }
     /// Sealed as a ring is, and of this size, without any memory.
     private func sparse(_ size: Int) throws -> Int32 {

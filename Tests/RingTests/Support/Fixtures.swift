@@ -1,3 +1,4 @@
+import Glibc
 import RelayCore
 
 enum RingTest1: EventInterface {
@@ -69,3 +70,9 @@ extension RingReader {
 
 /// For `#expect`, which copies what a property is asked of.
 func news(_ reader: borrowing RingReader) -> Bool { reader.hasNews }
+
+/// How many bytes of a file have memory.
+func allocated(_ descriptor: Int32) -> Int {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int(status.st_blocks) * 512 : -1
+}

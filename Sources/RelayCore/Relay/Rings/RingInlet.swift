@@ -70,7 +70,9 @@ final class RingInlet: @unchecked Sendable {  // In a turn of the loop only.
         stream.askSchemas()
         state.onLoop.isAsking = true
         let generation = state.onLoop.generation
-        owner.ask("OpenRing", at: stream.path) { [self] result in
+        transport.open(at: stream.path) { [self] in
+            state.onLoop.generation == generation && owner.isPresent
+        } _: { [self] result in
             // A ring of an answer that no longer counts was given back.
             if state.onLoop.generation == generation { answered(result, stream) }
         }

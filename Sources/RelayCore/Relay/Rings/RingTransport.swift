@@ -16,6 +16,12 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
         var threads = 0
     }
     private let preparation: LoopBound<Preparation>
+    private struct Request {
+        let path: String
+        let isWanted: @Sendable () -> Bool
+        let answered: @Sendable (Result<BusReply, RelayError>) -> Void
+    }
+    private let pace: LoopBound<RingRequestPace<Request>>
 
     /// How many records are read in one turn of the ring thread: the loop's thread waits no longer for its own.
     private static let batch = 256
@@ -29,9 +35,38 @@ final class RingTransport: @unchecked Sendable {  // In a turn of the loop only.
     init(isUsed: Bool, _ owner: ServiceOwner) {
         (self.isUsed, self.owner) = (isUsed, owner)
         preparation = LoopBound(Preparation(), on: owner.loop)
+        pace = LoopBound(RingRequestPace(), on: owner.loop)
     }
     /// The owner is gone, or the relay has ended. All rings are closed.
-    func forgetOwner() { thread = nil }
+    func forgetOwner() {
+        thread = nil
+        pace.onLoop.forget()
+    }
+
+    // MARK: Opening
+
+    /// Asks the owner for a stream's ring, when those that were asked for before are answered.
+    ///
+    /// - Parameters:
+    ///   - isWanted: whether it is still to be asked for, when its turn comes.
+    ///   - answered: in a turn; not called for what is not wanted any more.
+    func open(
+        at path: String, while isWanted: @escaping @Sendable () -> Bool,
+        _ answered: @escaping @Sendable (Result<BusReply, RelayError>) -> Void
+    ) {
+        pace.onLoop.add(Request(path: path, isWanted: isWanted, answered: answered))
+        askNext()
+    }
+    private func askNext() {
+        while let request = pace.onLoop.next(where: { $0.isWanted() }) {
+            let round = pace.onLoop.round
+            owner.ask("OpenRing", at: request.path) { [self] result in
+                let counts = pace.onLoop.answered(inRound: round)
+                request.answered(result)
+                if counts { askNext() }
+            }
+        }
+    }
 
     // MARK: The thread
 

@@ -5,10 +5,12 @@ package struct RingArea: Sendable {
     package let memory: SealedMemory
     package let header: RingHeader
 
-    /// Makes the memory of a new ring. Throws `.unavailable` when there is none to be had.
+    /// Makes the memory of a new ring: only its beginning, see `RingSupply`. Throws `.unavailable` when there is none to
+    /// be had.
     package init(creating name: String, _ header: RingHeader) throws(RelayError) {
         memory = try SealedMemory(
-            creating: name, size: header.size, doubled: header.dataOffset, seals: .readOnly, fill: header.write)
+            creating: name, size: header.size, beginning: header.dataOffset + RingSupply.beginning(header.capacity),
+            doubled: header.dataOffset, seals: .readOnly, fill: header.write)
         self.header = header
     }
     /// Maps another process's ring, read-only.
@@ -20,15 +22,14 @@ package struct RingArea: Sendable {
         let page = Int(getpagesize())
         guard size >= 2 * page else { throw RingFault(.size(found: size, expected: 2 * page)).relayError() }
         guard size <= RingLayout.maximumSize(page: page) else { throw RingFault(.tooLarge(size)).relayError() }
-        try SealedMemory.checkAllocated(descriptor, size: size)
         // One page, to see how the file is divided: that decides how it is mapped.
         let first = try SealedMemory(receiving: descriptor, size: size, seals: .readOnly, mapping: page)
-        let (dataOffset, capacity) = try RingFault.translated { () throws(RingFault) in
-            try RingHeader.division(reading: first.base, size: size)
+        let dataOffset = try RingFault.translated { () throws(RingFault) in
+            try RingHeader.division(reading: first.base, size: size).dataOffset
         }
+        // Each page at its first use: behind the tail the writer may have none yet.
         let memory = try SealedMemory(
-            receiving: descriptor, size: size, doubled: dataOffset, seals: .readOnly,
-            isPopulated: capacity <= RingLayout.populated)
+            receiving: descriptor, size: size, doubled: dataOffset, seals: .readOnly, isPopulated: false)
         header = try RingFault.translated { () throws(RingFault) in
             try RingHeader(reading: memory.base, size: size, dataOffset: dataOffset)
         }
@@ -85,8 +86,6 @@ package enum RingLayout {
     package static func maximumSize(page: Int) -> Int {
         ((directoryStart + maximumDirectory + page - 1) & ~(page - 1)) + maximumCapacity
     }
-    /// Larger rings are not mapped page by page in advance by a reader, whose loop waits for that.
-    static let populated = 64 << 20
 
     /// A record as it lies in the ring: its header and its payload in whole words.
     @inline(__always) static func recordSize(_ payload: Int) -> Int { (recordHeader + payload + 7) & ~7 }

@@ -10,8 +10,6 @@ package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
         case fileSystem(UInt32)
         /// More than any ring has.
         case tooLarge(Int)
-        /// Fewer bytes than its size have memory: the rest would be taken from the reader.
-        case sparse(allocated: Int, size: Int)
         case magic(UInt64)
         case version(UInt32)
         case capacity(UInt64)
@@ -45,8 +43,6 @@ package struct RingFault: Error, Hashable, Sendable, CustomStringConvertible {
                 + "huge pages"
         case .tooLarge(let size):
             "\(size) bytes of shared memory; a ring has at most \(RingLayout.maximumSize(page: Int(getpagesize())))"
-        case .sparse(let allocated, let size):
-            "shared memory of \(size) bytes of which \(allocated) are allocated; its maker has to allocate all of it"
         case .magic(let value): "not a ring of Relay's: it begins with 0x\(String(value, radix: 16))"
         case .version(let value):
             "layout version \(value); this program knows \(RingLayout.version): update the older side"

@@ -1,8 +1,8 @@
 import CRelayShims
 import Glibc
 
-/// Memory behind a descriptor that other processes may hold: of a fixed size, populated, and writable for nobody but
-/// its maker when it is sealed so.
+/// Memory behind a descriptor that other processes may hold: of a fixed size, and writable for nobody but its maker when
+/// it is sealed so.
 ///
 /// An `O_RDONLY` descriptor would protect nothing: its holder opens it anew through `/proc/self/fd`. Seals hold.
 package final class SealedMemory: @unchecked Sendable {  // Immutable; what the memory holds is the users' affair.
@@ -22,20 +22,28 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
     ///
     /// - Parameters:
     ///   - name: for people who look into `/proc`.
+    ///   - beginning: how much of it gets memory now; nil: all. The rest is the maker's affair, by `relay_supply`, before
+    ///     it is touched.
     ///   - doubled: from there on the file is mapped once more behind its end, so that nothing in it wraps around.
     ///   - fill: writes the first content, before anything is sealed.
     /// Throws `.unavailable` with the kernel's error.
     package init(
-        creating name: String, size: Int, doubled: Int? = nil, seals: MemorySeals,
+        creating name: String, size: Int, beginning: Int? = nil, doubled: Int? = nil, seals: MemorySeals,
         fill: (UnsafeMutableRawPointer) -> Void = { _ in }, via creation: Creation? = nil
     ) throws(RelayError) {
         let descriptor = try Self.create(name, via: creation ?? { relay_memfd_create(name, $0) })
         guard ftruncate(descriptor.number, size) == 0 else { throw Self.failure("cannot size '\(name)'", errno) }
         // Storage now: a page that is missing when it is written to would end the process.
-        let failed = relay_allocate(descriptor.number, Int64(size))
-        guard failed == 0 else { throw Self.failure("no memory for the \(size) bytes of '\(name)'", failed) }
+        if beginning == nil { try Self.allocate(descriptor.number, size, name) }
         let (base, reserved) = try Self.map(
-            descriptor.number, size, doubled, PROT_READ | PROT_WRITE, isPopulated: true)
+            descriptor.number, size, doubled, PROT_READ | PROT_WRITE, isPopulated: beginning == nil)
+        if let beginning {
+            let failed = relay_supply(base, beginning)
+            if failed != 0 {
+                munmap(base, reserved)
+                throw Self.failure("no memory for \(beginning) bytes of '\(name)'", failed)
+            }
+        }
         fill(base)
         // The order matters: mapped before no writable mapping can be made, and no other way in when it is handed out.
         let isPrivate = fchmod(descriptor.number, seals.contains(.futureWrite) ? 0o400 : 0o600) == 0
@@ -102,16 +110,6 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
         return Int(status.st_size)
     }
 
-    /// Throws `.invalidArgument` for a file with holes: the process that maps them is charged for their memory.
-    static func checkAllocated(_ number: Int32, size: Int) throws(RelayError) {
-        var status = stat()
-        guard fstat(number, &status) == 0 else { throw failure("cannot look at descriptor \(number)", errno) }
-        let allocated = status.st_blocks.multipliedReportingOverflow(by: 512)
-        guard allocated.overflow || allocated.partialValue >= size else {
-            throw RingFault(.sparse(allocated: allocated.partialValue, size: size)).relayError()
-        }
-    }
-
     private static func create(_ name: String, via creation: Creation) throws(RelayError) -> OwnedDescriptor {
         let (closeOnExec, allowSealing, noExecSeal): (UInt32, UInt32, UInt32) = (1, 2, 8)
         var made = creation(closeOnExec | allowSealing | noExecSeal)
@@ -152,6 +150,10 @@ package final class SealedMemory: @unchecked Sendable {  // Immutable; what the 
             throw failure("cannot map \(size) bytes of descriptor \(number)", error)
         }
         return (base, length)
+    }
+    private static func allocate(_ number: Int32, _ size: Int, _ name: String) throws(RelayError) {
+        let failed = relay_allocate(number, Int64(size))
+        guard failed == 0 else { throw failure("no memory for the \(size) bytes of '\(name)'", failed) }
     }
     private static func failure(_ what: String, _ code: Int32) -> RelayError {
         RelayError(.unavailable, "\(what): \(SystemError(code))", cause: SystemError(code))

@@ -27,10 +27,6 @@ package final class RingWaker: Sendable {
     }
 }
 
-extension SleepingReaders {
-    @inline(__always) func wake() { group?.wake() }
-}
-
 /// What a `RingWaker` and its thread share.
 final class WakerCore: Sendable {
     private struct State {

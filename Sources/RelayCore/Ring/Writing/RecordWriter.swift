@@ -15,6 +15,9 @@ package struct RecordWriter: ~Copyable {
     private let data: UnsafeMutableRawPointer
     private let mask: UInt64
     private let shift: UInt64
+    package let supply: RingSupply
+    /// Up to here nothing need be looked at: it is announced, has memory, and enough of it follows.
+    private var limit: UInt64 = 0
     /// Announced to be overwritten, in whole parts: the line that each reader looks at behind each copy does not change
     /// with each record.
     private var intent: UInt64 = 0
@@ -29,24 +32,36 @@ package struct RecordWriter: ~Copyable {
     /// The part of the data in which the last record began. An empty ring's first entry is right already.
     private var part: UInt64 = 0
 
-    package init(_ area: RingArea) {
+    /// - Parameter source: for tests of what has no memory.
+    package init(_ area: RingArea, source: @escaping RingSupply.Source = { relay_supply($0, $1) }) {
         self.area = area
+        supply = RingSupply(area, source)
         (intentWord, tailWord, data) = (area.intent, area.tail, area.data)
         mask = UInt64(area.header.capacity - 1)
         shift = UInt64(RingLayout.indexShift(area.header.capacity))
     }
 
+    /// What became of a record.
+    package enum Outcome {
+        case written
+        /// And memory is to be fetched for those that follow.
+        case isLow
+        /// There is no memory for it: nothing was written, and nothing can be any more.
+        case refused
+    }
     /// Appends a record with at most `RingLayout.maximumPayload` bytes.
+    @discardableResult
     @inline(__always) package mutating func write(
         _ stamp: Stamp, kind: UInt32, _ payload: UnsafeRawBufferPointer, at moment: (Moment) -> Void
-    ) {
+    ) -> Outcome {
         let next = tail &+ UInt64(RingLayout.recordSize(payload.count))
         let place = data + Int(tail & mask)
         moment(.begun)
+        var outcome = Outcome.written
         // First: a reader that sees a byte of what follows also sees that the old ones are gone.
-        if next > intent {
-            intent = ((next &- 1) >> shift &+ 1) << shift
-            relay_store(intentWord, intent)
+        if next > limit {
+            outcome = open(through: next)
+            if outcome == .refused { return outcome }
         }
         // Each time: this thread's stores, and an intent that another one may have stored.
         relay_fence_release()
@@ -82,6 +97,20 @@ package struct RecordWriter: ~Copyable {
         asked = line
         tail = next
         moment(.published)
+        return outcome
+    }
+    /// Announces what is to be overwritten up to there, and sees to its memory. Apart: it is rare.
+    @inline(never) private mutating func open(through next: UInt64) -> Outcome {
+        guard supply.ensure(through: next) else { return .refused }
+        if next > intent {
+            intent = ((next &- 1) >> shift &+ 1) << shift
+            relay_store(intentWord, intent)
+        }
+        let isLow = next > supply.low
+        if isLow { supply.ask() }
+        // Once it was asked for, this looks again only when there is none left.
+        limit = min(intent, isLow ? supply.end : supply.low)
+        return isLow ? .isLow : .written
     }
     /// Nothing was written yet, and nobody else has the memory.
     func store(base: UInt64) { relay_store(area.memory.base + RingLayout.baseOffset, base) }

@@ -1,10 +1,12 @@
 import CRelayShims
+import Synchronization
 
 /// The writing end of a ring: any number of readers, none of which it waits for, or hears of.
 ///
 /// - Order: records have the order of their sequences.
 /// - Isolation: any thread. A publish makes no system call while nobody sleeps, and never waits for a reader.
-/// - Loss: what a reader does not read before the capacity is written once more is overwritten; it learns which.
+/// - Loss: what a reader does not read before the capacity is written once more is overwritten; it learns which. A ring
+///   that gets no memory for its records has ended.
 package final class RingWriter: Sendable {
     /// A lock and a place beside each other: `withLock` takes nothing under its lock that the caller's memory was passed
     /// to.
@@ -13,6 +15,10 @@ package final class RingWriter: Sendable {
     private let sleepers: WakeGroup
     private let waker: RingWaker
     private let area: RingArea
+    package let supply: RingSupply
+    /// Called once when there is no memory for a record, on a publishing thread, which may have the caller's lock.
+    private let exhausted: @Sendable (RingWriter, SystemError) -> Void
+    private let hasReported = Atomic(false)
 
     /// To be handed to readers; open as long as the writer lives.
     package var descriptor: Int32 { area.memory.number }
@@ -24,20 +30,26 @@ package final class RingWriter: Sendable {
     ///   - name: for people who look into `/proc`.
     ///   - ringIndex: the ring's number among those of its service.
     ///   - base: the sequence before the first that will be published.
+    ///   - exhausted: is called when there is no memory for a record: the ring has ended. On a publishing thread, once.
+    ///   - source: for tests of that.
     ///   - waker: of the service; it wakes sleeping readers where that would take the publisher too long.
     /// Throws `.invalidArgument` for a capacity that is none, `.unavailable` when there is no memory.
     package init(
         _ name: String, events: [RingEvent], capacity: Int = RingLayout.defaultCapacity, epoch: UInt64,
-        ringIndex: Int = 0, base: UInt64 = 0, waker: RingWaker
+        ringIndex: Int = 0, base: UInt64 = 0, waker: RingWaker,
+        source: @escaping RingSupply.Source = { relay_supply($0, $1) },
+        exhausted: @escaping @Sendable (RingWriter, SystemError) -> Void = { _, _ in }
     ) throws(RelayError) {
         let header = try RingHeader(
             epoch: epoch, ringIndex: ringIndex, base: base, capacity: capacity, events: events)
         let area = try RingArea(creating: name, header)
-        (self.area, self.waker, sleepers) = (area, waker, WakeGroup(waker))
+        (self.area, self.waker, sleepers, self.exhausted) = (area, waker, WakeGroup(waker), exhausted)
+        let pen = RecordWriter(area, source: source)
+        supply = pen.supply
         state = .allocate(capacity: 1)
         state.initialize(
             to: WriterState(
-                pen: RecordWriter(area), sequence: base, last: [UInt64](repeating: 0, count: events.count),
+                pen: pen, sequence: base, last: [UInt64](repeating: 0, count: events.count),
                 sizes: events.map { $0.rawSize ?? -1 }, maximumPayload: RingLayout.maximumPayload(capacity)))
     }
     deinit {
@@ -61,28 +73,29 @@ package final class RingWriter: Sendable {
     @discardableResult
     package func publish(_ kind: Int, _ payload: UnsafeRawBufferPointer) throws(RelayError) -> UInt64 {
         // 0 is no sequence: the reason is found outside the lock, where it costs nobody.
-        let (sequence, hasSleepers) = lock.withLock { _ in state.pointee.append(kind, payload) }
+        let (sequence, isDue) = lock.withLock { _ in state.pointee.append(kind, payload) }
+        if isDue { follow() }
         if sequence == 0 { throw refusal(kind, payload.count) }
-        if hasSleepers { sleepers.wake() }
         return sequence
     }
     /// Publishes an event that has its place already, as a committed one has.
     ///
     /// Throws what the other form throws, and `.invalidArgument` for a sequence that does not follow.
     package func publish(_ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
-        let (isPublished, hasSleepers) = lock.withLock { _ in state.pointee.append(kind, stamp, payload) }
+        let (isPublished, isDue) = lock.withLock { _ in state.pointee.append(kind, stamp, payload) }
+        if isDue { follow() }
         if !isPublished { throw refusal(kind, payload.count, stamp) }
-        if hasSleepers { sleepers.wake() }
     }
-    /// Publishes for a caller whose own lock keeps everybody else off this ring: takes no lock, and wakes nobody, which
-    /// may be a system call. Returns the readers that seem to sleep, to be woken when that lock is free; none for what
-    /// `publish` would refuse.
+    /// Publishes for a caller whose own lock keeps everybody else off this ring: takes no lock, and leaves to its return
+    /// value what may be a system call, to be done when that lock is free; nothing for what `publish` would refuse.
     @inline(__always)
-    func putExclusively(_ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
-        SleepingReaders(state.pointee.append(kind, stamp, payload).1 ? sleepers : nil)
+    func putExclusively(_ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> AfterRecord {
+        AfterRecord(state.pointee.append(kind, stamp, payload).1 ? self : nil)
     }
     /// How many events were too large for the ring. For the same caller.
     var skippedExclusively: UInt64 { state.pointee.skipped }
+    /// The last one that is in it. For the same caller.
+    var sequenceExclusively: UInt64 { state.pointee.sequence }
     /// Nothing follows: readers drain what there is, and leave. Idempotent.
     package func end() {
         lock.withLock { _ in state.pointee.end() }
@@ -105,9 +118,19 @@ package final class RingWriter: Sendable {
         sleepers.remove(page)
     }
 
+    /// Behind a record: wakes who sleeps, and fetches memory for those that follow.
+    fileprivate func follow() {
+        sleepers.wake()
+        supply.fetch()
+        if let error = supply.error, !hasReported.exchange(true, ordering: .relaxed) { exhausted(self, error) }
+    }
+
     private func refusal(_ kind: Int, _ count: Int, _ stamp: Stamp? = nil) -> RelayError {
         let (hasEnded, sequence) = lock.withLock { _ in (state.pointee.hasEnded, state.pointee.sequence) }
-        if hasEnded { return RelayError(.unavailable, "the ring has ended: nothing can be published") }
+        if hasEnded {
+            let reason = supply.error.map { ", without memory for more: \($0)" } ?? ""
+            return RelayError(.unavailable, "the ring has ended\(reason): nothing can be published")
+        }
         guard header.events.indices.contains(kind) else {
             return RelayError(.invalidArgument, "event number \(kind); the ring has \(header.events.count)")
         }
@@ -122,8 +145,9 @@ package final class RingWriter: Sendable {
     }
 }
 
-/// The readers of a ring that seem to sleep over what was just written, or none.
-struct SleepingReaders {
-    let group: WakeGroup?
-    @inline(__always) init(_ group: WakeGroup?) { self.group = group }
+/// What is left to do behind a record, or nothing: readers seem to sleep over it, or those that follow need memory.
+struct AfterRecord {
+    private let ring: RingWriter?
+    @inline(__always) init(_ ring: RingWriter?) { self.ring = ring }
+    @inline(__always) func run() { ring?.follow() }
 }

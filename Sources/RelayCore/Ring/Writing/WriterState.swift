@@ -12,6 +12,7 @@ struct WriterState: ~Copyable {
     /// What the publishing thread looks at: of the wait pages that are attached.
     private var flags: [UnsafeMutableRawPointer] = []
     private(set) var hasEnded = false
+    var supply: RingSupply { pen.supply }
     /// How many events were too large, and left a skip record.
     private(set) var skipped: UInt64 = 0
 
@@ -29,37 +30,47 @@ struct WriterState: ~Copyable {
         let size = sizes[kind]
         return size < 0 || size == count
     }
-    /// Returns the sequence, 0 when refused, and whether somebody seems to sleep.
+    /// Returns the sequence, 0 when refused, and whether there is something to do behind it: see `AfterRecord`.
     @inline(__always) mutating func append(_ kind: Int, _ payload: UnsafeRawBufferPointer) -> (UInt64, Bool) {
         guard accepts(kind, payload.count) else { return (0, false) }
         let stamp = Stamp(
             epoch: pen.area.header.epoch, sequence: sequence &+ 1, previous: last[kind], publishedAt: .now)
-        return (stamp.sequence, put(kind, stamp, payload))
+        let isDue = put(kind, stamp, payload)
+        return (hasEnded ? 0 : stamp.sequence, isDue)
     }
-    /// Returns whether it was accepted, and whether somebody seems to sleep.
+    /// Returns whether it was accepted, and whether there is something to do behind it.
     mutating func append(_ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> (Bool, Bool) {
         guard accepts(kind, payload.count), stamp.sequence > sequence, stamp.previous < stamp.sequence else {
             return (false, false)
         }
-        return (true, put(kind, stamp, payload))
+        let isDue = put(kind, stamp, payload)
+        return (!hasEnded, isDue)
     }
     @inline(__always) private mutating func put(
         _ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer
     ) -> Bool {
         let word = UInt32(truncatingIfNeeded: kind)
+        let outcome: RecordWriter.Outcome
         if payload.count <= maximumPayload {
-            pen.write(stamp, kind: word, payload) { _ in }
+            outcome = pen.write(stamp, kind: word, payload) { _ in }
         } else {
             skipped &+= 1
-            pen.write(stamp, kind: word | RingLayout.skipped, UnsafeRawBufferPointer(start: nil, count: 0)) { _ in }
+            outcome = pen.write(
+                stamp, kind: word | RingLayout.skipped, UnsafeRawBufferPointer(start: nil, count: 0)
+            ) { _ in }
+        }
+        if outcome == .refused {
+            // Readers drain what there is, and leave: what follows comes to them another way.
+            end()
+            return true
         }
         sequence = stamp.sequence
         last[kind] = stamp.sequence
-        if flags.isEmpty { return false }
+        if flags.isEmpty { return outcome == .isLow }
         // The tail is stored before a flag is read; a sleeper raises the flag before it reads the tail.
         relay_fence_full()
         for flag in flags where relay_load32(flag) != 0 { return true }
-        return false
+        return outcome == .isLow
     }
     mutating func end() {
         if !hasEnded { pen.end() }

@@ -19,13 +19,14 @@ final class RingHandout: Sendable {
     private let replies: ReplySender
     private let room: DescriptorRoom
     private let ledger: PeerLedger
+    private let loop: BusLoop
 
     init(
         _ interfaces: [ExportedInterface], _ directory: PeerDirectory, _ replies: ReplySender, _ room: DescriptorRoom,
         _ ledger: PeerLedger, _ loop: BusLoop, _ timing: ServiceTiming
     ) {
         (self.interfaces, self.directory, self.replies, self.room) = (interfaces, directory, replies, room)
-        self.ledger = ledger
+        (self.ledger, self.loop) = (ledger, loop)
         state = LoopBound(State(queue: OpenRingQueue(ledger, patience: timing.descriptorCall)), on: loop)
         room.serveRings { [weak self] reader in self?.serve(reader) ?? true }
     }
@@ -105,14 +106,14 @@ final class RingHandout: Sendable {
         make: (RingWriter) throws(RelayError) -> RingShare = { ring throws(RelayError) in try RingShare(ring) }
     ) throws(RelayError) -> RingShare {
         let wasReading = stream.hasReader(peer)
-        let ring = try stream.openRing(for: peer, page, waker)
+        let ring = try stream.openRing(for: peer, page, waker, loop)
         do throws(RelayError) { return try make(ring) } catch {
             // A process of this user has changed the file's mode. To change it back would take a lock that such a
             // process can hold for ever.
             guard (error.cause as? SystemError)?.code == EACCES, stream.replaceRing(ring, for: peer) else {
                 throw error
             }
-            do throws(RelayError) { return try make(try stream.openRing(for: peer, page, waker)) } catch {
+            do throws(RelayError) { return try make(try stream.openRing(for: peer, page, waker, loop)) } catch {
                 stream.giveUpReplacement(for: peer, wasReading: wasReading)
                 throw error
             }

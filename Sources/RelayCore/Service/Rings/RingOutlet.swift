@@ -35,11 +35,11 @@ struct RingOutlet: Sendable {
         (replacementPace, memoryPause) = (MonotonicClock.nanoseconds(timing.ringReplacement), timing.ringMemory)
     }
 
-    /// Returns the readers that sleep, to be woken when the lock is free, or before something that takes longer.
+    /// Returns what is left to do when the lock is free, or before something that takes longer.
     // Mutating, as all that is called for each event: else the state's references might be copied, and counted.
     @inline(__always)
-    mutating func emit(_ index: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> SleepingReaders {
-        guard let reference else { return SleepingReaders(nil) }
+    mutating func emit(_ index: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> AfterRecord {
+        guard let reference else { return AfterRecord(nil) }
         // Kept by `writer`. Neither number, size nor sequence can be refused: they are the stream's.
         return reference._withUnsafeGuaranteedRef { $0.putExclusively(index, stamp, payload) }
     }
@@ -110,6 +110,17 @@ struct RingOutlet: Sendable {
         return served
     }
 
+    /// There is no memory for a record: the ring has ended, and none is made for a while. Returns who has read it.
+    mutating func giveUp(_ former: RingWriter, _ error: RelayError, now: UInt64) -> [String] {
+        guard let ended = writer, ended === former else { return [] }
+        failure = (error, MonotonicClock.deadline(after: memoryPause, from: now))
+        let served = Array(readers.keys)
+        earlier = figures(at: former.sequenceExclusively)
+        (writer, reference, readers, formerReaders) = (nil, nil, [:], FormerReaders())
+        ended.end()
+        return served
+    }
+
     // MARK: Status
 
     var status: [(name: String, value: DBusValue)] {
@@ -170,7 +181,9 @@ extension PublishedStream {
     /// Returns the ring, which keeps the descriptor open also when the run ends just now.
     /// Throws `NotFound` for an interface that has none, `Unavailable` after the end of the run, and when there is no
     /// memory: that is tried again after a while, as it takes long to find out.
-    func openRing(for peer: String, _ page: WaitPage, _ waker: RingWaker) throws(RelayError) -> RingWriter {
+    func openRing(
+        for peer: String, _ page: WaitPage, _ waker: RingWaker, _ loop: BusLoop
+    ) throws(RelayError) -> RingWriter {
         let (plan, failure) = withRing { ($0.plan, $0.failure) }
         guard let plan else {
             throw RelayError(.notFound, "\(interface) has no ring: its events come as signals")
@@ -182,7 +195,11 @@ extension PublishedStream {
             // Without the lock: a large ring takes time to make, and publishers must not wait for that.
             new = try RingWriter(
                 "relay-ring", events: plan.events, capacity: plan.capacity, epoch: epoch, ringIndex: plan.ringIndex,
-                waker: waker)
+                waker: waker,
+                // On a publishing thread, which may have the lock.
+                exhausted: { [weak self, loop] ring, error in
+                    loop.execute { [weak self] in self?.giveUpRing(ring, error) }
+                })
         } catch {
             let now = MonotonicClock.now
             withRing { $0.failure = (error, MonotonicClock.deadline(after: $0.memoryPause, from: now)) }
@@ -193,6 +210,16 @@ extension PublishedStream {
         }
         guard let ring = addReader(peer, page) else { throw ended }
         return ring
+    }
+    /// A ring has ended since there is no memory for its records: its readers get the events as signals, and are to ask
+    /// where they stand.
+    func giveUpRing(_ ring: RingWriter, _ cause: SystemError) {
+        let error = RelayError(.unavailable, "no memory for the ring of \(interface): \(cause)", cause: cause)
+        state.withLock { state in
+            let served = state.outlets.ring.giveUp(ring, error, now: MonotonicClock.now)
+            for reader in served { state.outlets.signals.takeBack(reader) }
+            state.outlets.signals.sendReattach(to: Set(served))
+        }
     }
     /// Replaces a ring that cannot be handed out any more: its readers attach again. Returns false if that was done a
     /// moment ago.

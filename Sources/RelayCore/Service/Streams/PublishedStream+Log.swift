@@ -20,7 +20,7 @@ extension PublishedStream: CommittedEventSink {
     }
     private func emit(_ event: LoggedEvent, _ stamp: Stamp, _ memory: inout WireWriter) {
         let index = event.index
-        let wake = state.withLock { state -> StreamOutlets.Wake? in
+        let rest = state.withLock { state -> StreamOutlets.Rest? in
             guard names.indices.contains(index) else { return nil }
             if hasDocuments, isDocument[index] { enter(event, stamp, &state) }
             // After the last word nothing leaves, and no answer counts it: it is in the log, for the next run's
@@ -36,7 +36,7 @@ extension PublishedStream: CommittedEventSink {
                 return nil
             }
         }
-        wake?.wake()
+        rest?.run()
     }
     package func pruned(_ last: [String: UInt64]) { state.withLock { $0.history?.prune(last) } }
 

@@ -91,13 +91,13 @@ package final class PublishedStream: Sendable {
     /// Returns false when they are not, and nothing was done: that may have changed since `needsPayloadsOnly` was read.
     /// Throws `Unavailable` after the end.
     func publish(_ index: Int, _ payload: UnsafeRawBufferPointer) throws -> Bool {
-        let wake = try state.withLock { state -> StreamOutlets.Wake? in
+        let rest = try state.withLock { state -> StreamOutlets.Rest? in
             if state.hasEnded { throw ended }
             guard needsPayloadsOnly.load(ordering: .relaxed) else { return nil }
             return emit(index, next(index, state.place), payload, &state)
         }
-        wake?.wake()
-        return wake != nil
+        rest?.run()
+        return rest != nil
     }
     /// The same of fields in the wire encoding, whose number is not known before. Throws `TooLarge`, too.
     func publish(_ index: Int, fields: UnsafeRawBufferPointer) throws -> Bool {
@@ -110,12 +110,12 @@ package final class PublishedStream: Sendable {
     @inline(__always) func next(_ index: Int, _ place: borrowing StreamPlace) -> Stamp {
         Stamp(epoch: epoch, sequence: place.sequence + 1, previous: place.last[index], publishedAt: now)
     }
-    /// Puts an event into its place, and lets it out, as a payload alone. Returns who sleeps, to be woken when the lock
-    /// is free.
+    /// Puts an event into its place, and lets it out, as a payload alone. Returns what is left to do when the lock is
+    /// free.
     @inline(__always)
     func emit(
         _ index: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer, _ state: inout State
-    ) -> StreamOutlets.Wake {
+    ) -> StreamOutlets.Rest {
         state.place.enter(stamp, of: index)
         return state.outlets.emit(index, stamp, payload)
     }

@@ -4,7 +4,8 @@
 /// stream is made in the place among them where it is true. The order of the two is a rule: each event enters the ring
 /// before its signal is sent.
 struct StreamOutlets: Sendable {
-    typealias Wake = SleepingReaders
+    /// What is left to do when the lock is free.
+    typealias Rest = AfterRecord
     var ring: RingOutlet
     var signals: SignalOutlet
 
@@ -13,20 +14,20 @@ struct StreamOutlets: Sendable {
 
     // MARK: Events
 
-    /// Returns the sleepers, to be woken when the lock is free.
+    /// Returns what is left to do when the lock is free.
     @inline(__always)
-    mutating func emit(_ index: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> Wake {
+    mutating func emit(_ index: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) -> Rest {
         ring.emit(index, stamp, payload)
     }
-    /// With a message. Wakes by itself, under the lock: sending a message takes longer, and sleepers need not wait for
-    /// that.
+    /// With a message. Does the rest by itself, under the lock: sending a message takes longer, and sleepers need not
+    /// wait for that.
     @inline(__always)
     mutating func emit(
         _ index: Int, _ stamp: Stamp, _ message: inout EventMessage, _ value: UnsafeRawBufferPointer?,
         in stream: PublishedStream
     ) {
         message.enter(stamp)
-        message.withPayload(value) { ring.emit(index, stamp, $0) }.wake()
+        message.withPayload(value) { ring.emit(index, stamp, $0) }.run()
         signals.emit(index, stamp, &message, in: stream)
     }
     var takesMessages: Bool { signals.takesMessages }
