@@ -54,7 +54,7 @@ import RelayTestKit
         }
         for await _ in ready {}
         // The second one pauses signals.
-        for number in 0..<100 { try service.publish(Fixed(number: number)) }
+        for number in 0..<100 { try service.publish(Fixed(number: UInt64(number))) }
         var rows = [false, true].flatMap { reads in
             let beside = reads ? ", a reader" : ""
             return [
@@ -67,7 +67,7 @@ import RelayTestKit
         }
         for _ in 0..<rounds { for index in rows.indices where !rows[index].reads { measure(&rows[index]) } }
         // From now on there is a ring.
-        let reader = try Peer(Peer.path(of: "service-bench"), ["read", bus.address], timeout: 600)
+        let reader = try BenchSupport.Peer(BenchSupport.Peer.path(of: "service-bench"), ["read", bus.address], timeout: 600)
         try reader.waitUntilReady()
         for _ in 0..<rounds { for index in rows.indices where rows[index].reads { measure(&rows[index]) } }
         try reader.end()
@@ -105,11 +105,11 @@ import RelayTestKit
 
     private static func memory() throws -> Bool {
         let bus = try PrivateBus()
-        let own = Peer.path(of: "service-bench")
-        let service = try Peer(own, ["serve", bus.address], timeout: 120)
+        let own = BenchSupport.Peer.path(of: "service-bench")
+        let service = try BenchSupport.Peer(own, ["serve", bus.address], timeout: 120)
         try service.waitUntilReady()
         let alone = try resident(service)
-        let followers = try Peer(own, ["follow", bus.address], timeout: 120)
+        let followers = try BenchSupport.Peer(own, ["follow", bus.address], timeout: 120)
         try followers.waitUntilReady()
         // One event of each: then all is there that an event needs.
         try service.go()
@@ -126,7 +126,7 @@ import RelayTestKit
         print("\(verdict) the goal of \(Int(memoryGoal)) MB")
         return serving <= memoryGoal
     }
-    private static func resident(_ peer: Peer) throws -> Double {
+    private static func resident(_ peer: BenchSupport.Peer) throws -> Double {
         let status = try String(contentsOfFile: "/proc/\(peer.processID)/status", encoding: .utf8)
         let words = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }?.split(separator: " ")
         guard let words, words.count > 1, let kilobytes = Double(words[1]) else {
