@@ -67,7 +67,8 @@ import RelayTestKit
         }
         for _ in 0..<rounds { for index in rows.indices where !rows[index].reads { measure(&rows[index]) } }
         // From now on there is a ring.
-        let reader = try BenchSupport.Peer(BenchSupport.Peer.path(of: "service-bench"), ["read", bus.address], timeout: 600)
+        let reader = try BenchSupport.Peer(
+            BenchSupport.Peer.path(of: "service-bench"), ["read", bus.address], timeout: 600)
         try reader.waitUntilReady()
         for _ in 0..<rounds { for index in rows.indices where rows[index].reads { measure(&rows[index]) } }
         try reader.end()

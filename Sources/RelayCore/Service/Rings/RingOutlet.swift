@@ -217,7 +217,7 @@ extension PublishedStream {
         let error = RelayError(.unavailable, "no memory for the ring of \(interface): \(cause)", cause: cause)
         state.withLock { state in
             let served = state.outlets.ring.giveUp(ring, error, now: MonotonicClock.now)
-            for reader in served { state.outlets.signals.takeBack(reader) }
+            for reader in served { state.outlets.signals.takeBack(reader, in: self) }
             state.outlets.signals.sendReattach(to: Set(served))
         }
     }
