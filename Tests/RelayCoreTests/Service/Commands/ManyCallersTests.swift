@@ -24,13 +24,6 @@ import Testing
         var refused: [Int64] { state.withLock { $0.refused } }
         var others: [RelayError] { state.withLock { $0.other } }
     }
-    private static func call(_ member: String, _ values: [DBusValue]) throws -> MethodCall {
-        var body = WireWriter()
-        try DBusValue.encode(values, into: &body)
-        return MethodCall(
-            to: Workshop.name, path: Workshop.path, interface: Works1.name, member: member,
-            signature: try DBusValue.signature(of: values), body: body.bytes)
-    }
     /// So many connections, on one loop.
     private func connect(_ fixture: BusFixture) async throws -> [BusFixture.Peer] {
         var peers: [BusFixture.Peer] = []
@@ -42,7 +35,7 @@ import Testing
         let answers = peers.map { _ in Answers() }
         for number in 1...calls {
             for (peer, answers) in zip(peers, answers) {
-                peer.connection.send(try Self.call("Greet", [.int64(number)]), timeout: .seconds(300)) { result in
+                peer.connection.send(try Workshop.call("Greet", [.int64(number)]), timeout: .seconds(300)) { result in
                     answers.add(number, result)
                 }
             }
@@ -81,12 +74,16 @@ import Testing
         let peers = try await connect(fixture)
         let answers = Answers()
         for peer in peers {
-            peer.connection.send(try Self.call("Labour", [.int64(1)]), timeout: .seconds(300)) { answers.add(1, $0) }
+            peer.connection.send(try Workshop.call("Labour", [.int64(1)]), timeout: .seconds(300)) {
+                answers.add(1, $0)
+            }
         }
         #expect(await eventually { workshop.notes.count == Self.peers })
         for _ in 1...100 {
             for peer in peers {
-                peer.connection.send(try Self.call("Greet", [.int64(2)]), timeout: .seconds(300)) { answers.add(2, $0) }
+                peer.connection.send(try Workshop.call("Greet", [.int64(2)]), timeout: .seconds(300)) {
+                    answers.add(2, $0)
+                }
             }
         }
         // One runs and 64 wait of each: what is beyond that has been refused.
@@ -110,10 +107,10 @@ import Testing
                 let number = round * 1_000 + Int64(index)
                 // A half runs, and is cancelled by the departure; the others wait behind one that is not.
                 if index.isMultiple(of: 2) {
-                    peer.connection.send(try Self.call("Labour", [.int64(number)])) { _ in }
+                    peer.connection.send(try Workshop.call("Labour", [.int64(number)])) { _ in }
                 }
-                peer.connection.send(try Self.call("Work", [.int64(number), .int32(3)])) { _ in }
-                peer.connection.send(try Self.call("Greet", [.int64(number)])) { _ in }
+                peer.connection.send(try Workshop.call("Work", [.int64(number), .int32(3)])) { _ in }
+                peer.connection.send(try Workshop.call("Greet", [.int64(number)])) { _ in }
             }
             let started = { (word: String) in
                 workshop.notes.count { $0.hasPrefix(word) && (Int64($0.dropFirst(word.count)) ?? -1) >= round * 1_000 }

@@ -51,6 +51,43 @@ import Testing
         }
     }
 
+    @Test("a handler whose service was released still replies, and hears of a caller that leaves") func released()
+        async throws
+    {
+        let fixture = try BusFixture()
+        let log = Mutex<[String]>([])
+        let open = Mutex(false)
+        let peers = Mutex<[BusFixture.Peer]>([])
+        // The service is released at its end.
+        func start() async throws {
+            let service = try EventService(name: Workshop.name, on: fixture.bus.bus, exporting: Works1.self)
+            service.handle(Work.self) { _, _ in
+                log.withLock { $0.append("work") }
+                while !Task.isCancelled { await Task.yield() }
+                log.withLock { $0.append("left") }
+                throw CancellationError()
+            }
+            service.handle(Labour.self) { _, _ in
+                log.withLock { $0.append("labour") }
+                while !open.withLock({ $0 }) { await Task.yield() }
+            }
+            service.handle(Greet.self) { _, _ in }
+            try await service.start()
+            let (caller, leaver) = (try await fixture.peer(), try await fixture.peer())
+            try caller.connection.send(Workshop.call("Labour", [.int64(1)])) { result in
+                log.withLock { $0.append((try? result.get()) == nil ? "failed" : "replied") }
+            }
+            try leaver.connection.send(Workshop.call("Work", [.int64(1), .int32(0)])) { _ in }
+            #expect(await eventually { Set(log.withLock { $0 }) == ["labour", "work"] })
+            peers.withLock { $0 = [caller, leaver] }
+        }
+        try await start()
+        peers.withLock { $0[1].connection.close() }
+        #expect(await eventually { log.withLock { $0.contains("left") } })
+        open.withLock { $0 = true }
+        #expect(await eventually { log.withLock { $0.contains("replied") } })
+        peers.withLock { $0[0].connection.close() }
+    }
     @Test("a handler that outlasts the patience is cancelled, what waits behind it refused, and the end comes")
     func stubborn() async throws {
         let bus = try PrivateBus()

@@ -62,6 +62,14 @@ final class Workshop: Sendable {
         }
         service.handle(Greet.self) { [self] greet, context in note("\(context.peer.uniqueName) \(greet.number)") }
     }
+    /// A call by a peer that is none of ours.
+    static func call(_ member: String, _ values: [DBusValue]) throws -> MethodCall {
+        var body = WireWriter()
+        try DBusValue.encode(values, into: &body)
+        return MethodCall(
+            to: name, path: path, interface: Works1.name, member: member,
+            signature: try DBusValue.signature(of: values), body: body.bytes)
+    }
     var notes: [String] { log.withLock { $0 } }
     func note(_ text: String) { log.withLock { $0.append(text) } }
     func wait(for note: String) async -> Bool { await eventually { self.notes.contains(note) } }
