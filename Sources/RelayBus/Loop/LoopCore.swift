@@ -34,7 +34,7 @@ final class LoopCore: Sendable {
     private let clock: ManualClock?
     private let state = Mutex(State())
     private let thread = Atomic<UInt>(0)
-    let turn = TicketLock()
+    let turn: TicketLock
     let lending = Mutex(LoopLending())
     /// Sends the thread that watches what was lent: -1 if there is none.
     let watchTimer = relay_timer_create()
@@ -44,6 +44,7 @@ final class LoopCore: Sendable {
         (self.name, self.clock) = (name, clock)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        turn = TicketLock(waker: wakeup)
         let failure = SystemError(errno)
         guard epoll >= 0, wakeup >= 0, Self.control(epoll, EPOLL_CTL_ADD, wakeup, EPOLLIN.rawValue, Self.wakeupID)
         else { throw RelayError(.unavailable, "no descriptors for a bus loop: \(failure)", cause: failure) }
@@ -92,12 +93,14 @@ final class LoopCore: Sendable {
     /// something else is to be done. Epoll must not watch it meanwhile.
     func serve(_ descriptor: Int32, for duration: UInt64, until isOver: () -> Bool, _ handler: BusLoop.Handler) {
         let end = MonotonicClock.now &+ duration
-        while !isOver(), !turn.isWanted {
-            let now = MonotonicClock.now
-            if now >= end { return }
-            let events = relay_poll_first(descriptor, wakeup, end - now)
-            if events == 0 { return }
-            handler(UInt32(UInt16(bitPattern: events)))
+        turn.sleep {
+            while !isOver(), !turn.isWantedBySleeper {
+                let now = MonotonicClock.now
+                if now >= end { return }
+                let events = relay_poll_first(descriptor, wakeup, end - now)
+                if events == 0 { return }
+                handler(UInt32(UInt16(bitPattern: events)))
+            }
         }
     }
     func execute(_ job: @escaping BusLoop.Job) {

@@ -15,7 +15,13 @@ final class TicketLock: Sendable {
     /// A turn is mostly shorter than falling asleep.
     private static let pauses = relay_usable_processors() > 1 ? 200 : 0
 
-    init() {
+    /// An event descriptor that ends the sleep of the thread that holds the turn.
+    private let waker: Int32
+    /// It may sleep, in the kernel.
+    private let isSleeping = Atomic<Bool>(false)
+
+    init(waker: Int32 = -1) {
+        self.waker = waker
         calls = .allocate(byteCount: 4, alignment: 4)
         calls.storeBytes(of: 0, as: UInt32.self)
     }
@@ -57,7 +63,22 @@ final class TicketLock: Sendable {
         let served = serving.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
         if next.load(ordering: .sequentiallyConsistent) != served { call() }
     }
+    /// For the thread that holds it: what it does in between may sleep, as long as `isWantedBySleeper` is false before
+    /// each sleep, and the waker ends it.
+    func sleep(_ body: () -> Void) {
+        // One of the two sees the other: the one that wants the turn has its ticket before it looks.
+        isSleeping.store(true, ordering: .sequentiallyConsistent)
+        body()
+        isSleeping.store(false, ordering: .relaxed)
+    }
+    var isWantedBySleeper: Bool {
+        next.load(ordering: .sequentiallyConsistent) != serving.load(ordering: .relaxed) &+ 1
+    }
     @inline(never) private func wait(for ticket: UInt32) {
+        if isSleeping.load(ordering: .sequentiallyConsistent) {
+            var one: UInt64 = 1
+            _ = Glibc.write(waker, &one, 8)
+        }
         for _ in 0..<Self.pauses {
             if serving.load(ordering: .acquiring) == ticket { return }
             relay_pause()

@@ -13,8 +13,9 @@ import Glibc
 ///   them. A reply arrives after the events that the service published before it. If some of them must be read from the
 ///   journal, the reply waits for them, within the call's timeout. On one actor or queue, a ``State`` arrives after the
 ///   events that preceded it. Each positioned subscription has its own order.
-/// - Isolation: as with any ``publisher``. An `.immediate` handler runs on one of the relay's two threads, never on
-///   both at once, and must not block there. It may use the relay in any way, and end it.
+/// - Isolation: as with any ``publisher``. An `.immediate` handler runs on one of the relay's two threads, or on that of
+///   a task that waits for the answer of a command; never on two at once. It must not block there. It may use the relay
+///   in any way, and end it.
 /// - Loss: events of a durable interface that did not arrive are read from the service's journal. A `Gap` stands in
 ///   place of events that cannot be read, that a volatile interface lost, or that overflowed a buffer. A positioned
 ///   subscription to a durable interface reads events again instead of losing them to an overflow. Only events from the

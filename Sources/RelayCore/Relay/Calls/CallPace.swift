@@ -4,8 +4,9 @@
 /// was woken by the answer: a second change of threads, which costs about as much as the answer of a short command.
 /// Invariant: no thread waits for longer than `limit`.
 struct CallPace {
-    /// In nanoseconds. Far more than two changes of threads; far less than a person or a frame of a display notices.
-    static let limit: UInt64 = 250_000
+    /// In nanoseconds. More than two changes of threads, also where a service has eight callers at once; far less than a
+    /// person notices, or a frame of a display takes.
+    static let limit: UInt64 = 1_000_000
     /// Of the last answers, the later ones counting more; in nanoseconds.
     private var usual = limit / 2
 

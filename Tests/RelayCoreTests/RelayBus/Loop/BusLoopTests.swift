@@ -219,6 +219,42 @@ import Testing
         #expect(!loop.isCurrent)
         loop.stop()
     }
+    @Test("a thread that serves a descriptor in its turn stops when another wants the turn, or when there is a job")
+    func serving() async throws {
+        let (loop, pipe) = (try BusLoop(name: "serving"), try SystemPipe.open())
+        defer {
+            close(pipe.reading)
+            close(pipe.writing)
+        }
+        let (entered, left) = (Log<Int>(), Log<Int>())
+        func serve(_ round: Int, until isOver: @escaping @Sendable () -> Bool = { false }) throws {
+            try OwnThread.start("serving") {
+                loop.withTurn {
+                    entered.add(round)
+                    loop.serve(pipe.reading, for: 600_000_000_000, until: isOver) { _ in
+                        var byte: UInt8 = 0
+                        _ = read(pipe.reading, &byte, 1)
+                    }
+                    left.add(round)
+                }
+            }
+        }
+        try serve(1)
+        #expect(await eventually { entered.values == [1] })
+        loop.withTurn { #expect(left.values == [1]) }
+        try serve(2)
+        #expect(await eventually { entered.values == [1, 2] })
+        let ran = Log<Int>()
+        loop.execute { ran.add(left.values.count) }
+        #expect(await eventually { ran.values == [2] })
+        // What comes is handled there, until it is what was waited for.
+        try serve(3) { entered.values.count == 4 }
+        #expect(await eventually { entered.values == [1, 2, 3] })
+        entered.add(4)
+        #expect(write(pipe.writing, [UInt8(1)], 1) == 1)
+        #expect(await eventually { left.values == [1, 2, 3] })
+        loop.stop()
+    }
     @Test("a job that is given in another thread's turn wakes the loop, and runs behind it") func outsideJobs()
         async throws
     {
