@@ -13,7 +13,7 @@ struct BenchOptions {
           --results FOLDER  where transports.json and transports.svg go (Benchmarks/results)
           --list            says what there is to measure
           --render          writes earlier results into a page, between its markers, and draws their plot
-        A round takes about seven minutes; a trial takes one.
+        A round takes about five minutes; a trial takes one.
         Exit codes: 0; 1 a goal is missed, or a peer failed; 64 usage; 69 something is not installed.
         """
     enum Task { case measure, list, render(json: String, page: String, plot: String) }

@@ -16,8 +16,8 @@ import Testing
     /// 7.3 to 7.8 today, where strace makes an answer too slow for its caller to wait for it: recvmsg and futex twice, epoll_wait
     /// one and a half times, sendmsg once; what wakes the loop every second time. Where the caller waits, it is less.
     private static let callersBound = 8.6
-    /// 6.6 today: recvmsg twice; futex, epoll_wait, sendmsg and libdbus's geteuid once; now and then the timer of the watch.
-    private static let servicesBound = 7.4
+    /// 6.6 to 7.0 today: recvmsg twice, futex once or twice; epoll_wait, sendmsg and libdbus's geteuid once; now and then the timer of the watch.
+    private static let servicesBound = 7.6
     /// So many calls, in order, each side in a process of its own: what the start costs cancels out between the two.
     private static let few = 256
     private static let many = 1_280
