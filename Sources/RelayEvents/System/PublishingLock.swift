@@ -32,6 +32,9 @@ package struct PublishingLock<State>: ~Copyable, @unchecked Sendable {  // The s
         get { word.pointee.wanted != 0 }
         nonmutating set { word.pointee.wanted = newValue ? 1 : 0 }
     }
+    /// The two halves of `withLock`, for a path on which its closure would cost more than the lock.
+    @inlinable @inline(__always) package borrowing func take() { relay_lock_take(word) }
+    @inlinable @inline(__always) package borrowing func release() { relay_lock_release(word) }
     /// Calls `body` with the state, while nobody else has it. Not to be called by `body`.
     @inlinable @inline(__always)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(

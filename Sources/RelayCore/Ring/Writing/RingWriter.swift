@@ -73,7 +73,9 @@ package final class RingWriter: Sendable {
     @discardableResult
     package func publish(_ kind: Int, _ payload: UnsafeRawBufferPointer) throws(RelayError) -> UInt64 {
         // 0 is no sequence: the reason is found outside the lock, where it costs nobody.
-        let (sequence, isDue) = lock.withLock { _ in state.pointee.append(kind, payload) }
+        lock.take()
+        let (sequence, isDue) = state.pointee.append(kind, payload)
+        lock.release()
         if isDue { follow() }
         if sequence == 0 { throw refusal(kind, payload.count) }
         return sequence
@@ -82,7 +84,9 @@ package final class RingWriter: Sendable {
     ///
     /// Throws what the other form throws, and `.invalidArgument` for a sequence that does not follow.
     package func publish(_ kind: Int, _ stamp: Stamp, _ payload: UnsafeRawBufferPointer) throws(RelayError) {
-        let (isPublished, isDue) = lock.withLock { _ in state.pointee.append(kind, stamp, payload) }
+        lock.take()
+        let (isPublished, isDue) = state.pointee.append(kind, stamp, payload)
+        lock.release()
         if isDue { follow() }
         if !isPublished { throw refusal(kind, payload.count, stamp) }
     }
