@@ -14,6 +14,7 @@ extension LoopCore {
 
     /// Runs a job on this thread behind the turn, where `canLend`.
     func lend(_ job: LentJob) {
+        hasLent.store(true, ordering: .relaxed)
         if lending.withLock({ $0.tenure.lend(job) }) { relay_timer_set(watchTimer, Self.patience) }
     }
     /// Starts the thread that watches, unless there is one. False: there can be none.
@@ -33,6 +34,8 @@ extension LoopCore {
     }
     /// Runs what was lent in this turn. False: the thread has lost the loop, and must not touch it.
     func runLent(_ thread: UInt64) -> Bool {
+        // Only a thread that ran something can have lost the loop.
+        if !hasLent.exchange(false, ordering: .relaxed) { return true }
         let begun = MonotonicClock.now
         var now = begun
         while true {

@@ -36,6 +36,8 @@ final class LoopCore: Sendable {
     private let thread = Atomic<UInt>(0)
     let turn: TicketLock
     let lending = Mutex(LoopLending())
+    /// Something was lent in this turn: most turns look at nothing else.
+    let hasLent = Atomic<Bool>(false)
     /// Sends the thread that watches what was lent: -1 if there is none.
     let watchTimer = relay_timer_create()
     private static let wakeupID: UInt64 = 0
