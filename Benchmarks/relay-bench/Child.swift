@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells the parent a line, at once.
+/// Sends the parent a line, at once.
 func say(_ line: String) {
     print(line)
     fflush(nil)
@@ -23,7 +23,7 @@ final class Child {
     }
     deinit { end() }
 
-    func tell(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
+    func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
     /// Waits for the next line.
     func line() throws -> String {
         while true {

@@ -19,7 +19,7 @@ enum Crowd {
         let bus = try PrivateBus()
         let service = try Child("serve", bus.address)
         _ = try service.numbers("ready")
-        if rate > 0 { try service.tell("publish \(rate * publishing) \(rate)") }
+        if rate > 0 { try service.send("publish \(rate * publishing) \(rate)") }
         let start = Date()
         let crowd = try (0..<processes).map { _ in try Child("crowd", bus.address, "\(relays)", "\(limit)") }
         var (times, failures): ([Double], [String]) = ([], [])
@@ -35,7 +35,7 @@ enum Crowd {
         Thread.sleep(forTimeInterval: after)
         let second = try rings(of: service)
         let kinds = try crowd.map { child in
-            try child.tell("rings")
+            try child.send("rings")
             return try child.numbers("rings")
         }
         times.sort()
@@ -58,7 +58,7 @@ enum Crowd {
         return RelayBench.verdict("relays that were not ready in \(limit) s", Double(failures.count), atMost: 0)
     }
     private static func rings(of service: Child) throws -> [UInt64] {
-        try service.tell("rings")
+        try service.send("rings")
         return try service.numbers("rings")
     }
     private static func text(_ seconds: Double) -> String { String(format: "%.1f", seconds) }

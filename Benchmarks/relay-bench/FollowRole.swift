@@ -4,7 +4,7 @@ import Synchronization
 
 /// Relays, in a process of their own.
 enum FollowRole {
-    /// One relay, which waits as it is told. Each line of its input asks for how many events it has had, and for its
+    /// One relay, which waits as its argument says. Each line of its input asks for how many events it has had, and for its
     /// processor's time.
     static func run(address: String, waiting: String) async throws {
         let spinning: RingWaiter.Spinning =

@@ -59,13 +59,13 @@ enum Waits {
         return try publish(Int(Double(rate) * seconds), rate, service, relay)
     }
     private static func publish(_ count: Int, _ rate: Int, _ service: Child, _ relay: Child) throws -> Cost {
-        try relay.tell("begin")
+        try relay.send("begin")
         let before = try relay.numbers("had")
-        try service.tell("publish \(count) \(rate)")
+        try service.send("publish \(count) \(rate)")
         let published = try service.numbers("published")
         var after: [UInt64] = []
         repeat {
-            try relay.tell("end")
+            try relay.send("end")
             after = try relay.numbers("had")
         } while after[0] - before[0] < count
         return Cost(

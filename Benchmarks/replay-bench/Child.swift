@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells the parent a line, at once.
+/// Sends the parent a line, at once.
 func say(_ line: String) {
     print(line)
     fflush(nil)
